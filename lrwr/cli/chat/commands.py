@@ -3,29 +3,30 @@
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lrwr.app.presenters.threads import format_thread_title
+from lrwr.app.presenters.story import explain_model_setup
+from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.threads import find_thread, format_thread_title
+from lrwr.cli.chat.open_source import open_file_location
 from lrwr.cli.presenters import story
 from lrwr.cli.presenters.story import (
-    explain_model_setup,
+    find_world_element,
     print_not_evaluated,
     print_nothing_known,
 )
+from lrwr.cli.presenters.threads import list_threads
 from lrwr.cli.runtime.options import parse_choice
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.service import find_profile_by_name
-from lrwr.core.bible.values import GapState
+from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import AnswerMode, Citation, Turn
+from lrwr.core.model.turns import AnswerMode, Citation, ThreadId, Turn
+from lrwr.tui.queries.locations import locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
+from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 from lrwr.tui.scope import ChatScope
-
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.bible.values import Bible
-    from lrwr.core.model.turns import ThreadId
-    from lrwr.tui.services import Lends
+from lrwr.tui.services import Lends
 
 NOBODY = "nobody"
 WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
@@ -35,8 +36,8 @@ WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", 
 class PlainChatState:
     """A conversation as it stands. `turn` is the last answer, None before the first."""
 
-    lent: "Lends"
-    output: "Output"
+    lent: Lends
+    output: Output
     sitting: ChatScope
     model: str
     turn: Turn | None = field(default=None)
@@ -122,9 +123,6 @@ async def handle_witnessed(talk: PlainChatState, words: str) -> None:
 
 async def handle_threads(talk: PlainChatState, words: str) -> None:
     """List the conversations, or go on with one."""
-    from lrwr.app.presenters.threads import find_thread
-    from lrwr.cli.presenters.threads import list_threads
-
     found = await talk.lent.threads.threads()
     if words:
         thread = find_thread(words, found)
@@ -163,8 +161,6 @@ async def handle_rename(talk: PlainChatState, words: str) -> None:
 
 async def handle_export(talk: PlainChatState, words: str) -> None:
     """Write this conversation as Markdown."""
-    from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
-
     thread = _begun(talk)
     path = words or await suggest_export_path(talk.lent, talk.sitting.title)
     talk.output.answer(str(await export_thread_to_file(talk.lent, thread, path)))
@@ -198,8 +194,6 @@ async def handle_people(talk: PlainChatState, words: str) -> None:
 
 async def handle_world(talk: PlainChatState, words: str) -> None:
     """Read of places, things and rules, or of one."""
-    from lrwr.cli.commands.world import find_world_element
-
     bible = await load_story(talk.lent, talk.sitting.as_of)
     if words:
         story.show_element(find_world_element(words, bible), talk.output)
@@ -223,9 +217,6 @@ async def handle_timeline(talk: PlainChatState, words: str) -> None:
 
 async def handle_open(talk: PlainChatState, words: str) -> None:
     """Say where a passage of the last answer stands, and open it in your editor."""
-    from lrwr.cli.chat.open_source import open_file_location
-    from lrwr.tui.queries.locations import locate_citation
-
     spot = await locate_citation(talk.lent, _cited(talk, words))
     await open_file_location(spot, talk.output)
 
@@ -262,7 +253,7 @@ def print_chat_scope(talk: PlainChatState) -> None:
     talk.output.story(f"{', '.join(told)}.")
 
 
-def _begun(talk: PlainChatState) -> "ThreadId":
+def _begun(talk: PlainChatState) -> ThreadId:
     if talk.sitting.thread is None:
         raise NotFound(
             "This conversation has not begun", hint="Your first question begins it."
@@ -296,7 +287,7 @@ def _cited(talk: PlainChatState, words: str) -> Citation:
     )
 
 
-def _say_nothing(talk: PlainChatState, bible: "Bible", what: str) -> None:
+def _say_nothing(talk: PlainChatState, bible: Bible, what: str) -> None:
     remedy = explain_model_setup(bible, talk.lent.settings)
     print_nothing_known(talk.output, what, talk.sitting.as_of or None, remedy)
 

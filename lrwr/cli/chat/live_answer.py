@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.answers import (
     UNFINISHED_LINK,
@@ -11,9 +10,9 @@ from lrwr.app.presenters.answers import (
     strip_links,
 )
 from lrwr.app.presenters.citations import format_line_range
-from lrwr.app.presenters.text import shorten_excerpt
+from lrwr.app.presenters.text import StyledText, shorten_excerpt
 from lrwr.cli.presenters.threads import show_web_citations, turn_as_json
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import (
     AnswerToken,
     Turn,
@@ -22,14 +21,11 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
 )
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-
 
 class LiveAnswer:
     """Prints an answer piece by piece as it comes; `quiet` prints nothing of it."""
 
-    def __init__(self, output: "Output", *, quiet: bool) -> None:
+    def __init__(self, output: Output, *, quiet: bool) -> None:
         self._output = output
         self._quiet = quiet
         self._held = ""

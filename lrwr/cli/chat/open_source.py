@@ -5,9 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import StyledText, is_terminal
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.stream import is_terminal
 from lrwr.tui.input.editor import (
     EditorCommand,
     EditorError,
@@ -15,17 +16,14 @@ from lrwr.tui.input.editor import (
     find_editor,
     is_shell_unsafe,
 )
-
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.tui.queries.locations import FileLocation
+from lrwr.tui.queries.locations import FileLocation
 
 
-async def open_file_location(spot: "FileLocation", output: "Output") -> None:
+async def open_file_location(spot: FileLocation, output: Output) -> None:
     """Say where a passage stands and, where somebody sits at a terminal, open it.
 
     Raises:
-        EditorFailed: The editor does not work.
+        EditorError: The editor does not work.
     """
     if spot.gone:
         output.story("The passage is no longer there; this is where it stood.")

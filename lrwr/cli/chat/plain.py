@@ -6,16 +6,26 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from lrwr.app.container import open_services
 from lrwr.app.presenters.answers import LONGEST
 from lrwr.app.presenters.consent import describe_answering_model
+from lrwr.app.workspace import RoomServices
 from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    ANSWER_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+    require_passages,
+)
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import TurnDone
+from lrwr.core.settings.model import Settings
 from lrwr.tui.input.history import load_past_questions
 from lrwr.tui.input.parser import (
     TypedCommand,
@@ -24,13 +34,9 @@ from lrwr.tui.input.parser import (
     parse_prompt_input,
 )
 from lrwr.tui.queries.turns import load_stopped_turn, resolve_chat_scope, stream_answer
+from lrwr.tui.scope import ChatOptions, ChatScope
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.tui.scope import ChatOptions, ChatScope
-
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 PROMPT, GOING_ON = "> ", ". "
 """What stands before what is typed on a terminal, and before its further lines."""
@@ -89,9 +95,7 @@ class LineReader:
             return None
 
 
-def run_plain_chat(
-    settings: "Settings", output: "Output", opening: "ChatOptions"
-) -> None:
+def run_plain_chat(settings: Settings, output: Output, opening: ChatOptions) -> None:
     """Answer line after line until there are no more.
 
     What goes wrong is told, and the conversation goes on.
@@ -112,21 +116,12 @@ def run_plain_chat(
 
 
 async def _begun(
-    settings: "Settings",
-    output: "Output",
-    opening: "ChatOptions",
+    settings: Settings,
+    output: Output,
+    opening: ChatOptions,
     stack: AsyncExitStack,
 ) -> PlainChatState:
     """Open the library, ask for leave, and say who answers."""
-    from lrwr.app.container import open_services
-    from lrwr.app.workspace import RoomServices
-    from lrwr.cli.runtime.consent import (
-        ANSWER_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-    from lrwr.cli.runtime.session import require_passages
-
     services = await stack.enter_async_context(
         open_services(settings, say=output.story)
     )
@@ -150,7 +145,7 @@ class PlainChat:
         self,
         talk: PlainChatState,
         lines: LineReader,
-        do: Callable[[Coroutine[Any, Any, Result]], Result],
+        do: Callable[[Coroutine[Any, Any, ResultT]], ResultT],
     ) -> None:
         self._talk = talk
         self._lines = lines
@@ -236,14 +231,14 @@ class PlainChat:
             raise
         self._went_on(done)
 
-    async def _answer(self, sitting: "ChatScope", question: str) -> TurnDone:
+    async def _answer(self, sitting: ChatScope, question: str) -> TurnDone:
         live = LiveAnswer(self._talk.output, quiet=False)
         done = await live.watch(stream_answer(self._talk.lent, sitting, question), "")
         live.end(done.turn)
         self._talk.output.answer()
         return done
 
-    async def _take_up(self, sitting: "ChatScope", question: str) -> None:
+    async def _take_up(self, sitting: ChatScope, question: str) -> None:
         """Go on from what was kept of an answer that was stopped."""
         found = await load_stopped_turn(self._talk.lent, sitting, question)
         if found is not None:

@@ -1,14 +1,18 @@
 """`lrwr login`, `logout_command` and `whoami_command`: an account in a Supabase project of yours."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+import sys
+from getpass import getpass
+from typing import Annotated
 
 import typer
 
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.auth.factory import SupabaseSignIn
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.model.errors import ExitCode, ServiceUnavailable, SettingsProblem
 
 LOGIN_EPILOG = (
     "Examples: lrwr login nell@example.org · pass show lrwr | lrwr login"
@@ -26,6 +30,10 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
+app = typer.Typer()
+
+
+@app.command("login", epilog=LOGIN_EPILOG)
 def login_command(
     context: typer.Context,
     email: Annotated[
@@ -36,8 +44,6 @@ def login_command(
 
     Nothing of your book goes there by that: see `lrwr push`.
     """
-    from lrwr.cli.runtime.async_runner import run_async
-
     way, output = _begin(context)
     address = email or _asked_address()
     password = _asked_password(address)
@@ -48,11 +54,9 @@ def login_command(
     output.story(WHAT_NEXT)
 
 
+@app.command("logout", epilog=LOGOUT_EPILOG)
 def logout_command(context: typer.Context) -> None:
     """Sign out of your Supabase project, and forget the session here."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.core.model.errors import ServiceUnavailable
-
     way, output = _begin(context)
     try:
         was = run_async(way.auth.sign_out())
@@ -66,11 +70,9 @@ def logout_command(context: typer.Context) -> None:
     output.answer(f"{done} {way.project.host}.")
 
 
+@app.command("whoami", epilog=WHOAMI_EPILOG)
 def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.core.model.errors import ExitCode
-
     way, output = _begin(context)
     account = run_async(way.auth.account())
     if as_json:
@@ -93,27 +95,18 @@ def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
         raise typer.Exit(int(ExitCode.FAILED))
 
 
-def _begin(context: typer.Context) -> "tuple[SupabaseSignIn, Output]":
-    import os
-
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.auth.factory import create_supabase_sign_in
-
+def _begin(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
     settings, output = start_session(context)
     return create_supabase_sign_in(settings, os.environ), output
 
 
-def _kept(way: "SupabaseSignIn") -> str:
+def _kept(way: SupabaseSignIn) -> str:
     place = way.place()
     where = str(way.file) if place == "file" else f"the system's {place}"
     return f"The session is kept in {where}; the password nowhere."
 
 
 def _asked_address() -> str:
-    import sys
-
-    from lrwr.core.model.errors import SettingsProblem
-
     if not sys.stdin.isatty():
         raise SettingsProblem(
             "It is not said who signs in",
@@ -124,10 +117,7 @@ def _asked_address() -> str:
 
 
 def _asked_password(address: str) -> str:
-    import sys
-
     if not sys.stdin.isatty():
         return sys.stdin.readline(_LONGEST).rstrip("\r\n")
-    from getpass import getpass
 
     return getpass(f"Password of {address} (not shown): ", stream=sys.stderr)

@@ -1,16 +1,37 @@
 """`lrwr ask`: one question, answered from the manuscript."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.chat.service import TurnRequest
-    from lrwr.core.chat.turn_models import PromptPreview
-    from lrwr.core.settings.model import Settings
-
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.answers import LONGEST
+from lrwr.app.presenters.consent import describe_answering_model
+from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.threads import find_thread
+from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.options import (
+    AskAsOfOption,
+    AskCharacterOption,
+    AskThreadNameOption,
+    ModeNameOption,
+    parse_mode,
+)
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    ANSWER_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+    require_passages,
+)
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.chat.service import TurnRequest
+from lrwr.core.chat.turn_models import PromptPreview
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr ask "Who keeps the ledger?" ·'
@@ -23,41 +44,11 @@ EPILOG = (
 QuestionArgument = Annotated[
     str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
 ]
-AskCharacterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--character", metavar="NAME", help="Whom it is about, or who answers."
-    ),
-]
-ModeNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mode",
-        metavar="MODE",
-        help="Who answers: analytical, or in_character with --character.",
-    ),
-]
-AskAsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
-        " later is used.",
-    ),
-]
 WitnessedOption = Annotated[
     bool | None,
     typer.Option(
         "--witnessed/--not-witnessed",
         help="Only what --character was there for or was told.",
-    ),
-]
-AskThreadNameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--thread",
-        metavar="THREAD",
-        help="Go on with a conversation: see `lrwr threads`.",
     ),
 ]
 StdinOption = Annotated[
@@ -73,6 +64,10 @@ ShowPromptOption = Annotated[
 AskJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("ask", epilog=EPILOG)
 def ask_command(
     context: typer.Context,
     question: QuestionArgument = None,
@@ -89,11 +84,6 @@ def ask_command(
 
     With a language model it answers; without one the text does, in its own words.
     """
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.options import parse_mode
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.chat.service import TurnRequest
-
     settings, output = start_session(context)
     asking = TurnRequest(
         text=_text(question, stdin=stdin),
@@ -109,11 +99,6 @@ def ask_command(
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
-    import sys
-
-    from lrwr.app.presenters.answers import LONGEST
-    from lrwr.core.model.errors import SettingsProblem
-
     if stdin and question is not None:
         raise SettingsProblem(
             "There are two questions, one in the line and one to be read",
@@ -133,22 +118,13 @@ def _text(question: str | None, *, stdin: bool) -> str:
 
 
 async def _ask(
-    settings: "Settings",
-    output: "Output",
-    asking: "TurnRequest",
+    settings: Settings,
+    output: Output,
+    asking: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.app.presenters.consent import describe_answering_model
-    from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
-    from lrwr.cli.runtime.consent import (
-        ANSWER_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-
     live = LiveAnswer(output, quiet=as_json)
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
@@ -164,13 +140,8 @@ async def _ask(
 
 
 async def _ready(
-    services: "Services", asking: "TurnRequest", thread: str | None
-) -> "TurnRequest":
-    from dataclasses import replace
-
-    from lrwr.app.presenters.threads import find_thread
-    from lrwr.cli.runtime.session import require_passages
-
+    services: Services, asking: TurnRequest, thread: str | None
+) -> TurnRequest:
     await require_passages(services)
     if thread is None:
         return asking
@@ -179,16 +150,13 @@ async def _ready(
 
 
 async def _show_prompt(
-    settings: "Settings",
-    output: "Output",
-    asking: "TurnRequest",
+    settings: Settings,
+    output: Output,
+    asking: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.stream import StyledText
-
     async with open_services(settings, say=output.story) as services:
         asking = await _ready(services, asking, thread)
         sendings = await services.sessions(asking=False).prompt(asking)
@@ -205,6 +173,6 @@ async def _show_prompt(
             output.answer()
 
 
-def _sending_as_json(sending: "PromptPreview") -> dict[str, object]:
+def _sending_as_json(sending: PromptPreview) -> dict[str, object]:
     messages = [{"role": one.role, "text": one.text} for one in sending.messages]
     return {"purpose": sending.purpose, "messages": messages}

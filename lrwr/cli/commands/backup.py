@@ -1,9 +1,16 @@
 """`lrwr backup` and `lrwr restore`: all that a library knows, in one file."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from lrwr.app.maintenance.backup import backup_library
+from lrwr.app.maintenance.finding import format_size
+from lrwr.app.maintenance.restore import restore_library
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.settings.library import resolve_library
 
 BACKUP_EXAMPLES = "Examples: lrwr backup · lrwr backup ~/safe/my-novel.zip"
 RESTORE_EXAMPLES = (
@@ -13,6 +20,10 @@ RESTORE_EXAMPLES = (
 BackupJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("backup", epilog=BACKUP_EXAMPLES)
 def backup_command(
     context: typer.Context,
     file: Annotated[
@@ -28,13 +39,6 @@ def backup_command(
 
     Your manuscript is not in it as files, and no key ever is. lrwr may work meanwhile.
     """
-    import time
-
-    from lrwr.app.maintenance.backup import backup_library
-    from lrwr.app.maintenance.finding import format_size
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
-
     settings, output = start_session(context)
     report = backup_library(resolve_library(settings), file, now=time.time())
     if as_json:
@@ -46,6 +50,7 @@ def backup_command(
     output.story("It holds the text of your manuscript: keep it as you keep that.")
 
 
+@app.command("restore", epilog=RESTORE_EXAMPLES)
 def restore_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A file that `lrwr backup` wrote.")],
@@ -56,12 +61,6 @@ def restore_command(
     as_json: BackupJsonOption = False,
 ) -> None:
     """Bring a library back from a backup, after checking every file in it."""
-    import time
-
-    from lrwr.app.maintenance.restore import restore_library
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
-
     settings, output = start_session(context)
     library = resolve_library(settings)
     report = restore_library(library, file, force=force, now=time.time())

@@ -1,20 +1,50 @@
 """`lrwr canon`: what the writer decides, and every guess gives way to."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Sequence
+from shlex import join
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lrwr.cli.presenters.canon import DecisionContext
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.canon.decision import Decision
-    from lrwr.core.canon.model import ManuscriptLocation
-    from lrwr.core.canon.resolver import OrphanedDecisions
-    from lrwr.core.model.documents import DocumentId
-    from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.core.settings.model import Settings
+from lrwr.app.container import open_services
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.presenters.canon import (
+    DecisionContext,
+    decisions_as_json,
+    make_decision,
+    open_decision_context,
+    show_decisions,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.options import parse_choice
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.canon.decision import (
+    Decision,
+    DocumentMoved,
+    DocumentTypeSet,
+    NameIgnored,
+    NameRenamed,
+    NamesMerged,
+    NamesSplit,
+    PointOfViewSet,
+    StoryOrderSet,
+)
+from lrwr.core.canon.model import ManuscriptLocation, normalize_canon_name
+from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.resolver import (
+    OrphanedDecisions,
+    find_orphaned_decisions,
+    resolve_decided_document,
+)
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.retrieval.places import (
+    find_orphaned_locations,
+    parse_manuscript_location,
+)
+from lrwr.core.retrieval.story import StoryOrder, merge_document_order
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr canon · lrwr canon type notes/mill.md setting ·"
@@ -49,26 +79,28 @@ CanonNameArgument = Annotated[
 OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
 
 
+app = typer.Typer(name="canon", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> None:
     """Show what you have decided, or decide: every guess gives way to it."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters import canon as decisions
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
 
     settings, output = start_session(context)
 
     async def show() -> None:
-        async with decisions.open_decision_context(settings) as desk:
+        async with open_decision_context(settings) as desk:
             if as_json:
-                output.json(decisions.decisions_as_json(desk.canon, desk.service))
+                output.json(decisions_as_json(desk.canon, desk.service))
             else:
-                decisions.show_decisions(desk.canon, desk.service, output)
+                show_decisions(desk.canon, desk.service, output)
 
     run_async(show())
 
 
+@app.command("type", epilog=TYPE_EPILOG)
 def canon_type_command(
     context: typer.Context,
     file: FileArgument,
@@ -80,14 +112,11 @@ def canon_type_command(
     ],
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
-    from lrwr.cli.runtime.options import parse_choice
-    from lrwr.core.canon.decision import DocumentTypeSet
-    from lrwr.core.model.documents import DocumentType
-
     chosen = parse_choice(DocumentType, kind, "TYPE")
     _decide(context, lambda desk: DocumentTypeSet(desk.document(file), chosen))
 
 
+@app.command("order", epilog=ORDER_EPILOG)
 def canon_order_command(
     context: typer.Context,
     files: Annotated[
@@ -100,10 +129,6 @@ def canon_order_command(
     as_json: CanonJsonOption = False,
 ) -> None:
     """Say in what order the story is told, or show it."""
-    from lrwr.cli.presenters.canon import open_decision_context
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     if files and not show:
         _decide(context, lambda desk: _new_order(desk, files))
         return
@@ -129,6 +154,7 @@ def canon_order_command(
     run_async(present())
 
 
+@app.command("pov", epilog=POV_EPILOG)
 def canon_pov_command(
     context: typer.Context,
     place: Annotated[
@@ -142,10 +168,6 @@ def canon_pov_command(
     ],
 ) -> None:
     """Say from whose point of view a chapter, a scene or a file is told."""
-    from lrwr.core.canon.decision import PointOfViewSet
-    from lrwr.core.canon.model import normalize_canon_name
-    from lrwr.core.retrieval.places import parse_manuscript_location
-
     _decide(
         context,
         lambda desk: PointOfViewSet(
@@ -155,6 +177,7 @@ def canon_pov_command(
     )
 
 
+@app.command("merge", epilog=MERGE_EPILOG)
 def canon_merge_command(
     context: typer.Context,
     names: Annotated[
@@ -168,38 +191,34 @@ def canon_merge_command(
     ] = "",
 ) -> None:
     """Say that these names are one person."""
-    from lrwr.core.canon.decision import NamesMerged
-
     _decide(context, lambda _: NamesMerged(tuple(names), known_as))
 
 
+@app.command("split", epilog=SPLIT_EPILOG)
 def canon_split_command(
     context: typer.Context, one: CanonNameArgument, other: OtherArgument
 ) -> None:
     """Say that these two names are two people."""
-    from lrwr.core.canon.decision import NamesSplit
-
     _decide(context, lambda _: NamesSplit(one, other))
 
 
+@app.command("rename", epilog=RENAME_EPILOG)
 def canon_rename_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The name until now.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The name from now on.")],
 ) -> None:
     """Say what to call a person. Your text stays as it is."""
-    from lrwr.core.canon.decision import NameRenamed
-
     _decide(context, lambda _: NameRenamed(old, new))
 
 
+@app.command("ignore", epilog=IGNORE_EPILOG)
 def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> None:
     """Say that a word names nobody, though it looks like a name."""
-    from lrwr.core.canon.decision import NameIgnored
-
     _decide(context, lambda _: NameIgnored(name))
 
 
+@app.command("move", epilog=MOVE_EPILOG)
 def canon_move_command(
     context: typer.Context,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The path it had.")],
@@ -207,10 +226,7 @@ def canon_move_command(
 ) -> None:
     """Carry what was decided about a file over to its new name."""
 
-    def choose(desk: "DecisionContext") -> "Decision":
-        from lrwr.core.canon.decision import DocumentMoved
-        from lrwr.core.canon.resolver import resolve_decided_document
-
+    def choose(desk: DecisionContext) -> Decision:
         return DocumentMoved(
             resolve_decided_document(desk.canon, old), desk.document(new)
         )
@@ -218,46 +234,36 @@ def canon_move_command(
     _decide(context, choose)
 
 
+@app.command("undo")
 def canon_undo_command(context: typer.Context) -> None:
     """Take the last decision back."""
     _turn(context, back=True)
 
 
+@app.command("redo")
 def canon_redo_command(context: typer.Context) -> None:
     """Make the decision that was taken back last again."""
     _turn(context, back=False)
 
 
+@app.command("check")
 def canon_check_command(
     context: typer.Context, as_json: CanonJsonOption = False
 ) -> None:
     """List decisions about files, chapters and scenes that are not there."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     settings, output = start_session(context)
     if run_async(_check(settings, output, as_json=as_json)):
         raise typer.Exit(int(ExitCode.NOT_FOUND))
 
 
 def _decide(
-    context: typer.Context, choose: "Callable[[DecisionContext], Decision]"
+    context: typer.Context, choose: Callable[[DecisionContext], Decision]
 ) -> None:
-    from lrwr.cli.presenters.canon import make_decision
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     run_async(make_decision(settings, output, choose))
 
 
-def _new_order(desk: "DecisionContext", files: "Sequence[str]") -> "Decision":
-    from lrwr.core.canon.decision import StoryOrderSet
-    from lrwr.core.model.documents import DocumentType
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.retrieval.story import merge_document_order
-
+def _new_order(desk: DecisionContext, files: Sequence[str]) -> Decision:
     documents = list(dict.fromkeys(desk.document(file) for file in files))
     if len(documents) < 2:
         raise SettingsProblem(
@@ -275,14 +281,14 @@ def _new_order(desk: "DecisionContext", files: "Sequence[str]") -> "Decision":
     )
 
 
-def _told(order: "StoryOrder") -> "list[tuple[DocumentId, list[int], str]]":
+def _told(order: StoryOrder) -> list[tuple[DocumentId, list[int], str]]:
     return [
         (document, sorted(set(order.numbers[document])), order.outlines[document].title)
         for document in order.story
     ]
 
 
-def _numbers(chapters: "Sequence[int]") -> str:
+def _numbers(chapters: Sequence[int]) -> str:
     if not chapters:
         return ""
     first, last = chapters[0], chapters[-1]
@@ -290,15 +296,9 @@ def _numbers(chapters: "Sequence[int]") -> str:
 
 
 def _turn(context: typer.Context, *, back: bool) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.canon.phrases import format_decision
-
     settings, output = start_session(context)
 
-    async def turn() -> "Decision | None":
+    async def turn() -> Decision | None:
         async with open_services(settings) as services:
             return services.canon.undo() if back else services.canon.redo()
 
@@ -314,11 +314,7 @@ def _turn(context: typer.Context, *, back: bool) -> None:
     )
 
 
-async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bool:
-    from lrwr.cli.presenters.canon import open_decision_context
-    from lrwr.core.canon.resolver import find_orphaned_decisions
-    from lrwr.core.retrieval.places import find_orphaned_locations
-
+async def _check(settings: Settings, output: Output, *, as_json: bool) -> bool:
     async with open_decision_context(settings) as desk:
         lost = find_orphaned_decisions(desk.canon, known=desk.known, is_there=desk.has)
         places = find_orphaned_locations(desk.canon, desk.order)
@@ -330,14 +326,10 @@ async def _check(settings: "Settings", output: "Output", *, as_json: bool) -> bo
 
 
 def _show_lost(
-    lost: "Sequence[OrphanedDecisions]",
-    places: "Sequence[ManuscriptLocation]",
-    output: "Output",
+    lost: Sequence[OrphanedDecisions],
+    places: Sequence[ManuscriptLocation],
+    output: Output,
 ) -> None:
-    from shlex import join
-
-    from lrwr.cli.runtime.stream import StyledText
-
     for one in lost:
         words = ", ".join(one.decisions)
         output.answer(StyledText(one.document, "place"), f"  is not there ({words}).")

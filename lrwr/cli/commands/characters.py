@@ -4,7 +4,28 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story import explain_model_setup
+from lrwr.cli.commands.canon import (
+    canon_ignore_command,
+    canon_merge_command,
+    canon_rename_command,
+    canon_split_command,
+    canon_undo_command,
+)
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.canon import make_decision
+from lrwr.cli.presenters.story import (
+    join_name,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.canon.decision import NameConfirmed
 
 EPILOG = (
     'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
@@ -21,6 +42,12 @@ RENAME_EPILOG = 'Example: lrwr characters rename "the narrator" "Nell Tallow"'
 IGNORE_EPILOG = "Example: lrwr characters ignore Monday"
 
 
+app = typer.Typer(
+    name="characters", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def characters_command(
     context: typer.Context,
     name: NameArgument = None,
@@ -30,15 +57,6 @@ def characters_command(
     """List who is in the story, or show one character: every claim with its place."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        join_name,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
 
     bible, output, settings = open_story_bible(context, as_of)
     if wanted := join_name(name):
@@ -64,6 +82,7 @@ def characters_command(
     print_not_evaluated(output, bible, "Traits, values, behaviour, voice")
 
 
+@app.command("confirm", epilog=CONFIRM_EPILOG)
 def characters_confirm_command(
     context: typer.Context,
     name: Annotated[
@@ -71,10 +90,12 @@ def characters_confirm_command(
     ],
 ) -> None:
     """Say that a name surely names somebody."""
-    from lrwr.cli.presenters.canon import make_decision
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.canon.decision import NameConfirmed
-
     settings, output = start_session(context)
     run_async(make_decision(settings, output, lambda _: NameConfirmed(name)))
+
+
+app.command("merge", epilog=MERGE_EPILOG)(canon_merge_command)
+app.command("split", epilog=SPLIT_EPILOG)(canon_split_command)
+app.command("rename", epilog=RENAME_EPILOG)(canon_rename_command)
+app.command("ignore", epilog=IGNORE_EPILOG)(canon_ignore_command)
+app.command("undo")(canon_undo_command)

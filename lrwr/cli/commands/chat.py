@@ -1,26 +1,32 @@
 """`lrwr chat`: the writing room."""
 
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Annotated
 
 import typer
 
-from lrwr.cli.commands.ask import (
+from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.options import (
     AskAsOfOption,
     AskCharacterOption,
     AskThreadNameOption,
     ModeNameOption,
+    parse_mode,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.turns import AnswerMode
-    from lrwr.core.settings.model import Settings
-    from lrwr.tui.scope import ChatOptions
-    from lrwr.tui.service_thread import CloseFailure
-    from lrwr.tui.services import Lends
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.stream import is_terminal
+from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.turns import AnswerMode
+from lrwr.core.settings.model import Settings
+from lrwr.tui.scope import ChatOptions
+from lrwr.tui.service_thread import CloseFailure, ServiceThread
+from lrwr.tui.services import Lends
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -39,6 +45,10 @@ PlainOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("chat", epilog=EPILOG)
 def chat_command(
     context: typer.Context,
     character: AskCharacterOption = None,
@@ -49,12 +59,7 @@ def chat_command(
     plain: PlainOption = False,
 ) -> None:
     """Open the writing room: ask, read, follow each answer to the text."""
-    import asyncio
-    import gc
-
     gc.disable()  # until the first picture: all that is loaded for it stays
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.tui.scope import ChatOptions
 
     settings, output = start_session(context)
     opening = ChatOptions(
@@ -75,27 +80,22 @@ def chat_command(
         _tell_lost(output, lost)
 
 
-def _mode_named(name: str | None) -> "AnswerMode | None":
+def _mode_named(name: str | None) -> AnswerMode | None:
     if name is None:
         return None
-    from lrwr.cli.runtime.options import parse_mode
 
     return parse_mode(name)
 
 
-def _is_piped(output: "Output") -> bool:
+def _is_piped(output: Output) -> bool:
     """Say whether there is no terminal for a screen, and tell the writer if so."""
-    import sys
-
-    from lrwr.cli.runtime.stream import is_terminal
-
     if is_terminal(sys.stdin) and output.interactive:
         return False
     output.story("There is no terminal here for the writing room: as with --plain.")
     return True
 
 
-def _converse(settings: "Settings", output: "Output", opening: "ChatOptions") -> None:
+def _converse(settings: Settings, output: Output, opening: ChatOptions) -> None:
     from lrwr.cli.chat.plain import run_plain_chat
 
     if opening.watch:
@@ -104,14 +104,12 @@ def _converse(settings: "Settings", output: "Output", opening: "ChatOptions") ->
 
 
 async def _chat(
-    settings: "Settings", opening: "ChatOptions", say: "Callable[[str], None]"
-) -> "Sequence[CloseFailure]":
+    settings: Settings, opening: ChatOptions, say: Callable[[str], None]
+) -> Sequence[CloseFailure]:
     """Open the room, and return what could not be kept as it was left."""
-    from lrwr.cli.runtime.crash_report import report_crash
     from lrwr.tui.app import WritingRoom
-    from lrwr.tui.service_thread import ServiceThread
 
-    def opening_room() -> "AbstractAsyncContextManager[Lends]":
+    def opening_room() -> AbstractAsyncContextManager[Lends]:
         from lrwr.app.workspace import open_room
 
         return open_room(settings, say=say)
@@ -123,10 +121,7 @@ async def _chat(
     return stage.lost
 
 
-def _tell_lost(output: "Output", lost: "Sequence[CloseFailure]") -> None:
-    from lrwr.cli.runtime.crash_report import report_crash
-    from lrwr.core.model.errors import LrwrError
-
+def _tell_lost(output: Output, lost: Sequence[CloseFailure]) -> None:
     for one in lost:
         match one.error:
             case None:
@@ -138,12 +133,8 @@ def _tell_lost(output: "Output", lost: "Sequence[CloseFailure]") -> None:
         output.warn(f"{one.what} could not be kept: {why}".rstrip())
 
 
-def _leave_when_told(leave: "Callable[[], None]") -> None:
+def _leave_when_told(leave: Callable[[], None]) -> None:
     """Leave in order, with what was said kept, when the terminal is closed."""
-    import asyncio
-    import signal
-    from contextlib import suppress
-
     loop = asyncio.get_running_loop()
     for name in ("SIGHUP", "SIGTERM"):
         with suppress(AttributeError, NotImplementedError):  # Windows has neither

@@ -1,18 +1,24 @@
 """`lrwr check`: what contradicts what the writer has confirmed."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+from lrwr.cli.commands.canon import canon_undo_command
+from lrwr.cli.presenters import contradictions, model_check
+from lrwr.cli.presenters.canon import make_decision
+from lrwr.cli.presenters.contradictions import CheckRequest
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lrwr.cli.presenters.contradictions import CheckRequest
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.continuity.values import Contradiction
-    from lrwr.core.settings.model import Settings
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.canon.decision import SlipIntended
+from lrwr.core.continuity.guard import find_contradiction_by_id
+from lrwr.core.continuity.values import Contradiction
+from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr check · lrwr check chapters/07.md · lrwr check --as-of ch12 ·"
@@ -25,6 +31,12 @@ INTEND_EPILOG = (
 )
 
 
+app = typer.Typer(
+    name="check", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def check_command(
     context: typer.Context,
     paths: Annotated[
@@ -54,9 +66,6 @@ def check_command(
     """
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters.contradictions import CheckRequest
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode, SettingsProblem
 
     if (dry_run or budget is not None) and not model:
         raise SettingsProblem(
@@ -74,16 +83,13 @@ def check_command(
 
 
 def _by_rules(
-    settings: "Settings",
-    output: "Output",
-    asked: "CheckRequest",
+    settings: Settings,
+    output: Output,
+    asked: CheckRequest,
     *,
     every: bool,
     as_json: bool,
-) -> "Sequence[Contradiction]":
-    from lrwr.cli.presenters import contradictions
-    from lrwr.cli.runtime.async_runner import run_async
-
+) -> Sequence[Contradiction]:
     found = run_async(contradictions.run_rule_check(settings, output, asked))
     _show(found, output, every=every, as_json=as_json)
     if not as_json:
@@ -92,16 +98,13 @@ def _by_rules(
 
 
 def _with_model(
-    settings: "Settings",
-    output: "Output",
-    asked: "CheckRequest",
+    settings: Settings,
+    output: Output,
+    asked: CheckRequest,
     *,
     every: bool,
     as_json: bool,
-) -> "Sequence[Contradiction]":
-    from lrwr.cli.presenters import model_check
-    from lrwr.cli.runtime.async_runner import run_async
-
+) -> Sequence[Contradiction]:
     checked = run_async(
         model_check.run_model_check(settings, output, asked, as_json=as_json)
     )
@@ -111,20 +114,15 @@ def _with_model(
 
 
 def _estimate(
-    settings: "Settings", output: "Output", asked: "CheckRequest", *, as_json: bool
+    settings: Settings, output: Output, asked: CheckRequest, *, as_json: bool
 ) -> None:
-    from lrwr.cli.presenters import model_check
-    from lrwr.cli.runtime.async_runner import run_async
-
     told, name = run_async(model_check.estimate_model_check(settings, output, asked))
     model_check.show_model_check_estimate(told, name, settings, output, as_json=as_json)
 
 
 def _show(
-    found: "Sequence[Contradiction]", output: "Output", *, every: bool, as_json: bool
+    found: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
 ) -> None:
-    from lrwr.cli.presenters import contradictions
-
     slips = [one for one in found if not one.intended]
     shown = found if every else slips
     if as_json:
@@ -136,6 +134,7 @@ def _show(
     )
 
 
+@app.command("intend", epilog=INTEND_EPILOG)
 def check_intend_command(
     context: typer.Context,
     id_: Annotated[str, typer.Argument(metavar="ID", help="As `lrwr check` shows it.")],
@@ -144,13 +143,6 @@ def check_intend_command(
     ] = "",
 ) -> None:
     """Mark a contradiction as intended, once and for good."""
-    from lrwr.cli.presenters import model_check
-    from lrwr.cli.presenters.canon import make_decision
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.canon.decision import SlipIntended
-    from lrwr.core.continuity.guard import find_contradiction_by_id
-
     settings, output = start_session(context)
     every = run_async(model_check.load_known_contradictions(settings, output))
     one = find_contradiction_by_id(id_, every)
@@ -158,3 +150,6 @@ def check_intend_command(
         one.about, one.attribute, one.canon.value, one.found.value, because
     )
     run_async(make_decision(settings, output, lambda _: decision))
+
+
+app.command("undo")(canon_undo_command)

@@ -1,28 +1,39 @@
 """`lrwr config`: what is set, and where it was set."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.settings.model import Settings
+from lrwr.app.presenters.text import LinePiece, StyledText
+from lrwr.cli.commands import keys
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.settings.example import format_toml_value
+from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.model import Settings, index_settings
+from lrwr.core.settings.places import (
+    SETTINGS_FILE_NAME,
+    find_library_root,
+    get_user_settings_path,
+)
 
 ConfigJsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of a table.")
 ]
 
 
+app = typer.Typer(
+    name="config", help="See what is set, and where; keep keys.", no_args_is_help=True
+)
+
+
+@app.command("show")
 def config_show_command(
     context: typer.Context, as_json: ConfigJsonOption = False
 ) -> None:
     """Show every setting, its value, and where the value came from."""
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
-    from lrwr.core.settings.model import index_settings
-
     settings, output = start_session(context)
     library = resolve_library(settings)
     if as_json:
@@ -46,19 +57,11 @@ def config_show_command(
         output.table(["Setting", "Value", "From"], rows)
 
 
+@app.command("path")
 def config_path_command(
     context: typer.Context, as_json: ConfigJsonOption = False
 ) -> None:
     """Show which files settings are read from; works when one of them is broken."""
-    from pathlib import Path
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.places import (
-        SETTINGS_FILE_NAME,
-        find_library_root,
-        get_user_settings_path,
-    )
-
     own = get_user_settings_path()
     root = find_library_root(Path.cwd(), user=own, home=Path.home())
     files = {"library": root / SETTINGS_FILE_NAME, "user": own}
@@ -78,12 +81,7 @@ def config_path_command(
     )
 
 
-def _row(key: str, settings: "Settings") -> list["LinePiece"]:
-    import os
-
-    from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.settings.example import format_toml_value
-
+def _row(key: str, settings: Settings) -> list[LinePiece]:
     origin = settings.origin(key)
     if not origin.where:
         place = StyledText(str(origin.source), "faint")
@@ -94,5 +92,8 @@ def _row(key: str, settings: "Settings") -> list["LinePiece"]:
     return [key, format_toml_value(settings.value(key)), place]
 
 
-def _file_row(whose: str, path: "Path") -> list["LinePiece"]:
+def _file_row(whose: str, path: Path) -> list[LinePiece]:
     return [whose, str(path), "yes" if path.is_file() else "no"]
+
+
+app.add_typer(keys.app)

@@ -1,15 +1,30 @@
 """`lrwr deploy modal`: put what reads documents at Modal."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lrwr.app.modal_worker import ModalDeployment
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.modal.calls import ModalConnection
+from lrwr import __version__
+from lrwr.app.modal_worker import (
+    ModalDeployment,
+    deploy_to_modal,
+    plan_modal_deployment,
+)
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.modal.calls import ModalConnection
+from lrwr.core.adapters.modal.factory import (
+    build_modal_connection,
+    build_modal_token,
+    select_remote_settings,
+)
+from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.settings.keys import find_key
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
 
@@ -18,22 +33,18 @@ DeployDryRunOption = Annotated[
 ]
 
 
+app = typer.Typer(
+    name="deploy",
+    help="Put lrwr where documents can be read elsewhere.",
+    no_args_is_help=True,
+)
+
+
+@app.command("modal", epilog=MODAL_EPILOG)
 def deploy_modal_command(
     context: typer.Context, dry_run: DeployDryRunOption = False
 ) -> None:
     """Put lrwr's own code at Modal, for `lrwr ingest --remote`. None of your text goes."""
-    import os
-    from functools import partial
-
-    from lrwr.app.modal_worker import deploy_to_modal, plan_modal_deployment
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.modal.factory import (
-        build_modal_connection,
-        build_modal_token,
-        select_remote_settings,
-    )
-
     settings, output = start_session(context)
     select_remote_settings(
         settings
@@ -51,10 +62,7 @@ def deploy_modal_command(
     output.answer("Now: lrwr ingest --remote")
 
 
-def _first_part(env: "Mapping[str, str]") -> str:
-    from lrwr.core.model.errors import ServiceUnavailable
-    from lrwr.core.settings.keys import find_key
-
+def _first_part(env: Mapping[str, str]) -> str:
     found = find_key("MODAL_TOKEN_ID", env)
     if not found:
         raise ServiceUnavailable(
@@ -64,18 +72,13 @@ def _first_part(env: "Mapping[str, str]") -> str:
     return found
 
 
-def _tell(
-    plan: "ModalDeployment", connection: "ModalConnection", output: "Output"
-) -> None:
+def _tell(plan: ModalDeployment, connection: ModalConnection, output: Output) -> None:
     output.answer(f"At {connection.host}, the app {plan.app} with one function:")
     for line in _lines(plan):
         output.answer(line, indent=2)
 
 
-def _lines(plan: "ModalDeployment") -> list[str]:
-    from lrwr import __version__
-    from lrwr.app.presenters.text import format_count
-
+def _lines(plan: ModalDeployment) -> list[str]:
     packages = format_count(len(plan.packages), "package")
     secret = (
         f"the key in your secret {plan.secret} at Modal; no key is sent from here"

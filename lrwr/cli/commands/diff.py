@@ -1,20 +1,32 @@
 """`lrwr diff`: what is known of the story otherwise than before."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import typer
 
+from lrwr.app.container import Services, open_services
+from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
+from lrwr.cli.presenters.diff import (
+    show_skipped_documents,
+    show_story_diff,
+    story_diff_as_json,
+)
+from lrwr.cli.presenters.ingestion import create_progress_listener
+from lrwr.cli.runtime.async_runner import run_with_cleanup
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from lrwr.app.container import Services
-    from lrwr.app.diff import DiffRequest, ManuscriptDiff
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.documents import DocumentId
-    from lrwr.core.settings.model import Settings
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.canon.model import normalize_canon_path
+from lrwr.core.canon.resolver import resolve_document
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import ExitCode
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.targets import resolve_targets
+from lrwr.pipeline.diff import filter_story_diff
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
@@ -42,6 +54,10 @@ ExitOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("diff", epilog=EPILOG)
 def diff_command(
     context: typer.Context,
     rev: RevArgument = None,
@@ -55,15 +71,6 @@ def diff_command(
     It compares the files as they are with the last ingest, or with a revision of git.
     The library is not changed, and nothing is sent anywhere.
     """
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    from lrwr.app.diff import DiffRequest
-    from lrwr.cli.presenters import diff as diffed
-    from lrwr.cli.runtime.async_runner import run_with_cleanup
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     settings, output = start_session(context)
     asked = DiffRequest(rev, since)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
@@ -72,30 +79,22 @@ def diff_command(
     for remark in compared.remarks:
         output.warn(remark)
     if as_json:
-        output.json(diffed.story_diff_as_json(compared))
+        output.json(story_diff_as_json(compared))
     else:
         with output.paged():
-            diffed.show_story_diff(compared, output)
-        diffed.show_skipped_documents(compared, output)
+            show_story_diff(compared, output)
+        show_skipped_documents(compared, output)
     if exit_code and not compared.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
 
 
 async def _compare(
-    settings: "Settings",
-    output: "Output",
-    asked: "DiffRequest",
-    only: "Sequence[str]",
-    place: "Path",
-) -> "ManuscriptDiff":
-    from dataclasses import replace
-
-    from lrwr.app.container import open_services
-    from lrwr.app.diff import diff_manuscript
-    from lrwr.cli.commands.ingest import create_progress_listener
-    from lrwr.core.settings.targets import resolve_targets
-    from lrwr.pipeline.diff import filter_story_diff as narrowed
-
+    settings: Settings,
+    output: Output,
+    asked: DiffRequest,
+    only: Sequence[str],
+    place: Path,
+) -> ManuscriptDiff:
     async with open_services(settings, say=output.story) as services:
         targets = resolve_targets(services.manuscript())
         with output.progress("Comparing", None) as advance:
@@ -104,23 +103,18 @@ async def _compare(
         if not only:
             return compared
         documents = _documents(services, compared, only)
-        kept = narrowed(compared.difference, documents)
+        kept = filter_story_diff(compared.difference, documents)
         return replace(compared, difference=kept)
 
 
 def _documents(
-    services: "Services", compared: "ManuscriptDiff", only: "Sequence[str]"
-) -> "set[DocumentId]":
+    services: Services, compared: ManuscriptDiff, only: Sequence[str]
+) -> set[DocumentId]:
     """Return the documents that the writer calls so, in either state.
 
     Raises:
         NotFound: Neither state has such a document.
     """
-    from pathlib import Path
-
-    from lrwr.core.canon.model import normalize_canon_path
-    from lrwr.core.canon.resolver import resolve_document
-
     spelled = {normalize_canon_path(one): one for one in compared.documents}
     root, here = services.library.root, Path.cwd()
     named = [

@@ -1,17 +1,25 @@
 """`lrwr doctor` and `lrwr repair`: how every part is, and what to do about it."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
+from lrwr.app.maintenance.finding import HealthFinding, is_healthy
+from lrwr.app.maintenance.repair import repair_library
+from lrwr.app.presenters.text import LinePiece, StyledText, Tone
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lrwr.app.maintenance.finding import HealthFinding
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece, Tone
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.chat.local_servers import list_local_servers
+from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.model.errors import ExitCode
+from lrwr.core.settings.library import resolve_library
 
 DOCTOR_EXAMPLES = (
     "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
@@ -39,6 +47,10 @@ SqlOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("doctor", epilog=DOCTOR_EXAMPLES)
 def doctor_command(
     context: typer.Context,
     servers: ServersOption = False,
@@ -50,17 +62,6 @@ def doctor_command(
     Nothing is contacted but the services that your settings turn on and you allowed:
     they are sent no text of yours. With --servers, this machine's usual ports too.
     """
-    import os
-    import time
-    from pathlib import Path
-
-    from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-    from lrwr.app.maintenance.finding import is_healthy
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.adapters.chat.local_servers import list_local_servers
-    from lrwr.core.model.errors import ExitCode
-
     if sql:
         _print_sql()
         return
@@ -84,23 +85,16 @@ def doctor_command(
 
 def _print_sql() -> None:
     """Print all scripts as one: each may be run again."""
-    from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
-
     for script in list_supabase_migrations():
         typer.echo(f"-- {script.name}\n{script.sql}")
 
 
+@app.command("repair", epilog=REPAIR_EXAMPLES)
 def repair_command(
     context: typer.Context,
     as_json: JsonOption = False,
 ) -> None:
     """Make anew what can be made anew. Your manuscript is never touched."""
-    import time
-
-    from lrwr.app.maintenance.repair import repair_library
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
-
     settings, output = start_session(context)
     report = repair_library(resolve_library(settings), now=time.time())
     if as_json:
@@ -112,9 +106,7 @@ def repair_command(
         output.story(report.remedy)
 
 
-def _show(findings: "Sequence[HealthFinding]", output: "Output") -> None:
-    from lrwr.cli.runtime.stream import StyledText
-
+def _show(findings: Sequence[HealthFinding], output: Output) -> None:
     tones: dict[str, Tone] = {"ok": "good", "broken": "bad", "warning": "strong"}
     rows: list[list[LinePiece]] = [
         [

@@ -1,16 +1,26 @@
 """`lrwr eval`: how well lrwr finds and answers what you know the answers of."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from lrwr.cli.commands import eval_review
+from lrwr.cli.evaluation import calibration, experiments
+from lrwr.cli.evaluation.request import (
+    EvalRequest,
+    parse_pipelines,
+    parse_token_budgets,
+)
+from lrwr.cli.presenters import evaluation_reports
+from lrwr.cli.presenters.question_review import resolve_question_file
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from lrwr.cli.evaluation.run import EvalRequest
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr eval · lrwr eval --make 150 · lrwr eval --questions mine.jsonl"
@@ -105,6 +115,10 @@ ForceOption = Annotated[
 ]
 
 
+app = typer.Typer(name="eval", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def eval_command(
     context: typer.Context,
     pipeline: EvalPipelineNameOption = None,
@@ -128,12 +142,6 @@ def eval_command(
     """Compare the two pipelines on questions whose answers are known."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.evaluation.run import (
-        EvalRequest,
-        parse_pipelines,
-        parse_token_budgets,
-    )
-    from lrwr.cli.runtime.session import start_session
 
     wanted = EvalRequest(
         pipelines=parse_pipelines(pipeline),
@@ -157,6 +165,7 @@ def eval_command(
         _evaluate(settings, output, wanted, report, force=force)
 
 
+@app.command("compare", epilog=COMPARE_EPILOG)
 def eval_compare_command(
     context: typer.Context,
     one: Annotated[str, typer.Argument(metavar="RUN", help="The beginning of its id.")],
@@ -164,24 +173,36 @@ def eval_compare_command(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two runs on the questions that are the same in both."""
-    from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     evaluation_reports.show_run_comparison(
         settings, output, one, other, as_json=as_json
     )
 
 
+app.command("review", epilog=eval_review.EPILOG)(eval_review.eval_review_command)
+
+
+@app.command("runs")
 def eval_runs_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the runs that are kept, the newest first."""
-    from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     evaluation_reports.show_run_list(settings, output, as_json=as_json)
 
 
+@app.command("send", epilog=SEND_EPILOG)
+def eval_send_command(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+    ] = None,
+) -> None:
+    """Send the results of a run to LangSmith, where traces are kept there."""
+    settings, output = start_session(context)
+    run_async(experiments.send_experiment(settings, output, run))
+
+
+@app.command("show", epilog=SHOW_EPILOG)
 def eval_show_command(
     context: typer.Context,
     run: Annotated[
@@ -193,9 +214,6 @@ def eval_show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show the report of a run again; nothing is measured."""
-    from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     found = evaluation_reports.reload_report(settings, run)
     evaluation_reports.deliver_report(
@@ -203,25 +221,7 @@ def eval_show_command(
     )
 
 
-def eval_send_command(
-    context: typer.Context,
-    run: Annotated[
-        str | None,
-        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
-    ] = None,
-) -> None:
-    """Send the results of a run to LangSmith, where traces are kept there."""
-    from lrwr.cli.evaluation import experiments
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
-    settings, output = start_session(context)
-    run_async(experiments.send_experiment(settings, output, run))
-
-
-def _check(wanted: "EvalRequest", *, calibrate: bool, save: bool, reset: bool) -> None:
-    from lrwr.core.model.errors import SettingsProblem
-
+def _check(wanted: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> None:
     if save and not calibrate:
         raise SettingsProblem(
             "--save keeps what --calibrate fits",
@@ -244,19 +244,13 @@ def _check(wanted: "EvalRequest", *, calibrate: bool, save: bool, reset: bool) -
 
 
 def _fit(
-    settings: "Settings",
-    output: "Output",
-    wanted: "EvalRequest",
+    settings: Settings,
+    output: Output,
+    wanted: EvalRequest,
     *,
     save: bool,
     reset: bool,
 ) -> None:
-    from dataclasses import replace
-
-    from lrwr.cli.evaluation import calibration
-    from lrwr.cli.presenters.question_review import resolve_question_file
-    from lrwr.cli.runtime.async_runner import run_async
-
     if reset:
         calibration.reset_calibration(settings, output, as_json=wanted.as_json)
         return
@@ -270,21 +264,19 @@ def _fit(
 
 
 def _evaluate(
-    settings: "Settings",
-    output: "Output",
-    wanted: "EvalRequest",
+    settings: Settings,
+    output: Output,
+    wanted: EvalRequest,
     file: Path | None,
     *,
     force: bool,
 ) -> None:
-    from lrwr.cli.evaluation import experiments
-    from lrwr.cli.evaluation import run as evaluating
-    from lrwr.cli.presenters import evaluation_reports
-    from lrwr.cli.runtime.async_runner import run_async
+    # What runs an evaluation is most of the package; no other command of eval needs it.
+    from lrwr.cli.evaluation.run import run_evaluation
 
     if file is not None:
         evaluation_reports.check_report_file(settings, file, force=force)
-    done = run_async(evaluating.run_evaluation(settings, output, wanted))
+    done = run_async(run_evaluation(settings, output, wanted))
     if done is not None:
         evaluation_reports.deliver_report(
             settings,

@@ -1,16 +1,23 @@
 """`lrwr eval review`: the questions that lrwr is judged by, shown and put right."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from lrwr.cli.presenters.question_review import (
+    QuestionReview,
+    load_manuscript_texts,
+    resolve_question_file,
+)
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lrwr.pipeline.evaluation.questions import EvalQuestion
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.pipeline.evaluation.questions import EvalQuestion
+from lrwr.pipeline.evaluation.review import drop_question, edit_question, keep_question
 
 EPILOG = (
     "Examples: lrwr eval review · lrwr eval review --drop fact-3f2a · lrwr eval review"
@@ -66,14 +73,6 @@ def eval_review_command(
 
     On a terminal they come one by one; elsewhere they are listed.
     """
-    from lrwr.cli.presenters.question_review import (
-        QuestionReview,
-        load_manuscript_texts,
-        resolve_question_file,
-    )
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     changes = _changes(keep, drop, edit, text, answer, undo=undo)
     book = run_async(load_manuscript_texts(settings, output))
@@ -98,21 +97,12 @@ def _changes(
     answer: str,
     *,
     undo: bool,
-) -> "list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]]":
+) -> list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]]:
     """Return what to do to which question.
 
     Raises:
         SettingsProblem: The options do not fit each other.
     """
-    from functools import partial
-
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.pipeline.evaluation.review import (
-        drop_question,
-        edit_question,
-        keep_question,
-    )
-
     if bool(text or answer) != (edit is not None):
         raise SettingsProblem(
             "--edit needs --question or --answer, and they need --edit",

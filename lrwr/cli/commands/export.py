@@ -1,15 +1,23 @@
 """`lrwr export bible`: what is known of the story, as a document."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.cli.presenters import bible_json
+from lrwr.cli.presenters.story import load_bible
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
-
-if TYPE_CHECKING:
-    from lrwr.core.bible.values import Bible
-    from lrwr.core.model.document_blocks import Block
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.adapters.documents.word import render_blocks_as_docx
+from lrwr.core.bible.export import build_bible_blocks
+from lrwr.core.bible.values import Bible
+from lrwr.core.model.document_blocks import Block
+from lrwr.core.settings.own_files import check_output_file, write_output_file
 
 EPILOG = (
     "Examples: lrwr export bible --to ../bible.docx · lrwr export bible --as-of ch4 --to"
@@ -19,6 +27,14 @@ EPILOG = (
 _ENDINGS = (".md", ".docx")
 
 
+app = typer.Typer(
+    name="export",
+    help="Write what lrwr knows into a file of yours.",
+    no_args_is_help=True,
+)
+
+
+@app.command("bible", epilog=EPILOG)
 def export_bible_command(
     context: typer.Context,
     to: Annotated[
@@ -36,13 +52,6 @@ def export_bible_command(
     as_json: JsonOption = False,
 ) -> None:
     """Write the story bible: characters, world, timeline, scenes, what is left open."""
-    from lrwr.cli.presenters import bible_json
-    from lrwr.cli.presenters.story import load_bible
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
-    from lrwr.core.settings.own_files import check_output_file, write_output_file
-
     settings, output = start_session(context)
     if to is not None:
         check_output_file(to, settings, _ENDINGS, force=force)
@@ -57,12 +66,7 @@ def export_bible_command(
             output.answer(render_blocks_as_markdown(_blocks(found, as_of)).rstrip("\n"))
 
 
-def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
-    from dataclasses import replace
-
-    from lrwr.app.presenters.text import sanitize_text
-    from lrwr.core.bible.export import build_bible_blocks
-
+def _blocks(found: Bible, as_of: str | None) -> list[Block]:
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [
         replace(
@@ -75,11 +79,8 @@ def _blocks(found: "Bible", as_of: str | None) -> "list[Block]":
     ]
 
 
-def _content(file: Path, blocks: "list[Block]") -> bytes:
+def _content(file: Path, blocks: list[Block]) -> bytes:
     if file.suffix.lower() == ".docx":
-        from lrwr.core.adapters.documents.word import render_blocks_as_docx
-
         return render_blocks_as_docx(blocks)
-    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 
     return render_blocks_as_markdown(blocks).encode()

@@ -1,14 +1,23 @@
 """`lrwr forget`: what lrwr keeps of a library goes, and the manuscript stays."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+import sys
+from typing import Annotated
+from unicodedata import normalize
 
 import typer
 
+from lrwr.app.maintenance.deletion import (
+    DeletionPlan,
+    delete_local_library,
+    plan_deletion,
+)
+from lrwr.cli.presenters import deletion
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from lrwr.app.maintenance.deletion import DeletionPlan
-    from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import ExitCode, SettingsProblem
 
 EPILOG = (
     "Examples: lrwr forget --dry-run · lrwr forget · lrwr forget --here --yes. Exit"
@@ -19,6 +28,10 @@ _LONGEST = 10_000
 """Characters of a line that is read."""
 
 
+app = typer.Typer()
+
+
+@app.command("forget", epilog=EPILOG)
 def forget_command(
     context: typer.Context,
     everywhere: Annotated[
@@ -41,14 +54,6 @@ def forget_command(
     Your manuscript, lrwr.toml and lrwr.canon.toml are never touched. Conversations
     cannot be had back: `lrwr backup` keeps them.
     """
-    import os
-
-    from lrwr.app.maintenance.deletion import delete_local_library, plan_deletion
-    from lrwr.cli.presenters import deletion
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     settings, output = start_session(context)
     plan = plan_deletion(settings, everywhere=everywhere)
     if dry_run and as_json:
@@ -67,17 +72,12 @@ def forget_command(
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
-def _confirm(plan: "DeletionPlan", output: "Output", *, yes: bool) -> None:
+def _confirm(plan: DeletionPlan, output: Output, *, yes: bool) -> None:
     """Make sure that the writer means it.
 
     Raises:
         SettingsProblem: They do not, or did not say so.
     """
-    import sys
-    from unicodedata import normalize
-
-    from lrwr.core.model.errors import SettingsProblem
-
     if yes and plan.unsafe:
         raise SettingsProblem(
             f"{plan.unsafe}: --yes does not count there, and nothing was removed",

@@ -1,16 +1,27 @@
 """`lrwr gaps`: what the text leaves open, and what the writer says to it."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story import explain_model_setup
+from lrwr.cli.commands.canon import canon_undo_command
+from lrwr.cli.presenters import bible_json, story
+from lrwr.cli.presenters.canon import make_decision
+from lrwr.cli.presenters.story import (
+    join_name,
+    open_story_bible,
+    print_not_evaluated,
+    print_nothing_known,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lrwr.core.bible.values import Gap
-    from lrwr.core.canon.decision import Decision
+from lrwr.core.bible.gaps import find_gap_by_id
+from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.values import Gap, GapState
+from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined
 
 EPILOG = (
     "Examples: lrwr gaps · lrwr gaps Nell · lrwr gaps --all · lrwr gaps answer bdfk"
@@ -24,6 +35,12 @@ IdArgument = Annotated[
 ]
 
 
+app = typer.Typer(
+    name="gaps", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
+)
+
+
+@app.callback()
 def gaps_command(
     context: typer.Context,
     name: NameArgument = None,
@@ -36,16 +53,6 @@ def gaps_command(
     """List what the text leaves open; answer it, or leave it so on purpose."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters import bible_json, story
-    from lrwr.cli.presenters.story import (
-        explain_model_setup,
-        join_name,
-        open_story_bible,
-        print_not_evaluated,
-        print_nothing_known,
-    )
-    from lrwr.core.bible.service import find_profile_by_name
-    from lrwr.core.bible.values import GapState
 
     bible, output, settings = open_story_bible(context, as_of)
     found = bible.gaps
@@ -69,6 +76,7 @@ def gaps_command(
     print_not_evaluated(output, bible, "Gaps that you did not mark yourself")
 
 
+@app.command("answer", epilog=ANSWER_EPILOG)
 def gaps_answer_command(
     context: typer.Context,
     id_: IdArgument,
@@ -77,27 +85,22 @@ def gaps_answer_command(
     ],
 ) -> None:
     """Define what the text leaves open. Your answer counts as canon from then on."""
-    from lrwr.core.canon.decision import GapAnswered
-
     said = " ".join(text)
     _decide(context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, said))
 
 
+@app.command("dismiss", epilog=DISMISS_EPILOG)
 def gaps_dismiss_command(context: typer.Context, id_: IdArgument) -> None:
     """Leave it open on purpose; it is not asked again."""
-    from lrwr.core.canon.decision import GapDeclined
-
     _decide(context, id_, lambda g: GapDeclined(g.asked.about, g.asked.attribute))
 
 
 def _decide(
-    context: typer.Context, id_: str, choose: "Callable[[Gap], Decision]"
+    context: typer.Context, id_: str, choose: Callable[[Gap], Decision]
 ) -> None:
-    from lrwr.cli.presenters.canon import make_decision
-    from lrwr.cli.presenters.story import open_story_bible
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.core.bible.gaps import find_gap_by_id
-
     bible, output, settings = open_story_bible(context, None)
     gap = find_gap_by_id(id_, bible.gaps)
     run_async(make_decision(settings, output, lambda _: choose(gap)))
+
+
+app.command("undo")(canon_undo_command)

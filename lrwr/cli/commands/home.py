@@ -1,21 +1,20 @@
 """`lrwr` alone: where you are, and what to do next."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece
+from lrwr.app.presenters.text import LinePiece, StyledText
+from lrwr.cli.commands.status import collect_status, print_status
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.settings.library import resolve_library
+
+app = typer.Typer()
 
 
+@app.command("home")
 def home_command(context: typer.Context) -> None:
     """Say where you are, and what to do next."""
-    from lrwr.cli.commands.status import collect_status, print_status
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
-
     settings, output = start_session(context)
     library = resolve_library(settings)
     if not library.database.exists():
@@ -40,9 +39,7 @@ def home_command(context: typer.Context) -> None:
     )
 
 
-def _offer(output: "Output", *steps: tuple[str, str]) -> None:
-    from lrwr.cli.runtime.stream import StyledText
-
+def _offer(output: Output, *steps: tuple[str, str]) -> None:
     output.answer()
     wide = max(len(command) for command, _ in steps)
     fits = 4 + wide + max(len(meaning) for _, meaning in steps) <= output.width

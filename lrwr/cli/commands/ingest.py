@@ -1,20 +1,41 @@
 """`lrwr ingest`: read the manuscript, and bring the library up to date."""
 
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from lrwr.app.ingestion import IngestLimits
-    from lrwr.cli.runtime.output import AdvanceProgress, Output
-    from lrwr.core.model.events import IngestEvent
-    from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.report import IngestReport
+from lrwr.app.container import open_services
+from lrwr.app.ingestion import IngestLimits
+from lrwr.app.presenters.ingestion import (
+    describe_document_problem,
+    describe_ingest_report,
+)
+from lrwr.app.presenters.text import sanitize_line
+from lrwr.cli.presenters.ingestion import (
+    create_progress_listener,
+    ingest_report_as_json,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    INGEST_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+)
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import ExitCode
+from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.settings.library import resolve_library, store_ingested_paths
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.targets import resolve_targets
+from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+from lrwr.pipeline.report import IngestReport
 
 EPILOG = (
     "Examples: lrwr ingest ./manuscript · lrwr ingest (again, the same folders) ·"
@@ -63,6 +84,10 @@ IngestJsonOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("ingest", epilog=EPILOG)
 def ingest_command(
     context: typer.Context,
     paths: IngestPathsArgument = None,
@@ -75,11 +100,6 @@ def ingest_command(
     as_json: IngestJsonOption = False,
 ) -> None:
     """Read the manuscript. Only what changed since the last time costs anything."""
-    from lrwr.app.ingestion import IngestLimits
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     runner = "modal" if remote else None
     flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
     settings, output = start_session(context, flags)
@@ -101,13 +121,8 @@ def ingest_command(
 
 
 @contextmanager
-def _lent(settings: "Settings", *, dry_run: bool) -> "Iterator[Settings]":
+def _lent(settings: Settings, *, dry_run: bool) -> Iterator[Settings]:
     """Lend out settings whose library may be made: a passing one for a first dry run."""
-    from dataclasses import replace
-    from tempfile import TemporaryDirectory
-
-    from lrwr.core.settings.library import resolve_library
-
     library = resolve_library(settings)
     if not dry_run or library.database.exists() or library.memory.exists():
         yield settings
@@ -118,27 +133,15 @@ def _lent(settings: "Settings", *, dry_run: bool) -> "Iterator[Settings]":
 
 
 async def _ingest(
-    settings: "Settings",
-    output: "Output",
-    paths: "Sequence[Path]",
-    bounds: "IngestLimits",
+    settings: Settings,
+    output: Output,
+    paths: Sequence[Path],
+    bounds: IngestLimits,
     *,
     dry_run: bool,
     verify: bool,
     as_json: bool,
-) -> "IngestReport":
-    import time
-
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import (
-        INGEST_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-    from lrwr.core.settings.library import store_ingested_paths
-    from lrwr.core.settings.targets import resolve_targets
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
-
+) -> IngestReport:
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:
         targets = resolve_targets(paths or services.manuscript())
@@ -169,45 +172,15 @@ async def _ingest(
     return report
 
 
-def create_progress_listener(
-    advance: "AdvanceProgress", output: "Output"
-) -> "Callable[[IngestEvent], None]":
-    """Return what moves a bar on while documents are read."""
-    from lrwr.app.presenters.text import format_count
-    from lrwr.core.model.events import DocumentFinished, DocumentsPending, IngestPlanned
-
-    waits = False
-
-    def watch(event: "IngestEvent") -> None:
-        nonlocal waits
-        if isinstance(event, IngestPlanned):
-            advance(0, total=event.process + event.forget)
-        elif isinstance(event, DocumentFinished):
-            advance(1)
-        elif isinstance(event, DocumentsPending) and not waits:
-            waits = True
-            held = format_count(event.documents, "document")
-            output.story(f"Waiting for another run of lrwr, which is at {held}.")
-
-    return watch
-
-
 def _show(
-    report: "IngestReport",
-    counts: "LibraryCounts | None",
-    settings: "Settings",
-    output: "Output",
+    report: IngestReport,
+    counts: LibraryCounts | None,
+    settings: Settings,
+    output: Output,
     seconds: float,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.presenters.ingestion import (
-        describe_document_problem,
-        describe_ingest_report,
-    )
-    from lrwr.app.presenters.text import sanitize_line
-    from lrwr.cli.presenters.ingestion import ingest_report_as_json as summary
-
     for remark in report.remarks:
         output.warn(sanitize_line(remark))
     for problem in report.problems:
@@ -215,7 +188,7 @@ def _show(
         if problem.hint:
             output.story(f"  hint: {problem.hint}")
     if as_json:
-        output.json(summary(report, counts, settings, seconds))
+        output.json(ingest_report_as_json(report, counts, settings, seconds))
         return
     for skipped in report.skipped:
         output.story(f"skipped {sanitize_line(skipped.path)}: {skipped.reason}")

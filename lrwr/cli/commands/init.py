@@ -1,14 +1,20 @@
 """`lrwr init`: a settings file that explains itself."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
+from lrwr.core.settings.example import render_example_toml
+from lrwr.core.settings.places import SETTINGS_FILE_NAME, STATE_FOLDER_NAME
+from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+
+app = typer.Typer()
 
 
+@app.command("init")
 def init_command(
     context: typer.Context,
     folder: Annotated[
@@ -25,10 +31,6 @@ def init_command(
     ] = False,
 ) -> None:
     """Write an lrwr.toml that explains every setting and changes none."""
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.errors import NotFound
-    from lrwr.core.settings.places import SETTINGS_FILE_NAME
-
     flags = context.find_object(dict) or {}
     output = Output(color=flags.get("output.color") or "auto")
     if not folder.is_dir():
@@ -41,10 +43,7 @@ def init_command(
     _say_what_is_next(file, output)
 
 
-def _write(file: Path, output: "Output", *, force: bool) -> None:
-    from lrwr.core.model.errors import LrwrError, SettingsProblem
-    from lrwr.core.settings.example import render_example_toml
-
+def _write(file: Path, output: Output, *, force: bool) -> None:
     try:
         if force and file.exists():
             kept = file.replace(file.with_name(f"{file.name}.old"))
@@ -63,10 +62,7 @@ def _write(file: Path, output: "Output", *, force: bool) -> None:
         ) from error
 
 
-def _say_what_is_next(file: Path, output: "Output") -> None:
-    from lrwr.core.settings.places import STATE_FOLDER_NAME
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
-
+def _say_what_is_next(file: Path, output: Output) -> None:
     output.story("Every setting is in there, explained and switched off.")
     if warning := describe_unsafe_folder(file.parent / STATE_FOLDER_NAME):
         output.warn(warning)

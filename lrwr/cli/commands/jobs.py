@@ -1,16 +1,23 @@
 """`lrwr jobs`: what was worked on, what is, and what failed."""
 
-from typing import TYPE_CHECKING, Annotated
+from datetime import datetime
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.model.jobs import Job
-    from lrwr.core.settings.model import Settings
+from lrwr.app.container import open_services
+from lrwr.app.presenters.text import LinePiece
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.options import parse_choice
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.settings.model import Settings
+
+app = typer.Typer()
 
 
+@app.command("jobs")
 def jobs_command(
     context: typer.Context,
     limit: Annotated[
@@ -27,25 +34,18 @@ def jobs_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the work on documents, newest first."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     run_async(_jobs(settings, output, limit, state, as_json=as_json))
 
 
 async def _jobs(
-    settings: "Settings",
-    output: "Output",
+    settings: Settings,
+    output: Output,
     limit: int,
     state: str | None,
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.options import parse_choice
-    from lrwr.core.model.jobs import JobState
-
     wanted = parse_choice(JobState, state, "--state") if state else None
     async with open_services(settings, say=output.story) as services:
         services.require_library()
@@ -64,16 +64,14 @@ async def _jobs(
             output.story(f"job {job.id}: {job.error} {job.hint}")
 
 
-def _row(job: "Job") -> "list[LinePiece]":
-    from datetime import datetime
-
+def _row(job: Job) -> list[LinePiece]:
     when = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
     state = f"{job.state}: {job.stage}" if job.stage else str(job.state)
     kind, document = str(job.order.kind), str(job.order.document)
     return [str(job.id), state, kind, document, when, str(job.attempts)]
 
 
-def _plain(job: "Job") -> dict[str, object]:
+def _plain(job: Job) -> dict[str, object]:
     return {
         "id": job.id,
         "state": job.state,

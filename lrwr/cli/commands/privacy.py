@@ -1,20 +1,50 @@
 """`lrwr privacy`: what may leave this machine, and what left it."""
 
-from typing import TYPE_CHECKING, Annotated
+import os
+import re
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
 
 import typer
 
+from lrwr.app.container import open_services
+from lrwr.app.presenters.consent import describe_data_leaving
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.presenters.privacy import (
+    ServiceStatus,
+    sent_report_as_json,
+    services_as_json,
+    show_sent_report,
+    show_services,
+)
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from lrwr.cli.presenters.privacy import ServiceStatus
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.egress import EgressReport
-    from lrwr.core.settings.consent import ConsentStore, HostedService
-    from lrwr.core.settings.library import Library
-    from lrwr.core.settings.model import Settings
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.chat.factory import is_chat_remote
+from lrwr.core.adapters.embed.factory import is_embedding_remote
+from lrwr.core.model.egress import EgressReport
+from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
+from lrwr.core.settings.addresses import parse_host
+from lrwr.core.settings.consent import (
+    HOSTED_SERVICES,
+    ConsentState,
+    ConsentStore,
+    HostedService,
+    find_hosted_service,
+    resolve_consent,
+)
+from lrwr.core.settings.keys import locate_key
+from lrwr.core.settings.library import (
+    Library,
+    check_state_dir,
+    prepare_state_dir,
+    resolve_library,
+)
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.places import get_consent_folder
 
 EPILOG = (
     "Examples: lrwr privacy · lrwr privacy --since 7d · lrwr privacy --since 2026-11-01"
@@ -36,6 +66,10 @@ ServiceNameArgument = Annotated[
 ]
 
 
+app = typer.Typer(name="privacy", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def privacy_command(
     context: typer.Context,
     since: Annotated[
@@ -55,13 +89,6 @@ def privacy_command(
     """
     if context.invoked_subcommand is not None:
         return
-    import os
-    import time
-
-    from lrwr.cli.presenters import privacy as sending
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.library import resolve_library
 
     settings, output = start_session(context)
     began = _since(since, time.time()) if since is not None else None
@@ -71,21 +98,20 @@ def privacy_command(
     if as_json:
         output.json(
             {
-                "services": sending.services_as_json(services),
-                **sending.sent_report_as_json(report),
+                "services": services_as_json(services),
+                **sent_report_as_json(report),
             }
         )
         return
     with output.paged():
-        sending.show_services(services, output)
+        show_services(services, output)
         output.answer()
-        sending.show_sent_report(report, output, since=began)
+        show_sent_report(report, output, since=began)
 
 
+@app.command("allow", epilog=ALLOW_EPILOG)
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.app.presenters.consent import describe_data_leaving
-
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
@@ -102,25 +128,19 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
         )
 
 
+@app.command("deny", epilog=DENY_EPILOG)
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Deny a service in this folder, whoever turned it on."""
     _, output, _, library = _answered(context, service, allowed=False)
     output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
 
 
+@app.command("clear", epilog=CLEAR_EPILOG)
 def privacy_clear_command(
     context: typer.Context,
     force: Annotated[bool, typer.Option("--force", help="Yes, forget it.")] = False,
 ) -> None:
     """Forget what left this machine from here. When that was done is kept."""
-    import time
-
-    from lrwr.app.container import open_services
-    from lrwr.app.presenters.text import format_count
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import SettingsProblem
-
     settings, output = start_session(context)
     if not force:
         raise SettingsProblem(
@@ -137,15 +157,12 @@ def privacy_clear_command(
 
 
 async def _report(
-    settings: "Settings",
-    library: "Library",
-    output: "Output",
+    settings: Settings,
+    library: Library,
+    output: Output,
     since: float,
     limit: int,
-) -> "EgressReport":
-    from lrwr.app.container import open_services
-    from lrwr.core.model.egress import EgressReport
-
+) -> EgressReport:
     if not library.database.exists():
         return EgressReport()
     async with open_services(settings, say=output.story) as services:
@@ -153,16 +170,8 @@ async def _report(
 
 
 def _services(
-    settings: "Settings", library: "Library", env: "Mapping[str, str]"
-) -> "list[ServiceStatus]":
-    from lrwr.cli.presenters.privacy import ServiceStatus
-    from lrwr.core.settings.consent import (
-        HOSTED_SERVICES,
-        ConsentStore,
-        resolve_consent,
-    )
-    from lrwr.core.settings.places import get_consent_folder
-
+    settings: Settings, library: Library, env: Mapping[str, str]
+) -> list[ServiceStatus]:
     consents = ConsentStore(get_consent_folder())
     found = [
         ServiceStatus(
@@ -178,18 +187,12 @@ def _services(
     return [*found, *_own_servers(settings)]
 
 
-def _own_servers(settings: "Settings") -> "list[ServiceStatus]":
+def _own_servers(settings: Settings) -> list[ServiceStatus]:
     """Return the writer's own model servers, where they are on another machine."""
-    from lrwr.cli.presenters.privacy import ServiceStatus
-    from lrwr.core.adapters.chat import factory as chat
-    from lrwr.core.adapters.embed import factory as embedding
-    from lrwr.core.settings.addresses import parse_host
-    from lrwr.core.settings.consent import ConsentState
-
     asked = {}
-    if settings.model.use == "local" and chat.is_chat_remote(settings):
+    if settings.model.use == "local" and is_chat_remote(settings):
         asked["local"] = "model.base_url"
-    if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
+    if settings.embedding.model == "server" and is_embedding_remote(settings):
         asked["server"] = "embedding.base_url"
     return [
         ServiceStatus(
@@ -203,20 +206,15 @@ def _own_servers(settings: "Settings") -> "list[ServiceStatus]":
     ]
 
 
-def _key(variable: str, env: "Mapping[str, str]") -> str:
+def _key(variable: str, env: Mapping[str, str]) -> str:
     """Return where a key is, as far as anybody can tell; never the key."""
-    from lrwr.core.model.errors import ServiceUnavailable
-    from lrwr.core.settings.keys import locate_key
-
     try:
         return str(locate_key(variable, env))
     except ServiceUnavailable:
         return "not known: the keyring is locked"
 
 
-def _where(settings: "Settings", key: str) -> str:
-    import os
-
+def _where(settings: Settings, key: str) -> str:
     origin = settings.origin(key)
     shown = origin.where or str(origin.source)
     return shown.removeprefix(f"{settings.root}{os.sep}")
@@ -228,11 +226,6 @@ def _since(text: str, now: float) -> float:
     Raises:
         SettingsProblem: It is neither a stretch of time nor a date.
     """
-    import re
-    from datetime import datetime
-
-    from lrwr.core.model.errors import SettingsProblem
-
     stretch = re.fullmatch(r"(\d{1,4})\s*([hdw])", text.strip().lower())
     if stretch:
         return now - int(stretch[1]) * _SECONDS[stretch[2]]
@@ -247,17 +240,8 @@ def _since(text: str, now: float) -> float:
 
 def _answered(
     context: typer.Context, service: str, *, allowed: bool
-) -> "tuple[Settings, Output, ConsentStore, Library]":
+) -> tuple[Settings, Output, ConsentStore, Library]:
     """Keep the writer's answer about a service."""
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.settings.consent import ConsentStore
-    from lrwr.core.settings.library import (
-        check_state_dir,
-        prepare_state_dir,
-        resolve_library,
-    )
-    from lrwr.core.settings.places import get_consent_folder
-
     hosted = _hosted(service)
     settings, output = start_session(context)
     library = resolve_library(settings)
@@ -268,7 +252,5 @@ def _answered(
     return settings, output, consents, library
 
 
-def _hosted(service: str) -> "HostedService":
-    from lrwr.core.settings.consent import find_hosted_service
-
+def _hosted(service: str) -> HostedService:
     return find_hosted_service(service)

@@ -1,20 +1,42 @@
 """`lrwr search`: passages that fit, each with its place."""
 
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.documents import DocumentId
-    from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
-    from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.core.retrieval.story_search import SearchFilters
-    from lrwr.core.settings.model import Settings
+from lrwr.app.presenters.citations import format_line_range
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.presenters.passages import (
+    describe_passage_chapter,
+    highlight_words,
+    known_facts_as_json,
+    passage_as_json,
+    print_confidence,
+    show_known_facts,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.options import parse_choice
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import open_search_services
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.model.facts import ContentType, NarrativeFunction
+from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import Span
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.stale_results import drop_deleted_passages
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.core.retrieval.story_search import SearchFilters
+from lrwr.core.settings.model import Settings
 
 EPILOG = (
     'Examples: lrwr search "marsh lantern" · lrwr search belt --as-of ch3 ·'
@@ -108,6 +130,10 @@ BatchOption = Annotated[
 SearchJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+app = typer.Typer()
+
+
+@app.command("search", epilog=EPILOG)
 def search_command(
     context: typer.Context,
     words: SearchWordsArgument = None,
@@ -129,11 +155,6 @@ def search_command(
     as_json: SearchJsonOption = False,
 ) -> None:
     """Find passages by their words and by what they mean."""
-    from dataclasses import replace
-
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = start_session(context, flags)
     request = _request(
@@ -152,8 +173,6 @@ def search_command(
 
 def _looked_for(words: str | None, batch: Path | None) -> str:
     """Return the words to look for, empty with a batch of questions."""
-    from lrwr.core.model.errors import SettingsProblem
-
     words = (words or "").strip()
     if bool(words) != (batch is not None):
         return words
@@ -165,8 +184,6 @@ def _looked_for(words: str | None, batch: Path | None) -> str:
 
 def _ways(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
     """Return whether to search by words, and whether by meaning."""
-    from lrwr.core.model.errors import SettingsProblem
-
     if dense and lexical:
         raise SettingsProblem(
             "--dense and --lexical exclude each other",
@@ -177,18 +194,12 @@ def _ways(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
 
 def _request(
     words: str,
-    settings: "Settings",
+    settings: Settings,
     *,
     types: list[str],
-    filters: "SearchFilters",
+    filters: SearchFilters,
     ways: tuple[bool, bool],
-) -> "SearchRequest":
-    from lrwr.cli.runtime.options import parse_choice
-    from lrwr.core.model.chunks import Pipeline
-    from lrwr.core.model.documents import DocumentType
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.retrieval.service import SearchRequest
-
+) -> SearchRequest:
     lexical, dense = ways
     if filters and settings.pipeline is Pipeline.NAIVE:
         raise SettingsProblem(
@@ -212,11 +223,7 @@ def _filters(
     present: list[str] | None,
     content_types: list[str] | None,
     functions: list[str] | None,
-) -> "SearchFilters":
-    from lrwr.cli.runtime.options import parse_choice
-    from lrwr.core.model.facts import ContentType, NarrativeFunction
-    from lrwr.core.retrieval.story_search import SearchFilters
-
+) -> SearchFilters:
     return SearchFilters(
         characters=frozenset(characters or ()),
         present=frozenset(present or ()),
@@ -232,17 +239,14 @@ def _filters(
 
 
 async def _one(
-    settings: "Settings",
-    output: "Output",
-    request: "SearchRequest",
+    settings: Settings,
+    output: Output,
+    request: SearchRequest,
     as_of: str | None,
     *,
     as_json: bool,
     full: bool,
 ) -> None:
-    from lrwr.cli.runtime.session import open_search_services
-    from lrwr.core.retrieval.stale_results import drop_deleted_passages
-
     async with open_search_services(settings, output, as_json=as_json) as services:
         finder = services.finder()
         order = await finder.story_order()
@@ -251,14 +255,13 @@ async def _one(
         for remark in result.remarks:
             output.warn(remark)
         if as_json:
-            from lrwr.cli.presenters.passages import known_facts_as_json
-            from lrwr.cli.presenters.passages import passage_as_json as told
-
             output.json(
                 {
                     "question": request.question,
                     "as_of": as_of,
-                    "passages": [told(passage) for passage in result.passages],
+                    "passages": [
+                        passage_as_json(passage) for passage in result.passages
+                    ],
                     "confidence": result.confidence,
                     "low_confidence": result.low_confidence,
                     "unknown_words": list(result.unknown),
@@ -272,42 +275,25 @@ async def _one(
 
 
 async def _find(
-    finder: "PassageFinder",
-    request: "SearchRequest",
-    order: "StoryOrder",
+    finder: PassageFinder,
+    request: SearchRequest,
+    order: StoryOrder,
     as_of: str | None,
-) -> "SearchResult":
-    from dataclasses import replace
-
-    from lrwr.core.retrieval.story import parse_horizon
-
+) -> SearchResult:
     if as_of is not None:
         request = replace(request, horizon=parse_horizon(as_of, order))
     return await finder.find(request, order)
 
 
 def _show(
-    output: "Output",
-    request: "SearchRequest",
-    result: "SearchResult",
-    texts: "Mapping[DocumentId, DocumentText]",
+    output: Output,
+    request: SearchRequest,
+    result: SearchResult,
+    texts: Mapping[DocumentId, DocumentText],
     *,
     as_of: str | None,
     full: bool,
 ) -> None:
-    from lrwr.app.presenters.citations import format_line_range
-    from lrwr.cli.presenters.passages import (
-        describe_passage_chapter,
-        highlight_words,
-        show_known_facts,
-    )
-    from lrwr.cli.presenters.search_quality import print_confidence
-    from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-    from lrwr.core.model.query_terms import extract_content_words
-    from lrwr.core.model.text import Span
-    from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
-
     words = extract_content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
     if result.unknown:
@@ -340,17 +326,12 @@ def _show(
 
 
 async def _batch(
-    settings: "Settings",
-    output: "Output",
-    request: "SearchRequest",
+    settings: Settings,
+    output: Output,
+    request: SearchRequest,
     batch: Path,
     as_of: str | None,
 ) -> None:
-    from dataclasses import replace
-
-    from lrwr.cli.presenters.passages import passage_as_json as told
-    from lrwr.cli.runtime.session import open_search_services
-
     lines = list(_questions(batch))
     async with open_search_services(settings, output, as_json=True) as services:
         finder = services.finder()
@@ -359,7 +340,7 @@ async def _batch(
             for line in lines:
                 asked = replace(request, question=str(line["question"]))
                 result = await _find(finder, asked, order, _as_of(line) or as_of)
-                ranked = [told(passage) for passage in result.passages]
+                ranked = [passage_as_json(passage) for passage in result.passages]
                 output.json_line(
                     {
                         "id": line["id"],
@@ -371,7 +352,7 @@ async def _batch(
                 advance(1)
 
 
-def _as_of(line: "Mapping[str, object]") -> str | None:
+def _as_of(line: Mapping[str, object]) -> str | None:
     if line.get("as_of") is not None:
         return str(line["as_of"])
     if line.get("asof_chapter") is not None:
@@ -379,11 +360,7 @@ def _as_of(line: "Mapping[str, object]") -> str | None:
     return None
 
 
-def _questions(batch: Path) -> "Iterator[Mapping[str, object]]":
-    import json
-
-    from lrwr.core.model.errors import NotFound, SettingsProblem
-
+def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
     try:
         text = batch.read_text(encoding="utf-8")
     except OSError as error:

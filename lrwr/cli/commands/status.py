@@ -1,24 +1,30 @@
 """`lrwr status`: where you are, and what the library holds."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from lrwr.app.container import open_services
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.chat.factory import list_chat_models
+from lrwr.core.bible.claims import list_reader_models
+from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import FactAbout
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.changes import DocumentChanges
 
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
+app = typer.Typer()
 
 
+@app.command("status")
 def status_command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what the library holds and what waits to be read."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     facts = run_async(collect_status(settings, output.story))
     if as_json:
@@ -28,20 +34,13 @@ def status_command(
 
 
 async def collect_status(
-    settings: "Settings", say: "Callable[[str], None]"
+    settings: Settings, say: Callable[[str], None]
 ) -> dict[str, object]:
     """Return what the library holds and what waits, as `--json` prints it.
 
     Raises:
         NotFound: Nothing has been ingested here.
     """
-    from lrwr.app.container import open_services
-    from lrwr.core.adapters.chat.factory import list_chat_models
-    from lrwr.core.bible.claims import list_reader_models
-    from lrwr.core.model.errors import NotFound
-    from lrwr.core.model.facts import FactAbout
-    from lrwr.pipeline.changes import DocumentChanges
-
     async with open_services(settings, say=say) as services:
         services.require_library()
         folders = services.manuscript()
@@ -75,7 +74,7 @@ async def collect_status(
         }
 
 
-def print_status(facts: "dict[str, object]", output: "Output") -> None:
+def print_status(facts: dict[str, object], output: Output) -> None:
     """Say the facts in words."""
     output.answer(f"Library: {facts['root']}")
     folders = facts["folders"]
@@ -102,7 +101,7 @@ def print_status(facts: "dict[str, object]", output: "Output") -> None:
         output.answer("The library is up to date with the manuscript.")
 
 
-def _who_read(facts: "dict[str, object]") -> str:
+def _who_read(facts: dict[str, object]) -> str:
     """Say which pipeline read the manuscript, and with which language model."""
     told, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
     if not facts["documents"]:

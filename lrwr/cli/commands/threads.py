@@ -1,22 +1,43 @@
 """`lrwr threads`: conversations, to read again, search, write out and put away."""
 
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.threads import (
+    KEPT_DAYS,
+    find_thread,
+    format_thread_title,
+    get_citation_places,
+    thread_to_blocks,
+)
+from lrwr.cli.presenters.threads import (
+    list_threads,
+    show_thread,
+    show_thread_matches,
+    thread_as_json,
+    turn_as_json,
+)
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.turns import Thread, Turn, TurnId
+from lrwr.core.ports.thread_store import ThreadStore
+from lrwr.core.retrieval.anchors import AnchoredCitation
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.own_files import check_output_file, write_output_file
 
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.turns import Thread, Turn, TurnId
-    from lrwr.core.ports.thread_store import ThreadStore
-    from lrwr.core.retrieval.anchors import AnchoredCitation
-    from lrwr.core.settings.model import Settings
-
-    CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
+CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
@@ -35,7 +56,7 @@ DELETE_EPILOG = "Example: lrwr threads delete 2, and lrwr threads undo to have i
 
 _DAY = 86_400.0
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 ThreadsThreadNameArgument = Annotated[
     str,
@@ -45,60 +66,54 @@ ThreadsThreadNameArgument = Annotated[
 ]
 
 
+app = typer.Typer(name="threads", invoke_without_command=True, epilog=EPILOG)
+
+
+@app.callback()
 def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """List your conversations, the newest first, or do something with one."""
     if context.invoked_subcommand is not None:
         return
-    from lrwr.cli.presenters import threads as conversations
 
     output, found = _with_store(context, lambda store: store.threads())
     if as_json:
-        output.json([conversations.thread_as_json(thread) for thread in found])
+        output.json([thread_as_json(thread) for thread in found])
     elif not found:
         output.story("There are no conversations yet.")
     else:
         with output.paged():
-            conversations.list_threads(found, output)
+            list_threads(found, output)
 
 
+@app.command("show", epilog=SHOW_EPILOG)
 def threads_show_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
     as_json: JsonOption = False,
 ) -> None:
     """Show a conversation: questions, answers, and where what they rest on stands now."""
-    from lrwr.app.presenters.threads import get_citation_places
-    from lrwr.cli.presenters import threads as conversations
-
     output, (found, turns, places) = _with_services(context, lambda s: _read(s, thread))
     if as_json:
-        told = [
-            conversations.turn_as_json(turn, get_citation_places(turn, places))
-            for turn in turns
-        ]
-        output.json({**conversations.thread_as_json(found), "conversation": told})
+        told = [turn_as_json(turn, get_citation_places(turn, places)) for turn in turns]
+        output.json({**thread_as_json(found), "conversation": told})
         return
     with output.paged():
-        conversations.show_thread(found, turns, places, output)
+        show_thread(found, turns, places, output)
 
 
+@app.command("rename", epilog=RENAME_EPILOG)
 def threads_rename_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Its new title.")],
 ) -> None:
     """Give a conversation another title."""
-    from dataclasses import replace
-
-    from lrwr.app.presenters.threads import format_thread_title
-    from lrwr.core.model.errors import SettingsProblem
-
     if not title.strip():
         raise SettingsProblem(
             "A title needs a word", hint='Try: lrwr threads rename 1 "What Nell knows"'
         )
 
-    async def rename(store: "ThreadStore") -> "Thread":
+    async def rename(store: ThreadStore) -> Thread:
         found = await _find(store, thread)
         await store.rename(found.id, title.strip())
         return found
@@ -108,6 +123,7 @@ def threads_rename_command(
     output.answer(f"“{format_thread_title(found)}” is now called “{new}”.")
 
 
+@app.command("search", epilog=SEARCH_EPILOG)
 def threads_search_command(
     context: typer.Context,
     words: Annotated[
@@ -119,10 +135,6 @@ def threads_search_command(
     as_json: JsonOption = False,
 ) -> None:
     """Find questions and answers that hold any of the words, best first."""
-    from lrwr.cli.presenters import threads as conversations
-    from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.model.query_terms import extract_content_words
-
     wanted = extract_content_words(" ".join(words))
     if not wanted:
         raise SettingsProblem(
@@ -133,8 +145,8 @@ def threads_search_command(
         output.json(
             [
                 {
-                    "thread": conversations.thread_as_json(thread),
-                    "turn": conversations.turn_as_json(turn),
+                    "thread": thread_as_json(thread),
+                    "turn": turn_as_json(turn),
                 }
                 for thread, turn in found
             ]
@@ -143,9 +155,10 @@ def threads_search_command(
         output.story("No conversation holds any of these words.")
     else:
         with output.paged():
-            conversations.show_thread_matches(found, wanted, output)
+            show_thread_matches(found, wanted, output)
 
 
+@app.command("export", epilog=EXPORT_EPILOG)
 def threads_export_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
@@ -162,11 +175,8 @@ def threads_export_command(
     ] = False,
 ) -> None:
     """Write a conversation as Markdown, with the places that it cites."""
-    from lrwr.app.presenters.threads import thread_to_blocks
-    from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
-    from lrwr.core.settings.own_files import check_output_file, write_output_file
 
-    def check(settings: "Settings") -> None:
+    def check(settings: Settings) -> None:
         if to is not None:
             check_output_file(to, settings, [".md"], force=force)
 
@@ -182,18 +192,14 @@ def threads_export_command(
     output.answer(str(to))
 
 
+@app.command("delete", epilog=DELETE_EPILOG)
 def threads_delete_command(
     context: typer.Context, thread: ThreadsThreadNameArgument
 ) -> None:
     """Put a conversation away; after 30 days the next deletion makes that final."""
-    import time
-
-    from lrwr.app.presenters.threads import KEPT_DAYS, format_thread_title
-    from lrwr.cli.runtime.stream import StyledText
-
     now = time.time()
 
-    async def delete(store: "ThreadStore") -> "tuple[Thread, int]":
+    async def delete(store: ThreadStore) -> tuple[Thread, int]:
         found = await _find(store, thread)
         await store.delete(found.id, now)
         return found, await store.purge(now - KEPT_DAYS * _DAY)
@@ -207,10 +213,9 @@ def threads_delete_command(
         output.story(f"Gone for good, deleted more than {KEPT_DAYS} days ago: {gone}.")
 
 
+@app.command("undo")
 def threads_undo_command(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
-    from lrwr.app.presenters.threads import format_thread_title
-
     output, found = _with_store(context, lambda store: store.restore())
     if found is None:
         output.story("There is no deleted conversation to bring back.")
@@ -220,42 +225,36 @@ def threads_undo_command(context: typer.Context) -> None:
 
 def _with_store(
     context: typer.Context,
-    work: "Callable[[ThreadStore], Coroutine[Any, Any, Result]]",
-) -> "tuple[Output, Result]":
+    work: Callable[[ThreadStore], Coroutine[Any, Any, ResultT]],
+) -> tuple[Output, ResultT]:
     """Do `work` with the conversations."""
     return _with_services(context, lambda services: work(services.threads))
 
 
 def _with_services(
     context: typer.Context,
-    work: "Callable[[Services], Coroutine[Any, Any, Result]]",
-    check: "Callable[[Settings], None] | None" = None,
-) -> "tuple[Output, Result]":
+    work: Callable[[Services], Coroutine[Any, Any, ResultT]],
+    check: Callable[[Settings], None] | None = None,
+) -> tuple[Output, ResultT]:
     """Do `work` with the services, once `check` has nothing against it."""
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     if check is not None:
         check(settings)
 
-    async def run() -> Result:
+    async def run() -> ResultT:
         async with open_services(settings, say=output.story) as services:
             return await work(services)
 
     return output, run_async(run())
 
 
-async def _find(store: "ThreadStore", thread: str) -> "Thread":
-    from lrwr.app.presenters.threads import find_thread
-
+async def _find(store: ThreadStore, thread: str) -> Thread:
     return find_thread(thread, await store.threads())
 
 
 async def _read(
-    services: "Services", thread: str
-) -> "tuple[Thread, list[Turn], CitationPlaces]":
+    services: Services, thread: str
+) -> tuple[Thread, list[Turn], CitationPlaces]:
     """Read a conversation, and what became of the words that it rests on."""
     found = await _find(services.threads, thread)
     turns = await services.threads.turns(found.id)

@@ -1,18 +1,31 @@
 """`lrwr push` and `lrwr pull`: a library between this machine and a project."""
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from lrwr.app.container import open_services
+from lrwr.app.transfer.library import (
+    LibraryPullResult,
+    LibraryPushResult,
+    open_transfer,
+)
+from lrwr.cli.presenters.transfer import (
+    pull_result_as_json,
+    push_result_as_json,
+    show_pull_result,
+    show_push_result,
+)
+from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
-
-if TYPE_CHECKING:
-    from contextlib import ExitStack
-
-    from lrwr.app.transfer.library import LibraryPullResult, LibraryPushResult
-    from lrwr.cli.runtime.output import AdvanceProgress, Output
-    from lrwr.core.settings.model import Settings
+from lrwr.cli.runtime.output import AdvanceProgress, Output
+from lrwr.cli.runtime.services import prompt_for_consent
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import ExitCode
+from lrwr.core.settings.consent import HOSTED_SERVICES
+from lrwr.core.settings.model import Settings
 
 PUSH_EPILOG = (
     "Examples: lrwr push · lrwr push --name my-novel · lrwr push --no-files --json"
@@ -28,6 +41,10 @@ FilesOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("push", epilog=PUSH_EPILOG)
 def push_command(
     context: typer.Context,
     name: Annotated[
@@ -47,10 +64,6 @@ def push_command(
 
     Stopped in the middle, it goes on the next time. Nothing is changed here.
     """
-    from lrwr.cli.presenters.transfer import push_result_as_json, show_push_result
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     files = settings.records.files if files is None else files
     done = run_async(
@@ -62,6 +75,7 @@ def push_command(
         show_push_result(done, settings, output)
 
 
+@app.command("pull", epilog=PULL_EPILOG)
 def pull_command(
     context: typer.Context,
     name: Annotated[
@@ -83,11 +97,6 @@ def pull_command(
     Stopped in the middle, it goes on the next time. Nothing is changed there, and
     nothing in a manuscript.
     """
-    from lrwr.cli.presenters.transfer import pull_result_as_json, show_pull_result
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     settings, output = start_session(context)
     files = settings.records.files if files is None else files
     done = run_async(
@@ -102,22 +111,15 @@ def pull_command(
 
 
 async def _push(
-    settings: "Settings",
-    output: "Output",
+    settings: Settings,
+    output: Output,
     name: str,
     *,
     new: bool,
     over: bool,
     files: bool,
     as_json: bool,
-) -> "LibraryPushResult":
-    from contextlib import ExitStack
-
-    from lrwr.app.container import open_services
-    from lrwr.app.transfer.library import open_transfer
-    from lrwr.cli.runtime.consent import prompt_for_consent
-    from lrwr.core.settings.consent import HOSTED_SERVICES
-
+) -> LibraryPushResult:
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
             prompt_for_consent(services, output, "supabase", as_json=as_json)
@@ -128,20 +130,14 @@ async def _push(
 
 
 async def _pull(
-    settings: "Settings",
-    output: "Output",
+    settings: Settings,
+    output: Output,
     name: str,
     *,
     into: Path | None,
     files: bool,
     as_json: bool,
-) -> "LibraryPullResult":
-    from contextlib import ExitStack
-
-    from lrwr.app.container import open_services
-    from lrwr.app.transfer.library import open_transfer
-    from lrwr.cli.runtime.consent import prompt_for_consent
-
+) -> LibraryPullResult:
     async with open_services(settings, say=output.story) as services:
         with ExitStack() as stack:
             prompt_for_consent(services, output, "supabase", as_json=as_json)
@@ -153,7 +149,7 @@ async def _pull(
 class _Bars:
     """One bar after the other, each for a part of the work."""
 
-    def __init__(self, output: "Output", stack: "ExitStack") -> None:
+    def __init__(self, output: Output, stack: ExitStack) -> None:
         self._output = output
         self._stack = stack
         self._part, self._done = "", 0

@@ -1,19 +1,56 @@
 """`lrwr watch`: keep what is known true while the manuscript is written."""
 
+import asyncio
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
-
-    from lrwr.app.container import Services
-    from lrwr.app.watch import AnswerFreshnessMonitor
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.watch.events import SaveReport, WatchEvent
-    from lrwr.pipeline.watch.service import WatchService
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.text import format_count, sanitize_line
+from lrwr.app.presenters.watch import (
+    describe_save,
+    describe_save_problems,
+    list_changed_documents,
+)
+from lrwr.app.watch import (
+    AnswerFreshnessMonitor,
+    ContradictionMonitor,
+    create_watch_service,
+    is_model_used_by_watch,
+)
+from lrwr.cli.presenters import contradictions
+from lrwr.cli.presenters.ingestion import create_progress_listener
+from lrwr.cli.presenters.watch import watch_event_as_json
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    INGEST_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+)
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.settings.library import store_ingested_paths
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.targets import resolve_targets
+from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+from lrwr.pipeline.watch.events import (
+    ManuscriptAway,
+    ManuscriptReturn,
+    PollingFallback,
+    SaveReport,
+    WatchEvent,
+    WatchFailure,
+    WatchStart,
+)
+from lrwr.pipeline.watch.service import WatchService
 
 EPILOG = (
     "Examples: lrwr watch · lrwr watch ./manuscript · lrwr watch --json ·"
@@ -43,6 +80,10 @@ WatchJsonOption = Annotated[
 ]
 
 
+app = typer.Typer()
+
+
+@app.command("watch", epilog=EPILOG)
 def watch_command(
     context: typer.Context,
     paths: WatchPathsArgument = None,
@@ -51,10 +92,6 @@ def watch_command(
     as_json: WatchJsonOption = False,
 ) -> None:
     """Keep up with the manuscript while you write, until you stop it with Ctrl-C."""
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-    from lrwr.core.model.errors import ExitCode
-
     settings, output = start_session(context)
     words = _split(command)
     work = _watch(settings, output, paths or [], words, once=once, as_json=as_json)
@@ -64,10 +101,6 @@ def watch_command(
 
 def _split(command: str | None) -> list[str]:
     """Return the words of a command as a shell would part them, and no more."""
-    import shlex
-
-    from lrwr.core.model.errors import SettingsProblem
-
     try:
         words = shlex.split(command or "")
     except ValueError as error:
@@ -80,27 +113,15 @@ def _split(command: str | None) -> list[str]:
 
 
 async def _watch(
-    settings: "Settings",
-    output: "Output",
-    paths: "Sequence[Path]",
-    words: "Sequence[str]",
+    settings: Settings,
+    output: Output,
+    paths: Sequence[Path],
+    words: Sequence[str],
     *,
     once: bool,
     as_json: bool,
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
-    from lrwr.app.container import open_services
-    from lrwr.app.watch import create_watch_service, is_model_used_by_watch
-    from lrwr.cli.commands.ingest import create_progress_listener
-    from lrwr.cli.runtime.consent import (
-        INGEST_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-    from lrwr.core.settings.library import store_ingested_paths
-    from lrwr.core.settings.targets import resolve_targets
-    from lrwr.pipeline.watch.events import SaveReport
-
     async with open_services(settings, say=output.story, brief=once) as services:
         targets = resolve_targets(paths or services.manuscript())
         _warn_of_sync(services, output)
@@ -135,40 +156,32 @@ async def _watch(
         return False
 
 
-def _warn_of_sync(services: "Services", output: "Output") -> None:
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
-
+def _warn_of_sync(services: Services, output: Output) -> None:
     warning = describe_unsafe_folder(services.library.state_dir)
     if warning and not services.library.database.exists():
         output.warn(warning)
 
 
-def _kept(services: "Services", output: "Output") -> "AnswerFreshnessMonitor":
-    from lrwr.app.watch import AnswerFreshnessMonitor
-
+def _kept(services: Services, output: Output) -> AnswerFreshnessMonitor:
     return AnswerFreshnessMonitor(services, output.warn)
 
 
 async def _first_sweep(
-    service: "WatchService", kept: "AnswerFreshnessMonitor"
-) -> "list[WatchEvent]":
+    service: WatchService, kept: AnswerFreshnessMonitor
+) -> list[WatchEvent]:
     """Bring the library up to date; return what is to be said when that is done."""
     await kept.begin()
     seen: list[WatchEvent] = []
 
-    async def note(event: "WatchEvent") -> None:
+    async def note(event: WatchEvent) -> None:
         seen.append(event)
 
     await service.run(note, once=True)
     return seen
 
 
-async def _until_stopped(work: "Coroutine[object, object, object]") -> None:
+async def _until_stopped(work: Coroutine[object, object, object]) -> None:
     """Do `work` until it is stopped by Ctrl-C or SIGTERM: that is its good end."""
-    import asyncio
-    import signal
-    from contextlib import suppress
-
     task = asyncio.ensure_future(work)
     stopped = False
 
@@ -189,17 +202,14 @@ async def _until_stopped(work: "Coroutine[object, object, object]") -> None:
 
 
 def _shown(
-    services: "Services",
-    output: "Output",
-    words: "Sequence[str]",
-    kept: "AnswerFreshnessMonitor",
+    services: Services,
+    output: Output,
+    words: Sequence[str],
+    kept: AnswerFreshnessMonitor,
     *,
     as_json: bool,
-) -> "Callable[[WatchEvent], Awaitable[None]]":
-    from lrwr.cli.presenters.watch import watch_event_as_json
-    from lrwr.pipeline.watch.events import SaveReport
-
-    async def show(event: "WatchEvent") -> None:
+) -> Callable[[WatchEvent], Awaitable[None]]:
+    async def show(event: WatchEvent) -> None:
         event = await kept.told(event)
         if as_json:
             output.json_line(watch_event_as_json(event))
@@ -212,24 +222,19 @@ def _shown(
 
 
 async def _guarded(
-    services: "Services",
-    show: "Callable[[WatchEvent], Awaitable[None]]",
-    output: "Output",
+    services: Services,
+    show: Callable[[WatchEvent], Awaitable[None]],
+    output: Output,
     *,
     as_json: bool,
-) -> "Callable[[WatchEvent], Awaitable[None]]":
+) -> Callable[[WatchEvent], Awaitable[None]]:
     """Return what shows an event, and then what in it contradicts what stood before."""
-    from lrwr.app.presenters.text import format_count
-    from lrwr.app.watch import ContradictionMonitor
-    from lrwr.cli.presenters import contradictions
-    from lrwr.pipeline.watch.events import SaveReport
-
     guard = ContradictionMonitor(services, output.warn)
     if known := await guard.news():
         what = format_count(len(known), "contradiction")
         output.story(f"{what} known already: `lrwr check` shows them.")
 
-    async def told(event: "WatchEvent") -> None:
+    async def told(event: WatchEvent) -> None:
         await show(event)
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
@@ -245,17 +250,7 @@ async def _guarded(
     return told
 
 
-def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
-    from lrwr.app.presenters.text import format_count
-    from lrwr.pipeline.watch.events import (
-        ManuscriptAway,
-        ManuscriptReturn,
-        PollingFallback,
-        SaveReport,
-        WatchFailure,
-        WatchStart,
-    )
-
+def _say(event: WatchEvent, services: Services, output: Output) -> None:
     match event:
         case WatchStart(documents):
             output.story(
@@ -276,7 +271,7 @@ def _say(event: "WatchEvent", services: "Services", output: "Output") -> None:
                 output.story(f"  hint: {hint}")
 
 
-def _say_model(services: "Services", output: "Output") -> None:
+def _say_model(services: Services, output: Output) -> None:
     watch = services.settings.watch
     if services.settings.model.use == "off" or services.settings.pipeline != "b":
         return
@@ -290,10 +285,7 @@ def _say_model(services: "Services", output: "Output") -> None:
     output.story(f"The language model {when[watch.model]}")
 
 
-def _say_saved(saved: "SaveReport", output: "Output") -> None:
-    from lrwr.app.presenters.text import sanitize_line
-    from lrwr.app.presenters.watch import describe_save, describe_save_problems
-
+def _say_saved(saved: SaveReport, output: Output) -> None:
     for remark in saved.remarks:
         output.warn(sanitize_line(remark))
     for problem, hint in describe_save_problems(saved):
@@ -305,19 +297,13 @@ def _say_saved(saved: "SaveReport", output: "Output") -> None:
 
 
 async def _run_hook(
-    words: "Sequence[str]", saved: "SaveReport", root: Path, output: "Output"
+    words: Sequence[str], saved: SaveReport, root: Path, output: Output
 ) -> None:
     """Run the writer's own command; what it prints goes beside the answer.
 
     File names are arguments of their own and never words of a shell's. One that begins
     with a dash could pass for an option, and gets its folder before it.
     """
-    import asyncio
-    import os
-    import sys
-
-    from lrwr.app.presenters.watch import list_changed_documents
-
     names = list_changed_documents(saved.learned)
     if not names:
         return

@@ -3,32 +3,40 @@
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
 
+from lrwr.app import factories
+from lrwr.app.container import Services
+from lrwr.app.egress import create_price_lookup
+from lrwr.app.evaluation import ArmSet, open_answerer
+from lrwr.cli.evaluation.request import EvalRequest
+from lrwr.cli.runtime.output import Output
+from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.adapters.judge.model import CorrectnessJudge
+from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.app.evaluation import ArmSet
-    from lrwr.cli.evaluation.run import EvalRequest
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.ports.answer_judge import AnswerJudge
-    from lrwr.core.ports.chat_model import ChatModel
-    from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure, AnswerMethod
-    from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+from lrwr.core.ports.answer_judge import AnswerJudge
+from lrwr.core.ports.chat_model import ChatModel
+from lrwr.core.retrieval.confidence import FIRST_PASSAGES
+from lrwr.core.retrieval.service import SearchRequest
+from lrwr.pipeline.evaluation.answer_measure import (
+    AnswerMeasure,
+    AnswerMethod,
+    build_reader_answer_method,
+    build_session_answer_method,
+)
+from lrwr.pipeline.evaluation.answers import ContextReader
+from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 
 
 def require_chat_model(
-    services: "Services", *, judging: bool = False, asking: bool = True
-) -> "ChatModel":
+    services: Services, *, judging: bool = False, asking: bool = True
+) -> ChatModel:
     """Return the language model that answers, or the one that judges.
 
     Raises:
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
-    from lrwr.app import factories
-    from lrwr.core.adapters.chat.factory import ModelRole
-
     role = ModelRole.JUDGE if judging else ModelRole.AVATAR
     reach = services.outward.reach(asking=asking)
     chat = factories.create_chat_model(services.settings, role, reach)
@@ -40,14 +48,11 @@ def require_chat_model(
     return chat
 
 
-def create_answer_probe(services: "Services") -> "Callable[[str], Awaitable[bool]]":
+def create_answer_probe(services: Services) -> Callable[[str], Awaitable[bool]]:
     """Return what says whether a question seems to be answered by the library.
 
     It does where the evidence is not weak: such a question is no unanswerable one.
     """
-    from lrwr.core.retrieval.confidence import FIRST_PASSAGES
-    from lrwr.core.retrieval.service import SearchRequest
-
     finder, pipeline = services.finder(), services.settings.pipeline
 
     async def found(question: str) -> bool:
@@ -57,7 +62,7 @@ def create_answer_probe(services: "Services") -> "Callable[[str], Awaitable[bool
     return found
 
 
-def name_answer_models(answers: "AnswerMeasure") -> Mapping[str, str]:
+def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
     """Name the models that answer and judge."""
     answering = sorted({one.model for one in answers.answering.values()})
     return {
@@ -67,21 +72,18 @@ def name_answer_models(answers: "AnswerMeasure") -> Mapping[str, str]:
 
 
 async def create_answer_measure(
-    services: "Services",
-    output: "Output",
-    wanted: "EvalRequest",
-    opened: "ArmSet",
-    spans: "SpanMeasure",
+    services: Services,
+    output: Output,
+    wanted: EvalRequest,
+    opened: ArmSet,
+    spans: SpanMeasure,
     stack: AsyncExitStack,
-) -> "AnswerMeasure":
+) -> AnswerMeasure:
     """Return what asks for answers, and has them judged where a model is to.
 
     Raises:
         SettingsProblem: A model is wanted, and none is turned on.
     """
-    from lrwr.app.egress import create_price_lookup
-    from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
-
     answering = (
         _read_by_arms(services, wanted, opened, spans)
         if wanted.read
@@ -95,13 +97,9 @@ async def create_answer_measure(
 
 @asynccontextmanager
 async def _as_asked(
-    services: "Services", wanted: "EvalRequest"
-) -> "AsyncIterator[dict[str, AnswerMethod]]":
+    services: Services, wanted: EvalRequest
+) -> AsyncIterator[dict[str, AnswerMethod]]:
     """Lend out who answers each pipeline's arm as `lrwr ask` would."""
-    from lrwr.app.evaluation import open_answerer
-    from lrwr.pipeline.evaluation.answer_measure import build_session_answer_method
-    from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
-
     async with AsyncExitStack() as stack:
         answering = {}
         for step in (VARIANT_A, VARIANT_B):
@@ -119,12 +117,8 @@ async def _as_asked(
 
 
 def _read_by_arms(
-    services: "Services", wanted: "EvalRequest", opened: "ArmSet", spans: "SpanMeasure"
-) -> "dict[str, AnswerMethod]":
-    from lrwr.app.egress import create_price_lookup
-    from lrwr.pipeline.evaluation.answer_measure import build_reader_answer_method
-    from lrwr.pipeline.evaluation.answers import ContextReader
-
+    services: Services, wanted: EvalRequest, opened: ArmSet, spans: SpanMeasure
+) -> dict[str, AnswerMethod]:
     chat = require_chat_model(services, asking=not wanted.dry_run)
     price = create_price_lookup(services.settings)
     reader = ContextReader(
@@ -138,12 +132,9 @@ def _read_by_arms(
 
 
 async def _judges(
-    services: "Services", output: "Output", wanted: "EvalRequest"
-) -> "list[AnswerJudge]":
+    services: Services, output: Output, wanted: EvalRequest
+) -> list[AnswerJudge]:
     """Return who judges: whether an answer is right, and RAGAS where it is installed."""
-    from lrwr.core.adapters.judge.model import CorrectnessJudge
-    from lrwr.core.adapters.judge.ragas import RagasJudge
-
     chat = require_chat_model(services, judging=True, asking=not wanted.dry_run)
     judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
     try:

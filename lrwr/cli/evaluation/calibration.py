@@ -1,22 +1,34 @@
 """Fitting, on questions with known answers, when evidence counts as weak."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
-    from lrwr.pipeline.evaluation.question_runner import CalibrationExamples
-    from lrwr.pipeline.evaluation.questions import EvalQuestion
+from lrwr.app.container import Services, open_services
+from lrwr.cli.presenters import search_quality
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import require_passages
+from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.core.retrieval.calibration_store import (
+    delete_calibrations,
+    get_calibration_path,
+    load_calibrations,
+    save_calibrations,
+)
+from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS, index_calibrations
+from lrwr.core.settings.library import check_state_dir, resolve_library
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.evaluation.calibration_check import (
+    CalibrationTrial,
+    try_calibrations,
+)
+from lrwr.pipeline.evaluation.question_runner import (
+    CalibrationExamples,
+    ExampleCollector,
+)
+from lrwr.pipeline.evaluation.questions import EvalQuestion, parse_questions
 
 
-def reset_calibration(settings: "Settings", output: "Output", *, as_json: bool) -> None:
+def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> None:
     """Forget what was fitted in this library."""
-    from lrwr.core.retrieval.calibration_store import delete_calibrations
-    from lrwr.core.settings.library import check_state_dir, resolve_library
-
     library = resolve_library(settings)
     check_state_dir(library)
     removed = delete_calibrations(library)
@@ -29,7 +41,7 @@ def reset_calibration(settings: "Settings", output: "Output", *, as_json: bool) 
 
 
 async def run_calibration(
-    settings: "Settings", output: "Output", path: Path, *, save: bool, as_json: bool
+    settings: Settings, output: Output, path: Path, *, save: bool, as_json: bool
 ) -> None:
     """Fit on a file of questions, show what that is worth, and keep it if asked to.
 
@@ -38,12 +50,6 @@ async def run_calibration(
         SettingsProblem: The file holds something else.
         LrwrError: There is too little to fit.
     """
-    from lrwr.app.container import open_services
-    from lrwr.cli.presenters import search_quality
-    from lrwr.cli.runtime.session import require_passages
-    from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
-    from lrwr.pipeline.evaluation.calibration_check import try_calibrations
-
     questions = read_question_file(path)
     async with open_services(settings, say=output.story) as services:
         await require_passages(services)
@@ -69,10 +75,8 @@ async def run_calibration(
 
 
 async def _ask(
-    services: "Services", output: "Output", questions: "list[EvalQuestion]"
-) -> "CalibrationExamples":
-    from lrwr.pipeline.evaluation.question_runner import ExampleCollector
-
+    services: Services, output: Output, questions: list[EvalQuestion]
+) -> CalibrationExamples:
     finder = services.finder()
     order = await finder.story_order()
     asker = ExampleCollector(
@@ -82,31 +86,21 @@ async def _ask(
         return await asker.ask(questions, advance)
 
 
-def _saved(services: "Services", trials: "list[CalibrationTrial]") -> Path:
+def _saved(services: Services, trials: list[CalibrationTrial]) -> Path:
     """Keep what was fitted, beside what was kept of other rankings."""
-    from lrwr.core.retrieval.calibration_store import (
-        get_calibration_path,
-        load_calibrations,
-        save_calibrations,
-    )
-    from lrwr.core.retrieval.confidence import index_calibrations
-
     before, _ = load_calibrations(get_calibration_path(services.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]
     kept = index_calibrations([*before, *fitted])
     return save_calibrations(services.library, list(kept.values()))
 
 
-def read_question_file(path: Path) -> "list[EvalQuestion]":
+def read_question_file(path: Path) -> list[EvalQuestion]:
     """Return the questions that a file holds.
 
     Raises:
         NotFound: There is no such file.
         SettingsProblem: It holds something else.
     """
-    from lrwr.core.model.errors import NotFound, SettingsProblem
-    from lrwr.pipeline.evaluation.questions import parse_questions
-
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -1,21 +1,22 @@
 """Results of an evaluation, kept at LangSmith where the writer's settings say so."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from lrwr.app.container import open_services
+from lrwr.app.presenters.text import format_count
+from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
+from lrwr.cli.presenters.evaluation_reports import reload_report
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.report import EvalReport
+from lrwr.core.settings.consent import is_tracing_texts
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.evaluation.report import EvalReport
 
 _OFF = "off"
 
 
-async def send_experiment(
-    settings: "Settings", output: "Output", run: str | None
-) -> None:
+async def send_experiment(settings: Settings, output: Output, run: str | None) -> None:
     """Send the results of a run by the beginning of its id, or of the newest.
 
     Raises:
@@ -24,8 +25,6 @@ async def send_experiment(
         StoreProblem: The run or the library cannot be read.
         ServiceUnavailable: LangSmith did not take all of them, or nothing may be sent.
     """
-    from lrwr.cli.presenters.evaluation_reports import reload_report
-
     if settings.traces.keeper == _OFF:
         raise SettingsProblem(
             "Results are kept on this machine alone",
@@ -41,7 +40,7 @@ async def send_experiment(
 
 
 async def send_experiment_if_enabled(
-    settings: "Settings", output: "Output", report: "EvalReport", *, as_json: bool
+    settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
     """Send the results of a run that has just ended, if traces are kept elsewhere.
 
@@ -59,14 +58,8 @@ async def send_experiment_if_enabled(
 
 
 async def _send(
-    settings: "Settings", output: "Output", report: "EvalReport", *, as_json: bool
+    settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-    from lrwr.app.container import open_services
-    from lrwr.app.presenters.text import format_count
-    from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
-    from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
-    from lrwr.core.settings.consent import is_tracing_texts
-
     async with open_services(settings, say=output.story) as services:
         services.require_library()
         prompt_for_consent(services, output, "langsmith", as_json=as_json)

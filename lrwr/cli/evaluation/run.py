@@ -6,24 +6,56 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lrwr import __version__
-from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import NotFound, SettingsProblem
+from lrwr.app.container import Services, open_services
+from lrwr.app.egress import create_price_lookup
+from lrwr.app.evaluation import ArmSet, create_eval_lock, load_eval_material, open_arms
+from lrwr.app.presenters.text import format_count, format_tokens_and_price
+from lrwr.cli.evaluation.answers import (
+    create_answer_measure,
+    create_answer_probe,
+    name_answer_models,
+    require_chat_model,
+)
+from lrwr.cli.evaluation.calibration import read_question_file
+from lrwr.cli.evaluation.request import EvalRequest
+from lrwr.cli.presenters.evaluation_reports import build_ladder_report
+from lrwr.cli.presenters.question_review import resolve_question_file
+from lrwr.cli.presenters.search_quality import describe_calibrations
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    SEARCH_SERVICES,
+    announce_first_use,
+    prompt_for_consent,
+)
+from lrwr.core.model.errors import NotFound
+from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
+from lrwr.core.settings.library import prepare_state_dir, write_private_file
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
+from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
 from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.app.evaluation import ArmSet
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
-    from lrwr.pipeline.evaluation.plan import EvalRun
-    from lrwr.pipeline.evaluation.questions import EvalQuestion
-    from lrwr.pipeline.evaluation.report import EvalReport
-    from lrwr.pipeline.evaluation.runner import EvalRunner, RunStart
-    from lrwr.pipeline.evaluation.variants import SearchVariant
+from lrwr.pipeline.evaluation.question_generation.generator import make_questions
+from lrwr.pipeline.evaluation.question_generation.merger import merge_questions
+from lrwr.pipeline.evaluation.question_generation.model_generator import (
+    generate_questions_with_model,
+)
+from lrwr.pipeline.evaluation.questions import EvalQuestion, serialize_questions
+from lrwr.pipeline.evaluation.report import EvalReport
+from lrwr.pipeline.evaluation.run_store import load_eval_run
+from lrwr.pipeline.evaluation.runner import (
+    EvalRunner,
+    RunSetup,
+    RunStart,
+    build_eval_plan,
+)
+from lrwr.pipeline.evaluation.variants import (
+    VARIANT_A,
+    VARIANT_B,
+    VARIANT_LADDER,
+    SearchVariant,
+)
 
 QUESTIONS_TO_MAKE = 150
 """Questions that are made where there are none: fewer do not show a difference of ten
@@ -34,64 +66,15 @@ CONCURRENT_QUESTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class EvalRequest:
-    """What the writer wants evaluated; see `lrwr eval --help`."""
-
-    pipelines: tuple[Pipeline, ...]
-    questions: Path | None
-    make: int
-    ladder: bool
-    budgets: tuple[int, ...]
-    answers: bool
-    model: bool
-    read: bool
-    repeats: int
-    budget: float
-    dry_run: bool
-    as_json: bool
-
-
-@dataclass(frozen=True, slots=True)
 class EvalResult:
     """What came of it; `remarks` are sentences on what is not as one might think."""
 
-    report: "EvalReport"
+    report: EvalReport
     remarks: tuple[str, ...]
 
 
-def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
-    """Return the pipelines that `--pipeline` names; both where it was not given.
-
-    Raises:
-        SettingsProblem: It names none.
-    """
-    from lrwr.cli.runtime.options import parse_choice
-
-    if name is None or name.strip().lower() == "both":
-        return (Pipeline.NAIVE, Pipeline.AGENTIC)
-    return (parse_choice(Pipeline, name, "--pipeline"),)
-
-
-def parse_token_budgets(text: str) -> tuple[int, ...]:
-    """Return budgets in tokens, ascending.
-
-    Raises:
-        SettingsProblem: `text` is no list of whole numbers of 10 to 1,000,000.
-    """
-    try:
-        found = sorted({int(one) for one in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or found[0] < 10 or found[-1] > 1_000_000:
-        raise SettingsProblem(
-            f"--budget-tokens cannot be {text!r}",
-            hint="Give whole numbers from 10 to 1000000, as in 500,1000,2000.",
-        )
-    return tuple(found)
-
-
 async def run_evaluation(
-    settings: "Settings", output: "Output", wanted: EvalRequest
+    settings: Settings, output: Output, wanted: EvalRequest
 ) -> EvalResult | None:
     """Ask every question of every arm, and return what that says.
 
@@ -102,9 +85,6 @@ async def run_evaluation(
         SettingsProblem: The questions, or what is set, cannot be used.
         StoreProblem: The library cannot be read, or runs cannot be kept.
     """
-    from lrwr.app.container import open_services
-    from lrwr.app.evaluation import open_arms
-
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(
             open_services(settings, say=output.story)
@@ -124,24 +104,15 @@ async def run_evaluation(
         return EvalResult(report, (*remarks, *opened.remarks, *known))
 
 
-def _calibrations(services: "Services") -> list[str]:
+def _calibrations(services: Services) -> list[str]:
     """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
-    from lrwr.cli.presenters.search_quality import describe_calibrations
-    from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
-
     pipeline = services.settings.pipeline
     known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
     shipped = set(SHIPPED_CALIBRATIONS.values())
     return describe_calibrations([one for one in known if one not in shipped])
 
 
-def _ask_leave(services: "Services", output: "Output", wanted: EvalRequest) -> None:
-    from lrwr.cli.runtime.consent import (
-        SEARCH_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-
+def _ask_leave(services: Services, output: Output, wanted: EvalRequest) -> None:
     names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
     if not wanted.dry_run:
         names = (*names, "langsmith")
@@ -150,9 +121,7 @@ def _ask_leave(services: "Services", output: "Output", wanted: EvalRequest) -> N
         announce_first_use(services, output, *names)
 
 
-def _steps(wanted: EvalRequest) -> "list[SearchVariant]":
-    from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B, VARIANT_LADDER
-
+def _steps(wanted: EvalRequest) -> list[SearchVariant]:
     steps = [
         step for step in (VARIANT_A, VARIANT_B) if step.pipeline in wanted.pipelines
     ]
@@ -160,12 +129,9 @@ def _steps(wanted: EvalRequest) -> "list[SearchVariant]":
 
 
 async def _questions(
-    services: "Services", output: "Output", wanted: EvalRequest
-) -> "tuple[list[EvalQuestion], tuple[str, ...]]":
+    services: Services, output: Output, wanted: EvalRequest
+) -> tuple[list[EvalQuestion], tuple[str, ...]]:
     """Return the questions to ask; they are made first, where that is wanted."""
-    from lrwr.cli.evaluation.calibration import read_question_file
-    from lrwr.cli.presenters.question_review import resolve_question_file
-
     file = resolve_question_file(services.settings, wanted.questions)
     there = file.exists()
     if wanted.questions is not None and not there and not wanted.make:
@@ -189,22 +155,11 @@ async def _questions(
 
 
 async def _made(
-    services: "Services", output: "Output", wanted: EvalRequest, number: int
-) -> "tuple[Sequence[EvalQuestion], tuple[str, ...]]":
-    from lrwr.app.evaluation import load_eval_material
-    from lrwr.pipeline.evaluation.question_generation.generator import make_questions
-
+    services: Services, output: Output, wanted: EvalRequest, number: int
+) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
     with output.progress("Making questions", number) as advance:
         material = await load_eval_material(services)
         if wanted.model and not wanted.dry_run:
-            from lrwr.cli.evaluation.answers import (
-                create_answer_probe,
-                require_chat_model,
-            )
-            from lrwr.pipeline.evaluation.question_generation.model_generator import (
-                generate_questions_with_model,
-            )
-
             made = await generate_questions_with_model(
                 require_chat_model(services),
                 material,
@@ -218,16 +173,12 @@ async def _made(
 
 
 def _saved(
-    services: "Services",
+    services: Services,
     file: Path,
-    before: "Sequence[EvalQuestion]",
-    made: "Sequence[EvalQuestion]",
-) -> "list[EvalQuestion]":
+    before: Sequence[EvalQuestion],
+    made: Sequence[EvalQuestion],
+) -> list[EvalQuestion]:
     """Keep what was made beside what was there, which stays as the writer left it."""
-    from lrwr.core.settings.library import prepare_state_dir, write_private_file
-    from lrwr.pipeline.evaluation.question_generation.merger import merge_questions
-    from lrwr.pipeline.evaluation.questions import serialize_questions
-
     questions = list(merge_questions(before, made))
     prepare_state_dir(services.library)
     write_private_file(file, serialize_questions(questions))
@@ -235,18 +186,13 @@ def _saved(
 
 
 async def _runner(
-    services: "Services",
-    output: "Output",
+    services: Services,
+    output: Output,
     wanted: EvalRequest,
-    opened: "ArmSet",
-    questions: "Sequence[EvalQuestion]",
+    opened: ArmSet,
+    questions: Sequence[EvalQuestion],
     stack: AsyncExitStack,
-) -> "EvalRunner":
-    from lrwr.app.evaluation import create_eval_lock
-    from lrwr.cli.evaluation.answers import create_answer_measure, name_answer_models
-    from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-    from lrwr.pipeline.evaluation.runner import EvalRunner, RunSetup, build_eval_plan
-
+) -> EvalRunner:
     spans = SpanMeasure(opened.shelf, wanted.budgets)
     models = dict(opened.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
@@ -275,13 +221,8 @@ async def _runner(
     return EvalRunner(folder, plan, means, time.time)
 
 
-async def _run(
-    services: "Services", output: "Output", runner: "EvalRunner"
-) -> "EvalReport":
+async def _run(services: Services, output: Output, runner: EvalRunner) -> EvalReport:
     """Run it, and return what it says."""
-    from lrwr.pipeline.evaluation.run_store import load_eval_run
-    from lrwr.pipeline.evaluation.runner import RunStart
-
     run = ""
     with output.progress("Evaluating", None) as advance:
         async for event in runner.run():
@@ -296,24 +237,7 @@ async def _run(
     )
 
 
-def build_ladder_report(run: "EvalRun") -> "EvalReport":
-    """Return what a run says: B against A, and the ladder's steps in their order."""
-    from lrwr.pipeline.evaluation.report import build_eval_report
-    from lrwr.pipeline.evaluation.variants import (
-        VARIANT_A,
-        VARIANT_B,
-        VARIANT_LADDER,
-        WHOLE_TEXT_NAME,
-    )
-
-    return build_eval_report(
-        run,
-        pairs=[(VARIANT_A.name, VARIANT_B.name), (VARIANT_B.name, WHOLE_TEXT_NAME)],
-        ladder=[step.name for step in VARIANT_LADDER],
-    )
-
-
-def _say_known(output: "Output", began: "RunStart") -> None:
+def _say_known(output: Output, began: RunStart) -> None:
     if began.kept:
         output.story(f"Going on: {began.kept:,} of {began.total:,} are there already.")
     if began.taken:
@@ -323,7 +247,7 @@ def _say_known(output: "Output", began: "RunStart") -> None:
         )
 
 
-def _where(settings: "Settings") -> str:
+def _where(settings: Settings) -> str:
     hosted = (
         settings.rerank.model == "cohere"
         or settings.embedding.model in ("openai", "server")
@@ -333,11 +257,8 @@ def _where(settings: "Settings") -> str:
 
 
 def _show_estimate(
-    services: "Services", output: "Output", runner: "EvalRunner", *, as_json: bool
+    services: Services, output: Output, runner: EvalRunner, *, as_json: bool
 ) -> None:
-    from lrwr.app.egress import create_price_lookup
-    from lrwr.app.presenters.text import format_count, format_tokens_and_price
-
     told = runner.priced(create_price_lookup(services.settings))
     if as_json:
         output.json(

@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.canon.conflicts import resolve_canon_person
 from lrwr.core.canon.decision import CanonChange, Decision, NamesMerged
 from lrwr.core.canon.model import Canon, normalize_canon_path
@@ -17,12 +18,8 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import SETTINGS_FILE_NAME
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +56,20 @@ class DecisionContext:
 
 
 @asynccontextmanager
-async def open_decision_context(settings: "Settings") -> AsyncIterator[DecisionContext]:
+async def open_decision_context(settings: Settings) -> AsyncIterator[DecisionContext]:
     """Lend out the decisions and the story as they make it.
 
     Raises:
         SettingsProblem: The canon file is broken.
         StoreProblem: The library cannot be read.
     """
-    from lrwr.app.container import open_services
-
     async with open_services(settings) as services:
         canon = services.canon.load()
         order = await _story(services, canon)
         yield DecisionContext(services.canon, services.library.root, canon, order)
 
 
-async def _story(services: "Services", canon: Canon) -> StoryOrder:
+async def _story(services: Services, canon: Canon) -> StoryOrder:
     if not services.library.database.exists():
         return build_story_order([], [], canon)
     outlines = await services.passages.outlines()
@@ -82,8 +77,8 @@ async def _story(services: "Services", canon: Canon) -> StoryOrder:
 
 
 async def make_decision(
-    settings: "Settings",
-    output: "Output",
+    settings: Settings,
+    output: Output,
     choose: Callable[[DecisionContext], Decision],
 ) -> None:
     """Make the decision that is chosen at the desk, and say so in a line.
@@ -103,7 +98,7 @@ async def make_decision(
     )
 
 
-def _require_library(desk: DecisionContext, settings: "Settings") -> None:
+def _require_library(desk: DecisionContext, settings: Settings) -> None:
     settings_file, state = (
         desk.root / SETTINGS_FILE_NAME,
         resolve_library(settings).state_dir,
@@ -123,7 +118,7 @@ def _told(decision: Decision, change: CanonChange) -> str:
     return format_decision(decision) + "".join(pairs)
 
 
-def show_decisions(canon: Canon, service: CanonService, output: "Output") -> None:
+def show_decisions(canon: Canon, service: CanonService, output: Output) -> None:
     """Show every decision, and the one that undo would take back."""
     parts: list[tuple[str, list[tuple[str, str]]]] = [
         ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
@@ -150,7 +145,7 @@ def show_decisions(canon: Canon, service: CanonService, output: "Output") -> Non
         )
 
 
-def _show_part(title: str, rows: list[tuple[str, str]], output: "Output") -> None:
+def _show_part(title: str, rows: list[tuple[str, str]], output: Output) -> None:
     output.answer(StyledText(title, "strong"))
     wide = max(len(name) for name, _ in rows)
     for name, meaning in rows:

@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
+from lrwr.app.container import Services, open_services
+from lrwr.app.presenters.text import StyledText, sanitize_line, shorten_excerpt
 from lrwr.cli.presenters.bible_json import evidence_as_json
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.phrases import format_evidence_location
 from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.guard import UNCHECKED_TOPICS, find_contradictions
+from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.values import (
     Contradiction,
@@ -22,11 +23,7 @@ from lrwr.core.continuity.values import (
 )
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
+from lrwr.core.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +50,24 @@ class CheckScope:
 
     async def pairs(self) -> tuple[StatementPair, ...]:
         """Return what a model may judge, in a thread of its own."""
-        from lrwr.core.continuity.pair_selection import find_statement_pairs
-
         return await asyncio.to_thread(
             find_statement_pairs, self.known, self.horizon, self.documents
         )
 
 
 async def run_rule_check(
-    settings: "Settings", output: "Output", asked: CheckRequest
+    settings: Settings, output: Output, asked: CheckRequest
 ) -> tuple[Contradiction, ...]:
     """Return every contradiction that rules find, or those in the files asked about.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
-    from lrwr.app.container import open_services
-
     async with open_services(settings, say=output.story) as services:
         return await (await load_check_scope(services, asked)).by_rules()
 
 
-async def load_check_scope(services: "Services", asked: CheckRequest) -> CheckScope:
+async def load_check_scope(services: Services, asked: CheckRequest) -> CheckScope:
     """Read what is known, and find the files and the place that are asked about.
 
     Raises:
@@ -94,7 +87,7 @@ async def load_check_scope(services: "Services", asked: CheckRequest) -> CheckSc
     return CheckScope(known, horizon, documents or None)
 
 
-def show_contradictions(found: Sequence[Contradiction], output: "Output") -> None:
+def show_contradictions(found: Sequence[Contradiction], output: Output) -> None:
     """Show each with both values, and every passage with its place."""
     for one in found:
         meant = "  intended" if one.intended else ""
@@ -119,7 +112,7 @@ def _values(one: Contradiction) -> str:
     return f"{found}, not {canon}"
 
 
-def _show_side(side: ContradictionSide, output: "Output") -> None:
+def _show_side(side: ContradictionSide, output: Output) -> None:
     who = "the text" if side.source is StatementSource.TEXT else f"your {side.source}"
     if not side.evidence:
         output.answer(
@@ -136,7 +129,7 @@ def _show_side(side: ContradictionSide, output: "Output") -> None:
 
 
 def print_check_summary(
-    slips: Sequence[Contradiction], intended: int, output: "Output", *, every: bool
+    slips: Sequence[Contradiction], intended: int, output: Output, *, every: bool
 ) -> None:
     """Say what to do about it."""
     if slips:
@@ -150,7 +143,7 @@ def print_check_summary(
         output.story(f"{intended} more are intended: --all.")
 
 
-def print_rules_only_note(settings: "Settings", output: "Output") -> None:
+def print_rules_only_note(settings: Settings, output: Output) -> None:
     """Say what rules did not look at, and who could."""
     output.story(f"Not evaluated: {UNCHECKED_TOPICS}.")
     how = "`lrwr check --model` has a language model judge some of it"

@@ -1,21 +1,15 @@
 """What would be forgotten, and what is: in words, and as JSON."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
 from lrwr.app.maintenance.finding import format_size, pluralize
 from lrwr.app.maintenance.local_data import RECORDS
-from lrwr.app.presenters.text import format_count
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.app.presenters.text import LinePiece, StyledText, format_count
+from lrwr.cli.runtime.output import Output
+from lrwr.core.adapters.storage.sqlite.document_snapshots import EgressRecipient
 from lrwr.core.settings.addresses import parse_host
 from lrwr.core.settings.consent import HOSTED_SERVICES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.adapters.storage.sqlite.document_snapshots import EgressRecipient
 
 KEPT = (
     "Your manuscript, lrwr.toml and lrwr.canon.toml stay, and so do backups, your keys"
@@ -37,9 +31,7 @@ _ANY = ". lrwr cannot call them back: look at what it says of keeping them."
 BACKUP = "Conversations cannot be had back. To keep them: lrwr backup"
 
 
-def show_deletion_plan(
-    plan: "DeletionPlan", output: "Output", *, to_stderr: bool
-) -> None:
+def show_deletion_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -> None:
     """Show what would go, from where, and what stays."""
     say: Callable[..., None] = output.story if to_stderr else output.answer
     say(f"What lrwr keeps of {plan.library.root}, in {plan.library.state_dir}:")
@@ -57,7 +49,7 @@ def show_deletion_plan(
 
 
 def show_deletion_result(
-    plan: "DeletionPlan", done: "DeletionResult", output: "Output"
+    plan: DeletionPlan, done: DeletionResult, output: Output
 ) -> None:
     """Say what is gone, and what is left."""
     for left in done.left:
@@ -72,7 +64,7 @@ def show_deletion_result(
         output.answer(f"Forgotten, but not all of it: {plan.library.root}")
 
 
-def deletion_plan_as_json(plan: "DeletionPlan") -> dict[str, object]:
+def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
     """Return what would go, for scripts; sizes are in bytes."""
     weight = plan.weight
     return {
@@ -95,7 +87,7 @@ def deletion_plan_as_json(plan: "DeletionPlan") -> dict[str, object]:
 
 
 def deletion_result_as_json(
-    plan: "DeletionPlan", done: "DeletionResult"
+    plan: DeletionPlan, done: DeletionResult
 ) -> dict[str, object]:
     """Return what is gone and what is left, for scripts."""
     return {
@@ -106,7 +98,7 @@ def deletion_result_as_json(
     }
 
 
-def _counts(plan: "DeletionPlan") -> "Iterator[str]":
+def _counts(plan: DeletionPlan) -> Iterator[str]:
     weight = plan.weight
     numbers = (
         (weight.documents, "document", "documents"),
@@ -119,7 +111,7 @@ def _counts(plan: "DeletionPlan") -> "Iterator[str]":
     return (pluralize(number, one, all_) for number, one, all_ in numbers if number)
 
 
-def _remarks(plan: "DeletionPlan") -> "Iterator[LinePiece]":
+def _remarks(plan: DeletionPlan) -> Iterator[LinePiece]:
     if plan.weight.conversations:
         yield BACKUP
     yield KEPT
@@ -131,14 +123,14 @@ def _remarks(plan: "DeletionPlan") -> "Iterator[LinePiece]":
             yield _stays(recipient)
 
 
-def _is_dealt_with(plan: "DeletionPlan", recipient: "EgressRecipient") -> bool:
+def _is_dealt_with(plan: DeletionPlan, recipient: EgressRecipient) -> bool:
     """Say whether it is told anyway what goes at a service, and what is left."""
     if recipient.service == "supabase" and plan.known.hosted:
         return parse_host(plan.known.hosted.project) == recipient.host
     return recipient.service == "qdrant"
 
 
-def _stays(recipient: "EgressRecipient") -> str:
+def _stays(recipient: EgressRecipient) -> str:
     """Say what a service was sent that lrwr cannot call back."""
     hosted = HOSTED_SERVICES.get(recipient.service)
     name = hosted.title if hosted else "The server"

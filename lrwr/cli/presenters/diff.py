@@ -1,23 +1,19 @@
 """What differs between two states of the story: in words, and as JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import sanitize_line
+from lrwr.app.diff import DiffPoint, ManuscriptDiff
+from lrwr.app.presenters.text import StyledText, sanitize_line
 from lrwr.app.presenters.watch import describe_passage_changes, describe_shift
 from lrwr.cli.presenters import contradictions
 from lrwr.cli.presenters.bible_json import evidence_as_json
 from lrwr.cli.presenters.watch import document_delta_as_json
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
+from lrwr.core.bible.impact import AffectedScene
 from lrwr.core.bible.phrases import format_evidence_location
-
-if TYPE_CHECKING:
-    from lrwr.app.diff import DiffPoint, ManuscriptDiff
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.bible.impact import AffectedScene
-    from lrwr.core.bible.values import TextEvidence
-    from lrwr.pipeline.watch.changes import DocumentDelta
+from lrwr.core.bible.values import TextEvidence
+from lrwr.pipeline.watch.changes import DocumentDelta
 
 SCENES = 3
 """How many later scenes are named."""
@@ -26,7 +22,7 @@ PLACES = 3
 """How many places of one value are named."""
 
 
-def show_story_diff(compared: "ManuscriptDiff", output: "Output") -> None:
+def show_story_diff(compared: ManuscriptDiff, output: Output) -> None:
     """Show all that differs, each with its places; or that nothing does."""
     found, then = compared.difference, _called(compared.before)
     head = f"{then} -> {_called(compared.after)}"
@@ -51,13 +47,13 @@ def show_story_diff(compared: "ManuscriptDiff", output: "Output") -> None:
             contradictions.show_contradictions(slips, output)
 
 
-def show_skipped_documents(compared: "ManuscriptDiff", output: "Output") -> None:
+def show_skipped_documents(compared: ManuscriptDiff, output: Output) -> None:
     """Say what was compared on neither side."""
     for one in compared.left_out:
         output.warn(sanitize_line(f"{one.document} was not compared: {one.reason}"))
 
 
-def story_diff_as_json(compared: "ManuscriptDiff") -> dict[str, object]:
+def story_diff_as_json(compared: ManuscriptDiff) -> dict[str, object]:
     """Return all of it for a script; see docs/diff.md."""
     found = compared.difference
     groups = {
@@ -100,21 +96,21 @@ def story_diff_as_json(compared: "ManuscriptDiff") -> dict[str, object]:
     }
 
 
-def _called(point: "DiffPoint") -> str:
+def _called(point: DiffPoint) -> str:
     name = sanitize_line(point.name)
     return f"{name} ({point.commit[:7]})" if point.commit else name
 
 
-def _point(point: "DiffPoint") -> dict[str, object]:
+def _point(point: DiffPoint) -> dict[str, object]:
     return {"name": point.name, "commit": point.commit or None}
 
 
-def _title(title: str, output: "Output") -> None:
+def _title(title: str, output: Output) -> None:
     output.answer()
     output.answer(StyledText(title, "strong"))
 
 
-def _document(one: "DocumentDelta") -> str:
+def _document(one: DocumentDelta) -> str:
     name = f"{one.was} -> {one.document}" if one.was else one.document
     if one.gone:
         return f"{name}: gone"
@@ -140,7 +136,7 @@ def _is_changed(one: StoryChange) -> bool:
     return bool(one.shift.before and one.shift.after)
 
 
-def _show_change(one: StoryChange, then: str, output: "Output") -> None:
+def _show_change(one: StoryChange, then: str, output: Output) -> None:
     output.answer(sanitize_line(describe_shift(one.shift)), indent=2)
     for places, when in ((one.was, f" at {then}"), (one.now, "")):
         if places:
@@ -154,18 +150,18 @@ def _show_change(one: StoryChange, then: str, output: "Output") -> None:
         )
 
 
-def _places(places: "Sequence[TextEvidence]") -> str:
+def _places(places: Sequence[TextEvidence]) -> str:
     told = list(dict.fromkeys(map(format_evidence_location, places)))
     return _some(told, PLACES)
 
 
-def _scenes(scenes: "Sequence[AffectedScene]") -> str:
+def _scenes(scenes: Sequence[AffectedScene]) -> str:
     """Return scenes, those first that still say the old value."""
     first = sorted(scenes, key=lambda one: not one.says)
     return _some(list(map(_scene, first)), SCENES)
 
 
-def _scene(one: "AffectedScene") -> str:
+def _scene(one: AffectedScene) -> str:
     still = ", which still says so" if one.says else ""
     return f"ch{one.chapter} scene {one.scene} ({one.document}:{one.line}{still})"
 
@@ -199,5 +195,5 @@ def _change(one: StoryChange) -> dict[str, object]:
     }
 
 
-def _all(words: "Iterable[TextEvidence]") -> list[dict[str, object]]:
+def _all(words: Iterable[TextEvidence]) -> list[dict[str, object]]:
     return [evidence_as_json(one) for one in words]

@@ -3,27 +3,56 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.app.presenters.evaluation import (
+    ReportSection,
+    describe_run_comparison,
+    format_run_title,
+    render_report_markdown,
+    render_report_sections,
+)
+from lrwr.app.presenters.plots import is_plot_encodable
+from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.threads import format_local_time
+from lrwr.cli.runtime.output import Output
 from lrwr.core.settings.library import check_state_dir, resolve_library
+from lrwr.core.settings.model import Settings
 from lrwr.core.settings.own_files import check_output_file, write_output_file
+from lrwr.pipeline.evaluation.comparison import ArmComparison, describe_comparison
 from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
-from lrwr.pipeline.evaluation.run_store import list_eval_runs as kept_runs
-from lrwr.pipeline.evaluation.run_store import load_eval_run, load_latest_eval_run
-
-if TYPE_CHECKING:
-    from lrwr.app.presenters.evaluation import ReportSection
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.evaluation.comparison import ArmComparison
-    from lrwr.pipeline.evaluation.report import ArmReport, EvalReport
+from lrwr.pipeline.evaluation.plan import EvalRun
+from lrwr.pipeline.evaluation.report import (
+    ArmReport,
+    EvalReport,
+    build_eval_report,
+    compare_eval_runs,
+)
+from lrwr.pipeline.evaluation.run_store import (
+    list_eval_runs,
+    load_eval_run,
+    load_latest_eval_run,
+)
+from lrwr.pipeline.evaluation.variants import (
+    VARIANT_A,
+    VARIANT_B,
+    VARIANT_LADDER,
+    WHOLE_TEXT_NAME,
+)
 
 _WIDTH = 100
 """Columns of a drawing in a file."""
 
 
-def check_report_file(settings: "Settings", file: Path, *, force: bool) -> None:
+def build_ladder_report(run: EvalRun) -> EvalReport:
+    """Return what a run says: B against A, and the ladder's steps in their order."""
+    return build_eval_report(
+        run,
+        pairs=[(VARIANT_A.name, VARIANT_B.name), (VARIANT_B.name, WHOLE_TEXT_NAME)],
+        ladder=[step.name for step in VARIANT_LADDER],
+    )
+
+
+def check_report_file(settings: Settings, file: Path, *, force: bool) -> None:
     """Make sure that a report may be written there, before anything is measured.
 
     Raises:
@@ -33,9 +62,9 @@ def check_report_file(settings: "Settings", file: Path, *, force: bool) -> None:
 
 
 def deliver_report(
-    settings: "Settings",
-    output: "Output",
-    report: "EvalReport",
+    settings: Settings,
+    output: Output,
+    report: EvalReport,
     remarks: Sequence[str],
     file: Path | None,
     *,
@@ -48,12 +77,6 @@ def deliver_report(
         SettingsProblem: The file may not be written.
         LrwrError: The disk or the rights there do not allow it.
     """
-    from lrwr.app.presenters.evaluation import (
-        format_run_title,
-        render_report_markdown,
-        render_report_sections,
-    )
-
     for remark in remarks:
         output.story(remark)
     if file is not None:
@@ -74,7 +97,7 @@ def deliver_report(
         output.story(f"The report is in {file}.")
 
 
-def show_report_sections(output: "Output", sheets: "Sequence[ReportSection]") -> None:
+def show_report_sections(output: Output, sheets: Sequence[ReportSection]) -> None:
     """Show sheets one below the other."""
     with output.paged():
         for number, sheet in enumerate(sheets):
@@ -89,26 +112,22 @@ def show_report_sections(output: "Output", sheets: "Sequence[ReportSection]") ->
                 output.answer(line)
 
 
-def reload_report(settings: "Settings", run: str | None) -> "EvalReport":
+def reload_report(settings: Settings, run: str | None) -> EvalReport:
     """Return the report of a run by the beginning of its id, or of the newest.
 
     Raises:
         NotFound: There is none.
         StoreProblem: It cannot be read.
     """
-    from lrwr.cli.evaluation.run import build_ladder_report
-
     folder = _folder(settings)
     return build_ladder_report(
         load_eval_run(folder, run) if run else load_latest_eval_run(folder)
     )
 
 
-def show_run_list(settings: "Settings", output: "Output", *, as_json: bool) -> None:
+def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
     """List the runs that are kept, the newest first."""
-    from lrwr.app.presenters.threads import format_local_time
-
-    found = kept_runs(_folder(settings))
+    found = list_eval_runs(_folder(settings))
     if as_json:
         told = [
             {
@@ -140,7 +159,7 @@ def show_run_list(settings: "Settings", output: "Output", *, as_json: bool) -> N
 
 
 def show_run_comparison(
-    settings: "Settings", output: "Output", one: str, other: str, *, as_json: bool
+    settings: Settings, output: Output, one: str, other: str, *, as_json: bool
 ) -> None:
     """Compare the arms of two runs that have the same name, on the same questions.
 
@@ -148,8 +167,6 @@ def show_run_comparison(
         NotFound: There is no such run.
         StoreProblem: One cannot be read.
     """
-    from lrwr.pipeline.evaluation.report import compare_eval_runs
-
     folder = _folder(settings)
     found = compare_eval_runs(load_eval_run(folder, one), load_eval_run(folder, other))
     if as_json:
@@ -163,13 +180,12 @@ def show_run_comparison(
             }
         )
         return
-    from lrwr.app.presenters.evaluation import describe_run_comparison
 
     for sentence in describe_run_comparison(found):
         output.answer(sentence)
 
 
-def eval_report_as_json(report: "EvalReport") -> dict[str, object]:
+def eval_report_as_json(report: EvalReport) -> dict[str, object]:
     """Return what a script may want to know of a report."""
     run = report.run
     return {
@@ -198,10 +214,8 @@ def eval_report_as_json(report: "EvalReport") -> dict[str, object]:
     }
 
 
-def arm_comparison_as_json(one: "ArmComparison") -> dict[str, object]:
+def arm_comparison_as_json(one: ArmComparison) -> dict[str, object]:
     """Return what a script may want to know of a comparison."""
-    from lrwr.pipeline.evaluation.comparison import describe_comparison
-
     return {
         "figure": one.figure,
         "a": one.a,
@@ -220,7 +234,7 @@ def arm_comparison_as_json(one: "ArmComparison") -> dict[str, object]:
     }
 
 
-def _arm_as_json(arm: "ArmReport") -> dict[str, object]:
+def _arm_as_json(arm: ArmReport) -> dict[str, object]:
     return {
         "name": arm.name,
         "told": arm.told,
@@ -243,13 +257,11 @@ def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
     return {n: None if abs(one) == float("inf") else one for n, one in ends.items()}
 
 
-def _folder(settings: "Settings") -> Path:
+def _folder(settings: Settings) -> Path:
     library = resolve_library(settings)
     check_state_dir(library)
     return locate_evaluations_folder(library)
 
 
 def _ascii_only() -> bool:
-    from lrwr.app.presenters.plots import is_plot_encodable
-
     return not is_plot_encodable(sys.stdout.encoding)

@@ -1,19 +1,25 @@
 """What an ingestion did, or would do, as JSON."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from lrwr.app.presenters.ingestion import compute_ingest_price
-
-if TYPE_CHECKING:
-    from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.report import IngestReport
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.output import AdvanceProgress, Output
+from lrwr.core.model.events import (
+    DocumentFinished,
+    DocumentsPending,
+    IngestEvent,
+    IngestPlanned,
+)
+from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.settings.model import Settings
+from lrwr.pipeline.report import IngestReport
 
 
 def ingest_report_as_json(
-    report: "IngestReport",
-    counts: "LibraryCounts | None",
-    settings: "Settings",
+    report: IngestReport,
+    counts: LibraryCounts | None,
+    settings: Settings,
     seconds: float,
 ) -> dict[str, object]:
     """Return it for scripts."""
@@ -27,7 +33,7 @@ def ingest_report_as_json(
     }
 
 
-def _work(report: "IngestReport") -> dict[str, object]:
+def _work(report: IngestReport) -> dict[str, object]:
     return {
         "dry_run": report.dry_run,
         "documents": report.found,
@@ -46,7 +52,7 @@ def _work(report: "IngestReport") -> dict[str, object]:
     }
 
 
-def _trouble(report: "IngestReport") -> dict[str, object]:
+def _trouble(report: IngestReport) -> dict[str, object]:
     return {
         "skipped": [
             {"path": skipped.path, "reason": skipped.reason}
@@ -65,7 +71,7 @@ def _trouble(report: "IngestReport") -> dict[str, object]:
     }
 
 
-def _library(counts: "LibraryCounts") -> dict[str, object]:
+def _library(counts: LibraryCounts) -> dict[str, object]:
     return {
         "documents": counts.documents,
         "words": counts.words,
@@ -74,7 +80,7 @@ def _library(counts: "LibraryCounts") -> dict[str, object]:
     }
 
 
-def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | None:
+def _model(report: IngestReport, settings: Settings) -> dict[str, object] | None:
     """Return what the language model was asked; None without one."""
     if not report.model:
         return None
@@ -91,3 +97,23 @@ def _model(report: "IngestReport", settings: "Settings") -> dict[str, object] | 
         "verified": usage.verified,
         "usd": compute_ingest_price(report, settings),
     }
+
+
+def create_progress_listener(
+    advance: AdvanceProgress, output: Output
+) -> Callable[[IngestEvent], None]:
+    """Return what moves a bar on while documents are read."""
+    waits = False
+
+    def watch(event: IngestEvent) -> None:
+        nonlocal waits
+        if isinstance(event, IngestPlanned):
+            advance(0, total=event.process + event.forget)
+        elif isinstance(event, DocumentFinished):
+            advance(1)
+        elif isinstance(event, DocumentsPending) and not waits:
+            waits = True
+            held = format_count(event.documents, "document")
+            output.story(f"Waiting for another run of lrwr, which is at {held}.")
+
+    return watch

@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from lrwr.app.container import open_services
+from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.presenters.contradictions import CheckRequest, load_check_scope
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
+from lrwr.core.bible.projection import StoryKnowledge
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
 from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.values import Contradiction
@@ -16,12 +20,8 @@ from lrwr.core.continuity.verdicts import (
     verify_judgements,
 )
 from lrwr.core.model.errors import SettingsProblem
-
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.bible.projection import StoryKnowledge
-    from lrwr.core.model.usage import Usage
-    from lrwr.core.settings.model import Settings
+from lrwr.core.model.usage import Usage
+from lrwr.core.settings.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ModelCheckResult:
 
 
 async def run_model_check(
-    settings: "Settings", output: "Output", asked: CheckRequest, *, as_json: bool
+    settings: Settings, output: Output, asked: CheckRequest, *, as_json: bool
 ) -> ModelCheckResult:
     """Return what rules find and what a language model does.
 
@@ -50,9 +50,6 @@ async def run_model_check(
         NotFound: Nothing has been ingested here, or there is no such file or place.
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
-
     async with open_services(settings, say=output.story) as services:
         scope = await load_check_scope(services, asked)
         prompt_for_consent(services, output, "openai", as_json=as_json)
@@ -64,11 +61,9 @@ async def run_model_check(
 
 
 async def load_known_contradictions(
-    settings: "Settings", output: "Output"
+    settings: Settings, output: Output
 ) -> tuple[Contradiction, ...]:
     """Return what rules find and what a model has found before; asks nothing."""
-    from lrwr.app.container import open_services
-
     async with open_services(settings, say=output.story) as services:
         scope = await load_check_scope(services, CheckRequest())
         ruled, judge = await scope.by_rules(), None
@@ -81,7 +76,7 @@ async def load_known_contradictions(
 
 
 async def estimate_model_check(
-    settings: "Settings", output: "Output", asked: CheckRequest
+    settings: Settings, output: Output, asked: CheckRequest
 ) -> tuple[PairJudgeEstimate, str]:
     """Return what a model would be asked, and its name; asks nothing.
 
@@ -89,8 +84,6 @@ async def estimate_model_check(
         NotFound: Nothing has been ingested here, or there is no such file or place.
         SettingsProblem: No model is turned on, or it has no name.
     """
-    from lrwr.app.container import open_services
-
     async with open_services(settings, say=output.story) as services:
         scope = await load_check_scope(services, asked)
         judge = _required(services.judge(asking=False))
@@ -100,8 +93,8 @@ async def estimate_model_check(
 def show_model_check_estimate(
     told: PairJudgeEstimate,
     model: str,
-    settings: "Settings",
-    output: "Output",
+    settings: Settings,
+    output: Output,
     *,
     as_json: bool,
 ) -> None:
@@ -136,7 +129,7 @@ def show_model_check_estimate(
 
 
 def print_model_check(
-    checked: ModelCheckResult, settings: "Settings", output: "Output"
+    checked: ModelCheckResult, settings: Settings, output: Output
 ) -> None:
     """Say what the model was asked and what it cost, and what was not evaluated."""
     told, session = checked.verdict, checked.session
@@ -181,14 +174,12 @@ async def _kept(judge: PairJudge, pairs: Sequence[StatementPair]) -> list[Judged
 def _checked(
     ruled: tuple[Contradiction, ...],
     session: PairJudgeResult,
-    known: "StoryKnowledge",
+    known: StoryKnowledge,
     judge: PairJudge,
 ) -> ModelCheckResult:
     told = verify_judgements(session.judged, known, judge.name, ruled)
     return ModelCheckResult(ruled, told, session, judge.name)
 
 
-def _price(usage: "Usage", model: str, settings: "Settings") -> float | None:
-    from lrwr.app.egress import create_price_lookup
-
+def _price(usage: Usage, model: str, settings: Settings) -> float | None:
     return create_price_lookup(settings)(usage, model)

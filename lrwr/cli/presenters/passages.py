@@ -1,36 +1,35 @@
 """How a passage is shown and told: its place, its words, its JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import sanitize_line
+from lrwr.app.presenters.citations import describe_story_place, format_line_range
+from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_line
+from lrwr.cli.runtime.output import Output
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.search import Passage
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.retrieval.evidence import split_highlighted_words
+from lrwr.core.retrieval.service import SearchResult
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.model.search import Passage
 
-
-def describe_passage_chapter(passage: "Passage") -> str:
+def describe_passage_chapter(passage: Passage) -> str:
     """Return the passage's place in the story, in words; its type outside of it."""
-    from lrwr.app.presenters.citations import describe_story_place
-
     return describe_story_place(
         passage.type, passage.chapter, passage.chapter_title, passage.scene
     )
 
 
-def highlight_words(text: str, words: "list[str]") -> "list[LinePiece]":
+def highlight_words(text: str, words: list[str]) -> list[LinePiece]:
     """Return `text` with the words of the question made to stand out."""
-    from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.retrieval.evidence import split_highlighted_words
-
     return [
         StyledText(piece, "strong") if hit else piece
         for piece, hit in split_highlighted_words(text, words)
     ]
 
 
-def passage_as_json(passage: "Passage") -> dict[str, object]:
+def passage_as_json(passage: Passage) -> dict[str, object]:
     """Return what a script may want to know of a passage.
 
     `lines` are first and last, from 1, both included; paragraphs for a `.docx`.
@@ -51,23 +50,13 @@ def passage_as_json(passage: "Passage") -> dict[str, object]:
     }
 
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.documents import DocumentId
-    from lrwr.core.model.facts import Fact
-    from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.ports.story_store import DocumentFact
-
-    FactTexts = Mapping[DocumentId, DocumentText]
+FactTexts = Mapping[DocumentId, DocumentText]
 
 
 def show_known_facts(
-    facts: "Sequence[DocumentFact]", texts: "FactTexts", output: "Output"
+    facts: Sequence[DocumentFact], texts: FactTexts, output: Output
 ) -> None:
     """Print what is known besides the passages, a line each; nothing for none."""
-    from lrwr.app.presenters.citations import format_line_range
-    from lrwr.cli.runtime.stream import StyledText
-
     if not facts:
         return
     output.answer("Known of it:")
@@ -84,7 +73,7 @@ def show_known_facts(
 
 
 def known_facts_as_json(
-    facts: "Sequence[DocumentFact]", texts: "FactTexts"
+    facts: Sequence[DocumentFact], texts: FactTexts
 ) -> list[dict[str, object]]:
     """Return what a script may want to know of facts."""
     rows: list[dict[str, object]] = []
@@ -108,10 +97,8 @@ def known_facts_as_json(
     return rows
 
 
-def describe_fact(fact: "Fact") -> str:
+def describe_fact(fact: Fact) -> str:
     """Tell a fact in a few words."""
-    from lrwr.core.model.facts import FactAbout
-
     match fact.about:
         case FactAbout.EVENT | FactAbout.SCENE:
             return fact.value
@@ -124,3 +111,18 @@ def describe_fact(fact: "Fact") -> str:
             target = fact.detail("target")
             value = " ".join(word for word in (fact.value, target) if word)
             return f"{fact.subject}, {what.replace('_', ' ')}: {value}"
+
+
+def print_confidence(output: Output, result: SearchResult) -> None:
+    """Say how far what was found can be trusted; nothing where nothing was."""
+    if result.passages:
+        sure = describe_confidence(result.confidence, low=result.low_confidence)
+        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
+
+
+def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
+    """Return how likely the first passages are to hold the answer, for the writer."""
+    if confidence is None:
+        return "not evaluated"
+    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
+    return f"weak evidence, {share}" if low else share

@@ -1,24 +1,29 @@
 """What may leave this machine and what left it: in words, and as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import format_count, format_dollars
+from lrwr.app.maintenance.finding import format_size
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledText,
+    Tone,
+    format_count,
+    format_dollars,
+)
 from lrwr.app.presenters.threads import format_local_time
-from lrwr.cli.runtime.stream import StyledText
-from lrwr.core.model.egress import RequestOutcome
+from lrwr.cli.runtime.output import Output
+from lrwr.core.model.egress import (
+    EgressReport,
+    EgressTotal,
+    OutboundRequest,
+    RequestOutcome,
+)
 from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState, HostedService
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece, Tone
-    from lrwr.core.model.egress import EgressReport, EgressTotal, OutboundRequest
 
 NOTHING_SENT = "Nothing has left this machine."
 
-_TONES: "dict[ConsentState, Tone]" = {
+_TONES: dict[ConsentState, Tone] = {
     ConsentState.OFF: "faint",
     ConsentState.GIVEN: "good",
     ConsentState.ALLOWED: "good",
@@ -42,7 +47,7 @@ class ServiceStatus:
     what: str = ""
 
 
-def show_services(services: "Sequence[ServiceStatus]", output: "Output") -> None:
+def show_services(services: Sequence[ServiceStatus], output: Output) -> None:
     """Show what may leave now."""
     rows: list[list[LinePiece]] = [
         [
@@ -62,7 +67,7 @@ def show_services(services: "Sequence[ServiceStatus]", output: "Output") -> None
 
 
 def show_sent_report(
-    report: "EgressReport", output: "Output", *, since: float | None
+    report: EgressReport, output: Output, *, since: float | None
 ) -> None:
     """Show what left: totals, then the newest requests."""
     if not report.totals:
@@ -81,7 +86,7 @@ def show_sent_report(
         output.answer(StyledText(f"{told} What left before is not in it.", "faint"))
 
 
-def services_as_json(services: "Sequence[ServiceStatus]") -> list[dict[str, object]]:
+def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object]]:
     """Return what may leave now, for scripts."""
     return [
         {
@@ -96,7 +101,7 @@ def services_as_json(services: "Sequence[ServiceStatus]") -> list[dict[str, obje
     ]
 
 
-def sent_report_as_json(report: "EgressReport") -> dict[str, object]:
+def sent_report_as_json(report: EgressReport) -> dict[str, object]:
     """Return what left, for scripts; times are in seconds since 1970."""
     return {
         "began": report.began,
@@ -112,7 +117,7 @@ def _in_words(hosted: HostedService, one: ServiceStatus) -> str:
     return f"{hosted.title} is sent nothing from here. {change}"
 
 
-def _total(one: "EgressTotal") -> list["LinePiece"]:
+def _total(one: EgressTotal) -> list[LinePiece]:
     price = format_dollars(one.price)
     if one.unpriced:
         unknown = f"{format_count(one.unpriced, 'price')} unknown"
@@ -127,7 +132,7 @@ def _total(one: "EgressTotal") -> list["LinePiece"]:
     ]
 
 
-def _entry(one: "OutboundRequest") -> list["LinePiece"]:
+def _entry(one: OutboundRequest) -> list[LinePiece]:
     left = one.outcome is not RequestOutcome.UNREACHED
     return [
         StyledText(format_local_time(one.when), "faint"),
@@ -143,6 +148,4 @@ def _entry(one: "OutboundRequest") -> list["LinePiece"]:
 
 def _size(number: int | None) -> str:
     """Return bytes as people say them; nothing where nobody knows."""
-    from lrwr.app.maintenance.finding import format_size
-
     return "" if number is None else format_size(number)

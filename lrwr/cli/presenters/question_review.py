@@ -4,12 +4,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from lrwr.app.container import open_services
 from lrwr.app.presenters.citations import format_place
-from lrwr.cli.runtime.stream import StyledText, is_terminal
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.stream import is_terminal
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
+from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.retrieval.stale_results import load_existing_texts
 from lrwr.core.settings.library import resolve_library, write_private_file
+from lrwr.core.settings.model import Settings
 from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import (
     EvalQuestion,
@@ -27,12 +34,6 @@ from lrwr.pipeline.evaluation.review import (
     list_unreviewed_questions,
 )
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.model.documents import DocumentId
-    from lrwr.core.ports.record_store import DocumentText
-    from lrwr.core.settings.model import Settings
-
 QuestionChange: TypeAlias = Callable[[EvalQuestion], EvalQuestion]
 ManuscriptTexts: TypeAlias = "Mapping[DocumentId, DocumentText]"
 
@@ -42,13 +43,8 @@ BACKUP = ".bak"
 PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
-async def load_manuscript_texts(
-    settings: "Settings", output: "Output"
-) -> ManuscriptTexts:
+async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
     """Return the manuscript's texts; none where nothing has been ingested."""
-    from lrwr.app.container import open_services
-    from lrwr.core.retrieval.stale_results import load_existing_texts
-
     async with open_services(settings, say=output.warn) as services:
         try:
             passages = services.passages
@@ -58,7 +54,7 @@ async def load_manuscript_texts(
         return await load_existing_texts(passages, [one.id for one in outlines])
 
 
-def resolve_question_file(settings: "Settings", named: Path | None) -> Path:
+def resolve_question_file(settings: Settings, named: Path | None) -> Path:
     """Return the file of questions: the one that is named, else the library's own."""
     return named or locate_questions_file(resolve_library(settings))
 
@@ -69,7 +65,7 @@ class QuestionReview:
 
     file: Path
     book: ManuscriptTexts
-    output: "Output"
+    output: Output
 
     @property
     def interactive(self) -> bool:

@@ -1,20 +1,14 @@
 """How it is shown what searches are worth on questions whose answers are known."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
 
-from lrwr.cli.runtime.stream import StyledText
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.retrieval.confidence import Calibration
-    from lrwr.core.retrieval.service import SearchResult
-    from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
-    from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
-
-NOT_EVALUATED = "not evaluated"
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.output import Output
+from lrwr.core.retrieval.confidence import Calibration
+from lrwr.pipeline.evaluation.calibration_check import CalibrationTrial
+from lrwr.pipeline.evaluation.figures import CalibrationFigures, Interval
 
 _RANKINGS = {
     "late-interaction": "looked at a second time",
@@ -24,28 +18,13 @@ _RANKINGS = {
 }
 
 
-def print_confidence(output: "Output", result: "SearchResult") -> None:
-    """Say how far what was found can be trusted; nothing where nothing was."""
-    if result.passages:
-        sure = describe_confidence(result.confidence, low=result.low_confidence)
-        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
-
-
-def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
-    """Return how likely the first passages are to hold the answer, for the writer."""
-    if confidence is None:
-        return NOT_EVALUATED
-    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
-    return f"weak evidence, {share}" if low else share
-
-
 def describe_ranking(ranking: str) -> str:
     """Return how passages were ranked, in words, and the name of it."""
     known = _RANKINGS.get(ranking.partition("/")[0])
     return f"{known} ({ranking})" if known else ranking
 
 
-def describe_calibrations(known: Sequence["Calibration"]) -> list[str]:
+def describe_calibrations(known: Sequence[Calibration]) -> list[str]:
     """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
         f"How sure a search is, {describe_ranking(one.ranking)}: fitted on your"
@@ -55,7 +34,7 @@ def describe_calibrations(known: Sequence["Calibration"]) -> list[str]:
     ]
 
 
-def show_calibration_trial(output: "Output", trial: "CalibrationTrial") -> None:
+def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
     """Show one ranking's questions, and the figures side by side."""
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Searches {describe_ranking(trial.ranking)}", "strong"))
@@ -74,7 +53,7 @@ def show_calibration_trial(output: "Output", trial: "CalibrationTrial") -> None:
 
 
 def print_calibration_advice(
-    output: "Output", trials: Sequence["CalibrationTrial"], saved: "Path | None"
+    output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
     """Say what the figures mean, and what was kept."""
     output.story(
@@ -93,7 +72,7 @@ def print_calibration_advice(
 
 
 def calibration_trials_as_json(
-    trials: Sequence["CalibrationTrial"], remarks: Sequence[str], saved: "Path | None"
+    trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
 ) -> dict[str, object]:
     """Return what a script may want to know."""
     return {
@@ -115,23 +94,19 @@ def calibration_trials_as_json(
     }
 
 
-def calibration_as_json(one: "Calibration") -> dict[str, object]:
+def calibration_as_json(one: Calibration) -> dict[str, object]:
     """Return a fitted model, whole."""
-    from dataclasses import asdict
-
     return asdict(one)
 
 
-def _figures(figures: "CalibrationFigures | None") -> dict[str, object] | None:
-    from dataclasses import asdict
-
+def _figures(figures: CalibrationFigures | None) -> dict[str, object] | None:
     return None if figures is None else asdict(figures)
 
 
-_Row = tuple[str, "Callable[[CalibrationFigures], str]"]
+_Row = tuple[str, Callable[[CalibrationFigures], str]]
 
 
-def _rows(sides: Sequence["CalibrationFigures"]) -> list[_Row]:
+def _rows(sides: Sequence[CalibrationFigures]) -> list[_Row]:
     rows: list[_Row] = [
         ("AUROC, found", lambda side: _interval(side.found)),
         ("AUROC, answerable", lambda side: _interval(side.answerable)),
@@ -147,11 +122,11 @@ def _rows(sides: Sequence["CalibrationFigures"]) -> list[_Row]:
     return rows
 
 
-def _wrong(row: int) -> "Callable[[CalibrationFigures], str]":
+def _wrong(row: int) -> Callable[[CalibrationFigures], str]:
     return lambda side: _two(1 - side.coverage[row].right)
 
 
-def _interval(interval: "Interval | None") -> str:
+def _interval(interval: Interval | None) -> str:
     if interval is None:
         return "-"
     return f"{_two(interval.value)} ({_two(interval.low)} to {_two(interval.high)})"

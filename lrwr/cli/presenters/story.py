@@ -1,9 +1,12 @@
 """Characters and things of the world, listed and shown."""
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+import typer
+
+from lrwr.app.container import open_services
 from lrwr.app.presenters.story import (
     TURN_ON_MODEL,
     describe_element,
@@ -17,33 +20,35 @@ from lrwr.app.presenters.story import (
     render_moment,
     render_relations,
 )
-from lrwr.app.presenters.story import explain_model_setup as explain_model_setup
-from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledLine,
+    StyledText,
+    sanitize_line,
+    shorten_excerpt,
+)
+from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.characters import normalize_character_name
 from lrwr.core.bible.phrases import format_chapter_name, format_evidence_location
+from lrwr.core.bible.values import (
+    AttributedQuote,
+    Bible,
+    BibleClaim,
+    CharacterProfile,
+    CharacterRelation,
+    Gap,
+    SceneSummary,
+    TimelineMoment,
+    WorldElement,
+)
 from lrwr.core.model.certainty import Certainty
-
-if TYPE_CHECKING:
-    import typer
-
-    from lrwr.app.presenters.text import StyledLine
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece
-    from lrwr.core.bible.values import (
-        AttributedQuote,
-        Bible,
-        BibleClaim,
-        CharacterProfile,
-        CharacterRelation,
-        Gap,
-        SceneSummary,
-        TimelineMoment,
-        WorldElement,
-    )
-    from lrwr.core.settings.model import Settings
+from lrwr.core.model.errors import NotFound
+from lrwr.core.settings.model import Settings
 
 
-def list_characters(bible: "Bible", output: "Output") -> None:
+def list_characters(bible: Bible, output: Output) -> None:
     """List everyone."""
     rows: list[list[LinePiece]] = [
         [
@@ -60,14 +65,12 @@ def list_characters(bible: "Bible", output: "Output") -> None:
     output.table(headings, rows, right={"Mentions"})
 
 
-def show_character(
-    profile: "CharacterProfile", bible: "Bible", output: "Output"
-) -> None:
+def show_character(profile: CharacterProfile, bible: Bible, output: Output) -> None:
     """Show all that is known of one character."""
     show_lines(render_character(profile, bible), output)
 
 
-def list_world(bible: "Bible", output: "Output") -> None:
+def list_world(bible: Bible, output: Output) -> None:
     """List the things of the world."""
     rows: list[list[LinePiece]] = [
         [
@@ -83,53 +86,48 @@ def list_world(bible: "Bible", output: "Output") -> None:
     output.table(headings, rows)
 
 
-def show_element(element: "WorldElement", output: "Output") -> None:
+def show_element(element: WorldElement, output: Output) -> None:
     """Show all that is known of a thing of the world."""
     show_lines(render_element(element), output)
 
 
-def show_relations(relations: "Sequence[CharacterRelation]", output: "Output") -> None:
+def show_relations(relations: Sequence[CharacterRelation], output: Output) -> None:
     """Show who is what to whom."""
     show_lines(render_relations(relations), output)
 
 
-def show_lines(lines: "Iterable[StyledLine]", output: "Output") -> None:
+def show_lines(lines: Iterable[StyledLine], output: Output) -> None:
     """Show lines as they are told."""
     for line in lines:
         output.answer(*line.pieces, indent=line.indent)
 
 
-def _place_of_first(element: "WorldElement") -> str:
+def _place_of_first(element: WorldElement) -> str:
     parts = (element.element_types, element.descriptions, element.connected_characters)
     places = [words for claims in parts for claim in claims for words in claim.evidence]
     return sanitize_line(format_evidence_location(places[0])) if places else ""
 
 
 def open_story_bible(
-    context: "typer.Context", as_of: str | None
-) -> "tuple[Bible, Output, Settings]":
+    context: typer.Context, as_of: str | None
+) -> tuple[Bible, Output, Settings]:
     """Return what is known up to `as_of`, the output, and the settings.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such place.
     """
-    from lrwr.cli.runtime.async_runner import run_async
-    from lrwr.cli.runtime.session import start_session
-
     settings, output = start_session(context)
     return run_async(load_bible(settings, output, as_of)), output, settings
 
 
 async def load_bible(
-    settings: "Settings", output: "Output", as_of: str | None = None
-) -> "Bible":
+    settings: Settings, output: Output, as_of: str | None = None
+) -> Bible:
     """Return what is known up to `as_of`; None means everything.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such place.
     """
-    from lrwr.app.container import open_services
-
     async with open_services(settings, say=output.story) as services:
         services.require_library()
         service = services.bible()
@@ -143,20 +141,20 @@ def join_name(words: Sequence[str] | None) -> str:
 
 
 def print_nothing_known(
-    output: "Output", what: str, as_of: str | None, remedy: str
+    output: Output, what: str, as_of: str | None, remedy: str
 ) -> None:
     """Say that there is nothing to show, and what to try; see `explain_model_setup`."""
     output.story(describe_nothing_known(what, as_of, remedy))
 
 
-def print_not_evaluated(output: "Output", bible: "Bible", what: str) -> None:
+def print_not_evaluated(output: Output, bible: Bible, what: str) -> None:
     """Say of what only a language model can tell that none has."""
     if told := describe_not_evaluated(bible, what):
         output.story(told)
         output.story(TURN_ON_MODEL)
 
 
-def show_timeline(moments: "Sequence[TimelineMoment]", output: "Output") -> None:
+def show_timeline(moments: Sequence[TimelineMoment], output: Output) -> None:
     """Show what happens, chapter by chapter."""
     for chapter, told in groupby(
         moments, lambda one: format_chapter_name(one.evidence)
@@ -167,7 +165,7 @@ def show_timeline(moments: "Sequence[TimelineMoment]", output: "Output") -> None
         output.answer()
 
 
-def show_quotes(quotes: "Sequence[AttributedQuote]", output: "Output") -> None:
+def show_quotes(quotes: Sequence[AttributedQuote], output: Output) -> None:
     """Show what is said, whole."""
     for quote in quotes:
         known = quote.evidence.certainty is not Certainty.NOT_EVALUATED
@@ -182,7 +180,7 @@ def show_quotes(quotes: "Sequence[AttributedQuote]", output: "Output") -> None:
         output.answer(f"“{quote.evidence.text}”", indent=4)
 
 
-def show_recap(scenes: "Sequence[SceneSummary]", output: "Output") -> None:
+def show_recap(scenes: Sequence[SceneSummary], output: Output) -> None:
     """Show every scene in short, chapter by chapter."""
     for (number, title), told in groupby(
         scenes, lambda one: (one.chapter, one.chapter_title)
@@ -194,7 +192,7 @@ def show_recap(scenes: "Sequence[SceneSummary]", output: "Output") -> None:
         output.answer()
 
 
-def _show_scene(scene: "SceneSummary", output: "Output") -> None:
+def _show_scene(scene: SceneSummary, output: Output) -> None:
     first, last = scene.lines.first, scene.lines.last
     views = [_view(claim) for claim in scene.points_of_view]
     told = [f"scene {scene.scene}"]
@@ -214,11 +212,39 @@ def _show_scene(scene: "SceneSummary", output: "Output") -> None:
             output.answer(f"“{shorten_excerpt(sentence.text)}”", indent=4)
 
 
-def _view(claim: "BibleClaim") -> str:
+def _view(claim: BibleClaim) -> str:
     return claim.value if claim.decided else f"{claim.value} ({claim.certainty})"
 
 
-def show_gaps(gaps: "Sequence[Gap]", output: "Output") -> None:
+def show_gaps(gaps: Sequence[Gap], output: Output) -> None:
     """Show what the text leaves open, and what has become of it."""
     for gap in gaps:
         show_lines(render_gap(gap), output)
+
+
+def find_world_element(name: str, bible: Bible) -> WorldElement:
+    """Return the one thing of the world that the writer calls so.
+
+    Raises:
+        NotFound: Nothing is called so, or several things are; the hint offers some.
+    """
+    key, known = (
+        normalize_character_name(name),
+        {normalize_character_name(one.name): one for one in bible.world},
+    )
+    fits = [known[key]] if key in known else []
+    words = set(key.split())
+    fits = fits or [
+        one for k, one in known.items() if words and words <= set(k.split())
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    near = [one.name for one in fits[:4]] or get_close_matches(
+        name, [one.name for one in bible.world], n=2, cutoff=0.5
+    )
+    raise NotFound(
+        f"{name} may be several things" if fits else f"Nothing is called {name}",
+        hint=f"Did you mean {' or '.join(near)}?"
+        if near
+        else "`lrwr world` lists everything.",
+    )

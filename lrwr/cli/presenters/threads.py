@@ -1,7 +1,6 @@
 """How conversations are called, listed, shown and told to a script."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.citations import (
@@ -10,7 +9,12 @@ from lrwr.app.presenters.citations import (
     freshness_as_json,
     get_displayed_words,
 )
-from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledText,
+    sanitize_line,
+    shorten_excerpt,
+)
 from lrwr.app.presenters.threads import (
     ANALYST,
     FROM_THE_WEB,
@@ -22,7 +26,7 @@ from lrwr.app.presenters.threads import (
     shorten_thread_ids,
 )
 from lrwr.cli.presenters.passages import highlight_words
-from lrwr.cli.runtime.stream import StyledText
+from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import (
     SupervisorOutput,
     Thread,
@@ -31,12 +35,8 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.retrieval.anchors import AnchoredCitation
 
-if TYPE_CHECKING:
-    from lrwr.cli.runtime.output import Output
-    from lrwr.cli.runtime.stream import LinePiece
 
-
-def list_threads(threads: Sequence[Thread], output: "Output") -> None:
+def list_threads(threads: Sequence[Thread], output: Output) -> None:
     """List conversations with their numbers."""
     ids = shorten_thread_ids(threads)
     rows: list[list[LinePiece]] = [
@@ -58,7 +58,7 @@ def show_thread(
     thread: Thread,
     turns: Sequence[Turn],
     places: Mapping[TurnId, Sequence[AnchoredCitation]],
-    output: "Output",
+    output: Output,
 ) -> None:
     """Show a whole conversation; `places` say what became of what it rests on."""
     output.answer(
@@ -70,7 +70,7 @@ def show_thread(
         show_turn(turn, get_citation_places(turn, places), output)
 
 
-def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: "Output") -> None:
+def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: Output) -> None:
     """Show one turn: what was asked and said, and what it rests on."""
     said = turn.output
     output.answer(
@@ -96,7 +96,7 @@ def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: "Output") 
 
 
 def show_web_citations(
-    said: SupervisorOutput, output: "Output", *, indent: int = 0
+    said: SupervisorOutput, output: Output, *, indent: int = 0
 ) -> None:
     """Show what an answer has from the web, apart from what it has from the text."""
     if said.web:
@@ -113,7 +113,7 @@ def show_web_citations(
 
 
 def show_thread_matches(
-    found: Sequence[tuple[Thread, Turn]], words: list[str], output: "Output"
+    found: Sequence[tuple[Thread, Turn]], words: list[str], output: Output
 ) -> None:
     """Show turns that hold the words, each with the way to its conversation."""
     for thread, turn in found:

@@ -1,23 +1,19 @@
 """What a push or a pull did: in words, and as JSON."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lrwr.app.presenters.text import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lrwr.app.transfer.files import FileTransferResult
-    from lrwr.app.transfer.library import LibraryPullResult, LibraryPushResult
-    from lrwr.cli.runtime.output import Output
-    from lrwr.core.settings.model import Settings
+from lrwr.app.transfer.files import FileTransferResult
+from lrwr.app.transfer.library import LibraryPullResult, LibraryPushResult
+from lrwr.cli.runtime.output import Output
+from lrwr.core.settings.model import Settings
 
 _SHOWN = 5
 """Names of files that are told."""
 
 
 def show_push_result(
-    done: "LibraryPushResult", settings: "Settings", output: "Output"
+    done: LibraryPushResult, settings: Settings, output: Output
 ) -> None:
     """Say what a push did."""
     records = done.records
@@ -47,7 +43,7 @@ def show_push_result(
 
 
 def show_pull_result(
-    done: "LibraryPullResult", settings: "Settings", output: "Output"
+    done: LibraryPullResult, settings: Settings, output: Output
 ) -> None:
     """Say what a pull did."""
     parts = _some(
@@ -79,7 +75,7 @@ def show_pull_result(
         )
 
 
-def push_result_as_json(done: "LibraryPushResult") -> dict[str, object]:
+def push_result_as_json(done: LibraryPushResult) -> dict[str, object]:
     """Return what a push did, for scripts."""
     return {
         "library": done.name,
@@ -95,7 +91,7 @@ def push_result_as_json(done: "LibraryPushResult") -> dict[str, object]:
     }
 
 
-def pull_result_as_json(done: "LibraryPullResult") -> dict[str, object]:
+def pull_result_as_json(done: LibraryPullResult) -> dict[str, object]:
     """Return what a pull did, for scripts."""
     return {
         "library": done.name,
@@ -107,7 +103,7 @@ def pull_result_as_json(done: "LibraryPullResult") -> dict[str, object]:
     }
 
 
-def _files(filed: "FileTransferResult") -> dict[str, object]:
+def _files(filed: FileTransferResult) -> dict[str, object]:
     return {
         "moved": filed.moved,
         "there": filed.there,
@@ -121,7 +117,7 @@ def _some(*parts: tuple[int, str]) -> str:
     return ", ".join(format_count(number, noun) for number, noun in parts if number)
 
 
-def _names(names: "Sequence[str]") -> str:
+def _names(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
     shown = ", ".join(names[:_SHOWN])
     return f"{shown} and {more} more" if more > 0 else shown

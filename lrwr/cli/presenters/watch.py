@@ -1,7 +1,6 @@
 """What a watch saw, as JSON."""
 
-from typing import TYPE_CHECKING
-
+from lrwr.pipeline.watch.changes import DocumentDelta
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,
     ManuscriptReturn,
@@ -11,9 +10,6 @@ from lrwr.pipeline.watch.events import (
     WatchFailure,
     WatchStart,
 )
-
-if TYPE_CHECKING:
-    from lrwr.pipeline.watch.changes import DocumentDelta
 
 
 def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
@@ -67,7 +63,7 @@ def _saved(saved: SaveReport) -> dict[str, object]:
     }
 
 
-def document_delta_as_json(one: "DocumentDelta", parts: str) -> dict[str, object]:
+def document_delta_as_json(one: DocumentDelta, parts: str) -> dict[str, object]:
     """Return what became of a document; `parts` is what it is counted in."""
     return {
         "document": one.document,

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from lrwr.core.model.errors import LrwrError
 
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 
 def run_async(
-    work: Coroutine[Any, Any, Result],
-    run: Callable[[Coroutine[Any, Any, Result]], Result] = asyncio.run,
-) -> Result:
+    work: Coroutine[Any, Any, ResultT],
+    run: Callable[[Coroutine[Any, Any, ResultT]], ResultT] = asyncio.run,
+) -> ResultT:
     """Run `work` to its end; a failure inside a group of tasks is raised alone.
 
     `run` is given the work, for a loop that does more than that.
@@ -32,7 +32,7 @@ def run_async(
     raise failure
 
 
-def run_with_cleanup(work: Coroutine[Any, Any, Result]) -> Result:
+def run_with_cleanup(work: Coroutine[Any, Any, ResultT]) -> ResultT:
     """Run `work` as `run_async` does, and end it by SIGTERM as by Ctrl-C.
 
     For work that leaves something behind if it is merely killed.
@@ -42,7 +42,7 @@ def run_with_cleanup(work: Coroutine[Any, Any, Result]) -> Result:
         KeyboardInterrupt: It was told to end.
     """
 
-    async def heeding() -> Result:
+    async def heeding() -> ResultT:
         task = asyncio.current_task()
         assert task is not None
         with suppress(NotImplementedError):  # Windows has no SIGTERM to heed

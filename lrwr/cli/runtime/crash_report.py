@@ -8,7 +8,15 @@ import traceback
 from collections.abc import Iterator
 
 from lrwr import __version__
-from lrwr.core.model.errors import ExitCode, InternalError
+from lrwr.cli.runtime.output import Output
+from lrwr.core.model.errors import ExitCode, InternalError, LrwrError
+
+
+def print_failure(error: Exception) -> ExitCode:
+    """Print why a command failed and what to try, and return its exit code."""
+    failure = error if isinstance(error, LrwrError) else report_crash(error)
+    Output().problem(failure)
+    return failure.exit_code
 
 
 def report_crash(error: Exception) -> InternalError:

@@ -22,6 +22,36 @@ NameArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]", help="A name; only what concerns it."),
 ]
+AskCharacterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--character", metavar="NAME", help="Whom it is about, or who answers."
+    ),
+]
+ModeNameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help="Who answers: analytical, or in_character with --character.",
+    ),
+]
+AskAsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
+        " later is used.",
+    ),
+]
+AskThreadNameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--thread",
+        metavar="THREAD",
+        help="Go on with a conversation: see `lrwr threads`.",
+    ),
+]
 
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)

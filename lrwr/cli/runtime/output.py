@@ -5,23 +5,18 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, Protocol, TextIO
+from typing import Protocol, TextIO
 
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
 from lrwr.cli.runtime.stream import (
     ColorMode,
-    LinePiece,
     Stream,
-    StyledText,
     escape_json,
     is_terminal,
     join_pieces,
     to_jsonable,
 )
 from lrwr.core.model.errors import LrwrError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class AdvanceProgress(Protocol):
@@ -54,7 +49,7 @@ class Output:
         self._err = Stream(stderr or sys.stderr, color, environment)
         self._progress = progress
         self._pager = pager and self._out.terminal and is_terminal(sys.stdin)
-        self._live: Console | None = None
+        self._has_progress_bar = False
 
     @property
     def width(self) -> int:
@@ -88,8 +83,8 @@ class Output:
 
     def story(self, *pieces: LinePiece, indent: int = 0) -> None:
         """Say what is going on, apart from the answer."""
-        if self._live is not None:
-            self._live.print(self._err.text(pieces, indent), soft_wrap=True)
+        if self._has_progress_bar:
+            self._err.renderer.print_paragraph(self._err.clean(pieces), indent)
         else:
             self._err.write_line(pieces, indent)
 
@@ -125,64 +120,32 @@ class Output:
         Wide cells are folded on a terminal; elsewhere a row is always one line.
         """
         if self._out.terminal:
-            self._out.write(_folded_table(self._out, headings, rows, right))
+            self._out.write(self._out.render_table(headings, rows, right))
             return
         for line in _aligned(headings, rows, right):
             self._out.write_line([line])
 
     @contextmanager
-    def progress(self, label: str, total: int | None) -> Iterator["AdvanceProgress"]:
+    def progress(self, label: str, total: int | None) -> Iterator[AdvanceProgress]:
         """Lend out a function that moves a bar on by so many steps of `total`.
 
         `total` None means that nobody knows yet; the function may tell it later. Where
         nobody watches there is no bar, and the function does nothing.
         """
-        if not (self._progress and self._err.terminal) or self._live is not None:
+        if not (self._progress and self._err.terminal) or self._has_progress_bar:
             yield _no_bar
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        self._live = self._err.console()
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            console=self._live,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        self._has_progress_bar = True
         try:
-            with bar:
-                task = bar.add_task(sanitize_text(label), total=total)
-
-                def advance(steps: int, total: int | None = None) -> None:
-                    bar.update(task, advance=steps, total=total)
-
-                yield advance
+            bar = self._err.renderer.show_progress(sanitize_text(label), total)
+            with bar as shown:
+                yield shown.advance
         finally:
-            self._live = None
+            self._has_progress_bar = False
 
 
 def _no_bar(steps: int, total: int | None = None) -> None:
     del steps, total
-
-
-def _folded_table(
-    stream: Stream,
-    headings: Sequence[str],
-    rows: Sequence[Sequence[LinePiece]],
-    right: Collection[str],
-) -> str:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in headings:
-        justify: Literal["left", "right"] = "right" if heading in right else "left"
-        table.add_column(stream.cell([heading]), justify=justify, overflow="fold")
-    for row in rows:
-        table.add_row(*(stream.cell([piece]) for piece in row))
-    return stream.rendered(table)
 
 
 def _aligned(

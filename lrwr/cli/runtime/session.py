@@ -1,19 +1,14 @@
 """What every command does first: read the settings, set up the output."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from lrwr.cli.runtime.output import Output
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-
-if TYPE_CHECKING:
-    from lrwr.app.container import Services
 
 
 def start_session(
@@ -42,48 +37,3 @@ def start_session(
     for warning in settings.warnings:
         output.warn(warning)
     return settings, output
-
-
-@asynccontextmanager
-async def open_search_services(
-    settings: "Settings", output: "Output", *, as_json: bool
-) -> "AsyncIterator[Services]":
-    """Lend out services, once the writer knows what a search sends elsewhere.
-
-    Raises:
-        NotFound: Nothing has been ingested here, or by another pipeline alone.
-    """
-    from lrwr.app.container import open_services
-    from lrwr.cli.runtime.consent import (
-        SEARCH_SERVICES,
-        announce_first_use,
-        prompt_for_consent,
-    )
-
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        prompt_for_consent(services, output, *SEARCH_SERVICES, as_json=as_json)
-        announce_first_use(services, output, *SEARCH_SERVICES)
-        yield services
-
-
-async def require_passages(services: "Services") -> None:
-    """Make sure that the pipeline in use has read something, if any has.
-
-    Else a search would say of every word that the text does not hold it.
-
-    Raises:
-        NotFound: Nothing has been ingested here, or by another pipeline alone.
-    """
-    from lrwr.core.model.chunks import Pipeline
-    from lrwr.core.model.errors import NotFound
-
-    wanted = services.settings.pipeline
-    counts = {one: await services.passages.counts(one) for one in Pipeline}
-    others = [one for one in Pipeline if one is not wanted and counts[one].documents]
-    if counts[wanted].documents or not others:
-        return
-    raise NotFound(
-        f"Pipeline {wanted} has read nothing here, only pipeline {others[0]} has",
-        hint=f"Run `lrwr ingest --pipeline {wanted}`; what is known already is kept.",
-    )

@@ -2,22 +2,18 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from itertools import chain
+from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
-from lrwr.app.presenters.text import LinePiece as LinePiece
-from lrwr.app.presenters.text import StyledText as StyledText
-from lrwr.app.presenters.text import Tone as Tone
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
 from lrwr.core.model.errors import ExitCode
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.text import Text
+    from lrwr.cli.runtime.terminal import TerminalRenderer
 
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -60,14 +56,6 @@ def escape_json(text: str) -> str:
 
 ColorMode: TypeAlias = Literal["auto", "always", "never"]
 """Whether there is any style at all; auto asks the terminal and NO_COLOR."""
-_STYLES: Mapping[Tone, str] = {
-    "plain": "",
-    "strong": "bold",
-    "faint": "dim",
-    "place": "cyan",
-    "good": "green",
-    "bad": "red",
-}
 _FALLBACK_WIDTH = 80
 _FALLBACK_HEIGHT = 24
 _NARROWEST = 20
@@ -82,7 +70,6 @@ class Stream:
     def __init__(self, file: TextIO, color: ColorMode, env: Mapping[str, str]) -> None:
         self._file = file
         self._env = env
-        self._console: Console | None = None
         self._gathered: list[str] | None = None
         self.terminal = is_terminal(file)
         wanted = self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
@@ -92,63 +79,48 @@ class Stream:
     def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
         """Write one line or paragraph and end it."""
         if self.terminal or self.colored:
-            self.write(self.rendered(self.text(pieces, indent)))
+            text = self.renderer.render_paragraph(self.clean(pieces), indent)
+            self.write(text)
         else:
             margin = " " * indent
             lines = join_pieces(pieces).split("\n")
             self.write("".join(f"{margin}{one}\n" if one else "\n" for one in lines))
 
-    def text(self, pieces: Sequence[LinePiece], indent: int = 0) -> "Text":
-        """Return a paragraph for rich; on a terminal it is wrapped at words."""
-        from rich.text import Text
+    def render_table(
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[LinePiece]],
+        right: Collection[str],
+    ) -> str:
+        """Return a table for a terminal, with folded cells."""
+        return self.renderer.render_table(
+            [self.clean([heading]) for heading in headings],
+            [[self.clean([cell]) for cell in row] for row in rows],
+            {index for index, heading in enumerate(headings) if heading in right},
+        )
 
-        lines = list(self.cell(pieces).split("\n", allow_blank=True))
-        if self.terminal:
-            room = max(_NARROWEST, self.width - indent)
-            console = self.console()
-            lines = list(chain(*(line.wrap(console, room) for line in lines)))
-            for line in lines:
-                line.rstrip()
-        margin = Text(" " * indent)
-        return Text("\n").join(margin + line if line else line for line in lines)
-
-    def cell(self, pieces: Sequence[LinePiece]) -> "Text":
-        """Return a table's cell for rich, as it is."""
-        from rich.text import Text
-
-        whole = Text()
-        for part in map(_styled, pieces):
-            text = replace_unencodable(sanitize_text(part.text), self._file.encoding)
-            whole.append(text, style=_STYLES[part.tone])
-        return whole
-
-    def rendered(self, shown: "RenderableType") -> str:
-        """Return what rich would print, unprinted."""
-        console = self.console()
-        with console.capture() as capture:
-            console.print(shown, soft_wrap=True)
-        return capture.get()
-
-    def console(self) -> "Console":
-        """Return the stream's rich console; the same one every time."""
-        from rich.console import Console
-
-        if self._console is None:
-            system: Literal["auto", "standard"] = (
-                "auto" if self.terminal else "standard"
+    def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
+        """Return `pieces` without what could steer a terminal or cannot be encoded."""
+        encoding = self._file.encoding
+        return [
+            StyledText(
+                replace_unencodable(sanitize_text(piece.text), encoding), piece.tone
             )
-            self._console = Console(
-                file=self._file,
-                force_terminal=self.terminal or self.colored,
-                color_system=system if self.colored else None,
-                no_color=not self.colored,
-                width=self.width,
-                markup=False,
-                emoji=False,
-                highlight=False,
-                _environ=self._env,
-            )
-        return self._console
+            for piece in map(_styled, pieces)
+        ]
+
+    @cached_property
+    def renderer(self) -> "TerminalRenderer":
+        """What renders for a terminal; rich is imported only where there is one."""
+        from lrwr.cli.runtime.terminal import TerminalRenderer
+
+        return TerminalRenderer(
+            self._file,
+            terminal=self.terminal,
+            colored=self.colored,
+            width=self.width,
+            env=self._env,
+        )
 
     def write(self, text: str) -> None:
         """Write and flush; when the reader has left, the command ends quietly."""
@@ -172,10 +144,7 @@ class Stream:
         if text.count("\n") < _height(self._file):
             self.write(text)
             return
-        from pydoc import pager
-
-        os.environ.setdefault("LESS", "-RFX")  # colours, and no screen of its own
-        pager(replace_unencodable(text, self._file.encoding))
+        self.renderer.page(replace_unencodable(text, self._file.encoding))
 
     def _let_go(self) -> None:
         # Python flushes once more on its way out; what is left goes nowhere.

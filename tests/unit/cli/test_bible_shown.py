@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from lrwr.app.presenters.story import explain_model_setup
 from lrwr.cli.presenters import bible_json, story
 from lrwr.cli.presenters.story import (
-    explain_model_setup,
     print_not_evaluated,
     print_nothing_known,
 )

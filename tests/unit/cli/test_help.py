@@ -3,24 +3,24 @@
 import pytest
 from typer.testing import CliRunner
 
-from lrwr.cli.main import app_for
+from lrwr.cli.main import app
 from lrwr.core.settings.consent import HOSTED_SERVICES
 
 WIDE = {"COLUMNS": "200"}
 
 
 def help_of(*words: str) -> str:
-    told = CliRunner().invoke(app_for([words[0]]), [*words, "--help"], env=WIDE)
-    assert told.exit_code == 0
-    return told.output
+    result = CliRunner().invoke(app, [*words, "--help"], env=WIDE)
+    assert result.exit_code == 0
+    return result.output
 
 
 def test_help_fills_the_width_that_there_is() -> None:
-    told = help_of("forget")
-    assert "are never touched. Conversations cannot be had back" in told
+    text = help_of("forget")
+    assert "are never touched. Conversations cannot be had back" in text
 
 
 @pytest.mark.parametrize("command", ["allow", "deny"])
 def test_every_service_that_can_be_allowed_is_named(command: str) -> None:
-    told = help_of("privacy", command).replace(",", " ").replace(".", " ").split()
-    assert set(HOSTED_SERVICES) <= set(told)
+    words = help_of("privacy", command).replace(",", " ").replace(".", " ").split()
+    assert set(HOSTED_SERVICES) <= set(words)

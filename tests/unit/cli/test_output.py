@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.stream import ColorMode, LinePiece, StyledText
+from lrwr.cli.runtime.stream import ColorMode
 from lrwr.core.model.errors import LrwrError
 
 

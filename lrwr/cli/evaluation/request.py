@@ -1,0 +1,55 @@
+"""What `lrwr eval` is to evaluate, and how its options are parsed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lrwr.cli.runtime.options import parse_choice
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import SettingsProblem
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRequest:
+    """What the writer wants evaluated; see `lrwr eval --help`."""
+
+    pipelines: tuple[Pipeline, ...]
+    questions: Path | None
+    make: int
+    ladder: bool
+    budgets: tuple[int, ...]
+    answers: bool
+    model: bool
+    read: bool
+    repeats: int
+    budget: float
+    dry_run: bool
+    as_json: bool
+
+
+def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
+    """Return the pipelines that `--pipeline` names; both where it was not given.
+
+    Raises:
+        SettingsProblem: It names none.
+    """
+    if name is None or name.strip().lower() == "both":
+        return (Pipeline.NAIVE, Pipeline.AGENTIC)
+    return (parse_choice(Pipeline, name, "--pipeline"),)
+
+
+def parse_token_budgets(text: str) -> tuple[int, ...]:
+    """Return budgets in tokens, ascending.
+
+    Raises:
+        SettingsProblem: `text` is no list of whole numbers of 10 to 1,000,000.
+    """
+    try:
+        found = sorted({int(one) for one in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 10 or found[-1] > 1_000_000:
+        raise SettingsProblem(
+            f"--budget-tokens cannot be {text!r}",
+            hint="Give whole numbers from 10 to 1000000, as in 500,1000,2000.",
+        )
+    return tuple(found)
