@@ -16,7 +16,7 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check -r $(1) --edi
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check bench figures real-model eval-extra supabase-tests lock clean
+.PHONY: help demo test test-all lint check bench figures real-model eval-extra supabase-tests lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,10 +24,17 @@ help: ## Show this list
 demo: $(VENV)/base.stamp ## Show lrwr at work on a short story
 	@$(PY) -m tools.demo
 
+TESTED = $(VENV)/dev.stamp $(if $(REQUIRE_SUPABASE),$(VENV)/supabase.stamp)
+
 # With REQUIRE_SUPABASE=1 the tests of what is kept in Supabase must run; else they
 # do where `make supabase-tests` has installed what they need, and are skipped elsewhere.
-test: $(VENV)/dev.stamp $(if $(REQUIRE_SUPABASE),$(VENV)/supabase.stamp) ## Run the tests; a warning is a failure
+test: $(TESTED) ## Run the fast tests; a warning is a failure
 	@$(PY) -m pytest --numprocesses auto --dist worksteal
+
+# What repeats the fast tests on a larger scale, and all examples instead of a fifth.
+test-all: $(TESTED) ## Run all tests (a quarter of an hour on two cores)
+	@WHOLE_SUITE=1 $(PY) -m pytest --numprocesses auto --dist worksteal \
+		-m "not real_model and not eval_extra"
 
 lint: $(VENV)/dev.stamp ## Format check, lint, types, import contracts
 	@$(PY) -m ruff format --check .
@@ -35,7 +42,7 @@ lint: $(VENV)/dev.stamp ## Format check, lint, types, import contracts
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 
-check: lint test ## The gate: lint and test
+check: lint test ## The gate: lint and the fast tests
 
 bench: $(VENV)/dev.stamp ## Measure; DATA=folder names the data
 	@$(PY) -m bench --data "$(DATA)"
@@ -51,7 +58,7 @@ eval-extra: $(EVAL)/eval.stamp ## Hold our RAGAS figures against RAGAS itself
 		tests/contracts/test_answer_judge.py
 
 supabase-tests: $(VENV)/supabase.stamp ## Test what is kept in Supabase on a PostgreSQL of its own
-	@REQUIRE_SUPABASE=1 $(PY) -m pytest -m supabase tests/contracts tests/e2e
+	@REQUIRE_SUPABASE=1 WHOLE_SUITE=1 $(PY) -m pytest -m supabase tests/contracts tests/e2e
 
 lock: ## Choose versions anew and write requirements/*.txt (needs uv)
 	@$(LOCK) --output-file requirements/base.txt

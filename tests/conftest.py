@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.fakes.suite import examples, thin_out
+
 if TYPE_CHECKING:
     from tests.fakes.hosted import Writer
     from tests.fakes.supabase_server import SupabaseServer
 
-settings.register_profile("lrwr", deadline=None)
+settings.register_profile("lrwr", deadline=None, max_examples=examples(100))
 settings.load_profile("lrwr")
 
 REQUIRED = "REQUIRE_SUPABASE"
 """Set where a test of Supabase that is skipped has failed."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    thin_out(items)
 
 
 @pytest.hookimpl(wrapper=True)

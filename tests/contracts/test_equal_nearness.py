@@ -11,6 +11,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.libraries import Library
 from tests.fakes.records import DIMENSIONS, a_chunk, some_chunks, some_knowledge
+from tests.fakes.suite import sampled
 from tests.fakes.vector_indexes import opened
 
 DOCUMENTS = tuple(DocumentId(f"manuscript/{n:02}.md") for n in range(6))
@@ -75,7 +76,7 @@ def equal(one: Sequence[ScoredChunk], other: Sequence[ScoredChunk]) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", ["qdrant", "server", "scan"])
+@pytest.mark.parametrize("kind", sampled(["scan", "qdrant", "server"]))
 async def test_280_queries_find_the_same_as_with_edge(
     kind: str, library: Library, tmp_path: Path
 ) -> None:

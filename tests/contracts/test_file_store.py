@@ -23,6 +23,7 @@ from lrwr.core.model.errors import (
 from lrwr.core.ports.file_store import FileStore
 from tests.fakes.hosted import Writer, sign_up
 from tests.fakes.storage_server import KEY, StorageServer
+from tests.fakes.suite import examples
 from tests.fakes.supabase_server import SupabaseServer
 
 TEXT = "Nell Tallow went down to the sluice. “Late,” said Corin Vale.\n".encode()
@@ -226,7 +227,7 @@ async def test_files_that_are_kept_at_once_are_all_kept(kept: Kept) -> None:
     contents=st.lists(st.binary(max_size=40), min_size=5, max_size=5),
 )
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -9,6 +9,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, a_chunk, some_chunks, some_knowledge
+from tests.fakes.suite import examples
 
 EVERYTHING = SearchScope(kinds=frozenset(ChunkKind))
 HARDENED = (
@@ -125,7 +126,7 @@ async def test_no_word_is_taken_for_a_query_language(
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -9,6 +9,7 @@ from lrwr.core.model.search import SearchScope
 from tests.contracts.test_lexical_index import HARDENED
 from tests.fakes.libraries import Library
 from tests.fakes.records import ONE, TWO, some_chunks, some_knowledge
+from tests.fakes.suite import examples
 
 EVERYTHING = SearchScope(kinds=frozenset(ChunkKind))
 FAR = " and then the rain went on falling on the roof for a very long while indeed "
@@ -70,7 +71,7 @@ async def test_no_word_of_a_pair_is_taken_for_a_query_language(
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -23,6 +23,7 @@ from tests.fakes.records import (
     some_chunks,
     some_knowledge,
 )
+from tests.fakes.suite import examples
 from tests.fakes.vector_indexes import opened
 
 TEXTS = ("The frog is shy.", "The well is deep.", "Rain fell.")
@@ -250,7 +251,7 @@ scopes = st.builds(
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -272,7 +273,7 @@ async def test_every_scope_is_kept_as_comparing_one_by_one_would(
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

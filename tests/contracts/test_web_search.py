@@ -13,6 +13,7 @@ from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage, WebSearch
 from tests.fakes.hosted_server import Refuse
+from tests.fakes.suite import examples
 from tests.fakes.web_search import ScriptedWeb
 from tests.fakes.web_server import KEY, WebServer, a_result
 
@@ -81,7 +82,7 @@ RESULTS = st.lists(
 
 @given(results=RESULTS)
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -1,14 +1,19 @@
 """The writing room as a test uses it: the real services, and a pilot at the keys."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, chdir
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from textual.events import Key, Paste
 from textual.pilot import Pilot
+from textual.timer import Timer
+from typer.testing import CliRunner
 
 from lrwr.app.workspace import RoomServices, open_room
+from lrwr.cli.main import app as commands
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
@@ -22,9 +27,20 @@ from tests.fakes.model_server import MODEL, ModelServer
 WIDE, NARROW = (120, 36), (60, 24)
 """Columns and rows of the two screens that pictures are made of."""
 
+LOOKS = [
+    ("wide", WIDE, "dark"),
+    ("narrow", NARROW, "light"),
+    pytest.param("wide", WIDE, "light", marks=pytest.mark.exhaustive),
+    pytest.param("narrow", NARROW, "dark", marks=pytest.mark.exhaustive),
+]
+"""Both sizes in both themes; the fast suite has each once."""
+
 
 ENDING = frozenset({"turn", "stopped", "read", "look", "past", "known", "context"})
 """Work that ends by itself: all other may wait for the writer, or go on for ever."""
+
+SOON = 0.2
+"""Seconds until what a test waits for begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +71,10 @@ class Room:
         return self.screen.query_one(Transcript)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until all that they began is done."""
-        await self.pilot.press(*keys)
-        await self.settle()
+        """Press keys one by one, and wait until all that each began is done."""
+        for key in keys:
+            await self.app._press_keys([key])
+            await self.settle()
 
     async def hit(self, *keys: str) -> None:
         """Press keys faster than any can be dealt with, then wait for what they do."""
@@ -80,13 +97,28 @@ class Room:
         for _ in range(3):
             await self.pilot.pause()
             while self._is_busy:
-                await self.pilot.pause(0.01)
+                await breathe()
 
     @property
     def _is_busy(self) -> bool:
         groups = ENDING | {"load"} if self.on_top else ENDING  # it may ask for leave
         ending = (w for w in self.app.workers if w.group in groups)
-        return self.stage.waiting > 0 or any(not one.is_finished for one in ending)
+        if self.stage.waiting > 0 or any(not one.is_finished for one in ending):
+            return True
+        nodes = list(self.app._registry)
+        return any(_is_due(timer) for node in nodes for timer in list(node._timers))
+
+
+async def breathe() -> None:
+    """Let others work for a moment."""
+    await asyncio.sleep(0.005)
+
+
+def _is_due(timer: Timer) -> bool:
+    """Whether something begins soon, and once."""
+    if timer._repeat is None or timer._interval > SOON or timer._task is None:
+        return False
+    return timer._active.is_set() and not timer._task.done()
 
 
 def with_model(server: ModelServer) -> dict[str, str]:
@@ -98,6 +130,18 @@ def with_model(server: ModelServer) -> dict[str, str]:
         "LRWR_MODEL_BASE_URL": server.base_url,
         "LRWR_MODEL_STEPS": "0",
     }
+
+
+def look_again(folder: Path) -> None:
+    """Bring the library of a folder up to date, by words alone, in this process."""
+    with chdir(folder):
+        ran = CliRunner().invoke(
+            commands,
+            ["ingest"],
+            env={"LRWR_EMBEDDING_MODEL": "off"},
+            catch_exceptions=False,
+        )
+    assert ran.exit_code == 0, ran.output
 
 
 @asynccontextmanager

@@ -1,14 +1,59 @@
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import textual._wait
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+from textual.screen import Screen
 
 from tests.fakes.read_books import BY_WORDS, ReadBooks, copy_sample
+from tests.fakes.room import look_again
+from tests.fakes.suite import is_whole
+
+LOOK = 1 / 125
+"""Seconds between two looks at whether a screen is still busy, instead of 1/50."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_waits() -> Iterator[None]:
+    """Let a pilot wait no longer than it must."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(textual._wait, "SLEEP_GRANULARITY", LOOK)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Draw, in the fast suite, only what a test looks at: there is no terminal."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_whole():
+            patch.setattr(Compositor, "render_update", _leave_undrawn)
+        yield
+
+
+def _leave_undrawn(
+    compositor: Compositor,
+    full: bool = False,
+    screen_stack: list[Screen[object]] | None = None,
+    simplify: bool = False,
+) -> None:
+    visible_screen_stack.set(screen_stack or [])
+    compositor._dirty_regions.clear()
 
 
 @pytest.fixture(scope="session")
 def books(tmp_path_factory: pytest.TempPathFactory) -> ReadBooks:
     """Books that are read once, to be copied."""
     return ReadBooks(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def read_sample(books: ReadBooks, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's folder, read by words alone. To use it, copy it."""
+    place = tmp_path_factory.mktemp("read")
+    return books.copy("sample", copy_sample, place, **BY_WORDS).folder
 
 
 @pytest.fixture
@@ -24,9 +69,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def book(books: ReadBooks, home: Path, tmp_path: Path) -> Path:
+def book(read_sample: Path, home: Path, tmp_path: Path) -> Path:
     """The sample's folder, read by words alone, for this test."""
-    return books.copy("sample", copy_sample, tmp_path, **BY_WORDS).folder
+    shutil.copytree(read_sample, tmp_path / "book")
+    look_again(tmp_path / "book")
+    return tmp_path / "book"
 
 
 @pytest.fixture

@@ -18,9 +18,7 @@ from tests.fakes.paired import (
     shown_rows,
 )
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
-
-SIZES = [("wide", WIDE), ("narrow", NARROW)]
+from tests.fakes.room import LOOKS, Room, a_room
 
 
 def told(room: Room) -> list[str]:
@@ -214,8 +212,7 @@ async def test_where_nothing_was_read_the_list_says_what_to_do(unread: Path) -> 
             await room.press("escape")
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize(("width", "size"), SIZES)
+@pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 async def test_both_lists_look_as_they_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:

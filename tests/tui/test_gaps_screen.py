@@ -14,10 +14,9 @@ from tests.fakes.paired import (
     write_line,
 )
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
+from tests.fakes.room import LOOKS, Room, a_room
 
 CANON = "lrwr.canon.toml"
-SIZES = [("wide", WIDE), ("narrow", NARROW)]
 
 
 async def open_gaps(room: Room) -> list[str]:
@@ -133,8 +132,7 @@ async def test_a_gap_is_chosen_by_mouse(book: Path) -> None:
         assert "tin" in (book / CANON).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize(("width", "size"), SIZES)
+@pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 async def test_the_gaps_look_as_they_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:

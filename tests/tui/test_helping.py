@@ -15,7 +15,7 @@ from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.help import NOTHING, HelpScreen
 from lrwr.tui.widgets.prompt import PromptInputArea
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
+from tests.fakes.room import LOOKS, NARROW, Room, a_room
 
 
 async def open_help(room: Room) -> HelpScreen:
@@ -89,8 +89,7 @@ async def test_words_after_the_command_are_looked_for(book: Path) -> None:
         await room.press("escape")
 
 
-@pytest.mark.parametrize(("size", "name"), [(WIDE, "wide"), (NARROW, "narrow")])
-@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize(("name", "size", "theme"), LOOKS)
 async def test_it_looks_so(
     book: Path, size: tuple[int, int], name: str, theme: str
 ) -> None:

@@ -12,6 +12,7 @@ from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import AnswerSpeaker, Citation, GapFlag, Turn, WebCitation
 from tests.fakes.conversations import a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
+from tests.fakes.suite import examples
 
 PIECES = (
     "[bold]x[/]",
@@ -87,7 +88,9 @@ def is_harmless(shown: str) -> bool:
 
 @given(odd, st.sampled_from(["", "a-model"]))
 @settings(
-    max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+    max_examples=examples(6),
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 async def test_odd_text_is_shown_as_text_at_any_width(text: str, model: str) -> None:
     async with a_desk() as (app, pilot):

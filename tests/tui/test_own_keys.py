@@ -20,6 +20,7 @@ from tests.fakes.paired import (
     write_line,
 )
 from tests.fakes.room import Room, a_room
+from tests.fakes.suite import sampled
 
 LEDGER = "Who keeps the ledger?"
 
@@ -46,7 +47,7 @@ async def test_going_through_a_list(book: Path) -> None:
         assert highlighted(room) == first
 
 
-@pytest.mark.parametrize("key", ["ctrl+o", "alt+x", "f12"])
+@pytest.mark.parametrize("key", sampled(["ctrl+o", "alt+x", "f12"]))
 async def test_choosing_waits_for_what_was_typed_before(book: Path, key: str) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS=f"list.choose {key}") as room:
         await room.press("f2")
@@ -54,7 +55,7 @@ async def test_choosing_waits_for_what_was_typed_before(book: Path, key: str) ->
         assert room.screen.scope.character == "Nell Tallow"
 
 
-@pytest.mark.parametrize("key", ["f2", "f5", "f6", "ctrl+l", "ctrl+t", "f1"])
+@pytest.mark.parametrize("key", sampled(["f2", "f5", "f6", "ctrl+l", "ctrl+t", "f1"]))
 async def test_closing_whatever_lies_on_the_conversation(book: Path, key: str) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="list.close ctrl+w") as room:
         await room.press(key)

@@ -16,10 +16,8 @@ from tests.fakes.paired import (
     shown_rows,
 )
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
-from tests.fakes.terminal import Terminal
+from tests.fakes.room import LOOKS, NARROW, Room, a_room, look_again
 
-SIZES = [("wide", WIDE), ("narrow", NARROW)]
 ODD_NAME = "Nell [bold]Tallow[/]"
 
 
@@ -143,8 +141,7 @@ async def test_names_that_look_like_markup_are_shown_as_they_are(
         f"# {ODD_NAME}\n\nHas [red]hair[/] and \x1b[31mink. {'very ' * 900}long.\n",
         encoding="utf-8",
     )
-    terminal = Terminal(book, home=home, LRWR_EMBEDDING_MODEL="off")
-    assert terminal.run("ingest").code == 0
+    look_again(book)
     async with a_room(book) as room:
         await room.press("f7")
         await room.type("[bold]")
@@ -174,8 +171,7 @@ async def test_a_click_reads_of_somebody(book: Path) -> None:
         assert paired(room).focused is paired(room).query_one(LineList)
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize(("width", "size"), SIZES)
+@pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 async def test_each_screen_looks_as_it_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:

@@ -17,9 +17,11 @@ from lrwr.tui.themes import DARK, LIGHT
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import a_desk, settle
 from tests.fakes.picture import check_picture
+from tests.fakes.suite import sampled
 
 SIZES = {"wide": (110, 24), "narrow": (60, 20)}
 THEMES = {"dark": DARK, "light": LIGHT}
+LOOKS = sampled([(s, t) for s in SIZES for t in THEMES], every=3)
 HERSELF = replace(
     QUOTED,
     number=2,
@@ -35,8 +37,7 @@ def answered() -> Turn:
     return a_turn(answer=ANSWER, citations=(QUOTED, HERSELF))
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "theme"), LOOKS)
 async def test_an_answer_with_its_passages(size: str, theme: str) -> None:
     async with a_desk(SIZES[size], theme=THEMES[theme]) as (app, pilot):
         await app.desk.show([answered()])

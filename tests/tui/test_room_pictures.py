@@ -5,59 +5,63 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
+from tests.fakes.room import LOOKS, Room, a_room
 
-SIZES = {"wide": WIDE, "narrow": NARROW}
+EACH = pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 LEDGER = "Who keeps the ledger?"
 
 
-@pytest.fixture(params=SIZES)
-def size(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=["dark", "light"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
+@EACH
 async def test_the_room_before_anything_is_asked(
-    book: Path, size: str, theme: str
+    book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        await check_picture(room.app, f"room-greeting-{size}-{theme}")
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await check_picture(room.app, f"room-greeting-{width}-{theme}")
 
 
+@EACH
 async def test_the_room_where_nothing_is_read(
-    unread: Path, size: str, theme: str
+    unread: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:
-    async with a_room(unread, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        await check_picture(room.app, f"room-unread-{size}-{theme}")
+    async with a_room(unread, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await check_picture(room.app, f"room-unread-{width}-{theme}")
 
 
-async def test_the_room_with_an_answer(book: Path, size: str, theme: str) -> None:
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+@EACH
+async def test_the_room_with_an_answer(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.ask(LEDGER)
-        await check_picture(room.app, f"room-answer-{size}-{theme}")
+        await check_picture(room.app, f"room-answer-{width}-{theme}")
 
 
-async def test_the_library(book: Path, size: str, theme: str) -> None:
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+@EACH
+async def test_the_library(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.press("ctrl+l")
-        await check_picture(room.app, f"library-{size}-{theme}")
+        await check_picture(room.app, f"library-{width}-{theme}")
 
 
-async def test_the_settings(book: Path, size: str, theme: str) -> None:
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+@EACH
+async def test_the_settings(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await room.press("ctrl+t")
         await room.type("watch.")
-        await check_picture(room.app, f"settings-{size}-{theme}")
+        await check_picture(room.app, f"settings-{width}-{theme}")
 
 
-async def test_the_writer_s_leave(book: Path, size: str, theme: str) -> None:
+@EACH
+async def test_the_writer_s_leave(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
     (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
-        await check_picture(room.app, f"leave-{size}-{theme}")
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
+        await check_picture(room.app, f"leave-{width}-{theme}")
 
 
 async def test_without_colours_nothing_has_one(

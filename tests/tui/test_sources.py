@@ -21,8 +21,7 @@ from lrwr.tui.widgets.sources import APART, Sources
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
-from tests.fakes.room import NARROW, a_room
-from tests.fakes.terminal import Terminal
+from tests.fakes.room import NARROW, a_room, look_again
 
 LEDGER = "Who keeps the ledger?"
 PAGE = WebCitation(1, "On sluices", "https://example.org/sluices", "They are gates.")
@@ -137,8 +136,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
         "Zephyr quoted Xanthippe.",
         None,
     )
-    terminal = Terminal(book, home=book.parent / "home", LRWR_EMBEDDING_MODEL="off")
-    assert terminal.run("ingest", ".").code == 0
+    look_again(book)
     async with a_room(book) as room:
         found = await room.stage.run(
             lambda lent: load_citation_contexts(lent, [edited, gone])

@@ -10,9 +10,9 @@ from lrwr.core.model.turns import AnswerMode, NarrativeState, ThreadId
 from lrwr.tui.services import Lends
 from tests.fakes.conversations import a_turn
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
+from tests.fakes.room import LOOKS, Room, a_room
 
-SIZES = {"wide": WIDE, "narrow": NARROW}
+EACH = pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 HOUR = 3_600.0
 LONG = "What does everybody on the causeway say of the night of Day 720, and who lies?"
 WIDE_LETTERS = "灯台守は誰ですか、そして何を知っていますか"
@@ -48,12 +48,13 @@ async def opened(room: Room) -> None:
     await room.press("f5")
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_filled_list(book: Path, size: str, theme: str) -> None:
-    async with a_room(book, size=SIZES[size], LRWR_SCREEN_THEME=theme) as room:
+@EACH
+async def test_a_filled_list(
+    book: Path, width: str, size: tuple[int, int], theme: str
+) -> None:
+    async with a_room(book, size=size, LRWR_SCREEN_THEME=theme) as room:
         await opened(room)
-        await check_picture(room.app, f"threads-filled-{size}-{theme}")
+        await check_picture(room.app, f"threads-filled-{width}-{theme}")
 
 
 async def test_one_that_is_looked_for_and_one_that_is_gone(book: Path) -> None:

@@ -22,10 +22,9 @@ from tests.fakes.paired import (
     write_line,
 )
 from tests.fakes.picture import check_picture
-from tests.fakes.room import NARROW, WIDE, Room, a_room
+from tests.fakes.room import LOOKS, Room, a_room
 
 LEDGER, FOG = "Who keeps the ledger?", "What does the fog do?"
-SIZES = [("wide", WIDE), ("narrow", NARROW)]
 ODD = "[bold]x[/] \x1b[31mred\x1b[0m שלום e\u0301 🪔"
 
 
@@ -206,8 +205,7 @@ async def test_a_click_shows_a_talk_and_another_opens_it(book: Path) -> None:
         assert room.screen.scope.title == LEDGER
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize(("width", "size"), SIZES)
+@pytest.mark.parametrize(("width", "size", "theme"), LOOKS)
 async def test_the_list_looks_as_it_should(
     book: Path, width: str, size: tuple[int, int], theme: str
 ) -> None:

@@ -15,6 +15,7 @@ from lrwr.tui.widgets.sources import Sources
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.model_server import ModelServer, Refuse, Say
 from tests.fakes.room import Room, a_room
+from tests.fakes.suite import examples
 
 LEDGER = "Who keeps the ledger?"
 
@@ -134,13 +135,15 @@ async def test_no_key_is_lost_while_words_stream(
     book: Path, server: ModelServer
 ) -> None:
     server.pause = 0.005
-    server.answering(lambda a: Refuse(400) if a.shape else Say(*["word "] * 1_000))
+    server.answering(
+        lambda a: Refuse(400) if a.shape else Say(*["word "] * examples(1_000))
+    )
     async with a_room(book, model=server) as room:
         await room.type(LEDGER)
         await room.pilot.press("enter")
         while not room.transcript.query(".reply"):
             await room.pilot.pause(0.01)
-        typed = "what the heron saw from the sluice " * 6
+        typed = "what the heron saw from the sluice " * examples(10)
         for letter in typed:
             room.app.post_message(Key("space" if letter == " " else letter, letter))
             await room.pilot.pause(0.001)
@@ -150,4 +153,6 @@ async def test_no_key_is_lost_while_words_stream(
         assert prompt.text == typed
         await room.settle()
         assert room.transcript.last is not None
-        assert room.transcript.last.output.response_text.count("word") == 1_000
+        assert room.transcript.last.output.response_text.count("word") == examples(
+            1_000
+        )

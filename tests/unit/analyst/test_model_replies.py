@@ -13,6 +13,7 @@ from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import Json
+from tests.fakes.suite import examples
 
 TEXT = """\
 Nell Tallow climbed the ladder. “The lamp,” she told OchraMags, “must never go out; it \
@@ -45,7 +46,7 @@ def replies(schema: Json) -> st.SearchStrategy[Json]:
 
 
 @settings(
-    max_examples=50,
+    max_examples=examples(50),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # a reply is a large thing to make
 )

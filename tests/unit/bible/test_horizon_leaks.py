@@ -40,6 +40,7 @@ from lrwr.core.ports.story_store import (
     FirstMention,
 )
 from tests.fakes.stories import Book, Stories
+from tests.fakes.suite import examples
 
 NAMES = ("Nella", "Corin", "Gannetta", "Hobbin", "Ochrana", "Vexa")
 MARK = re.compile(r"\b[wcnv]\d+\b")
@@ -243,7 +244,7 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(getattr(value, one.name))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 2**32))
 def test_no_word_value_or_name_is_there_before_its_time(seed: int) -> None:
     known = telling(seed)

@@ -22,6 +22,7 @@ from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from tests.fakes.canons import a_service, decisions
+from tests.fakes.suite import examples
 
 MONDAY, THOLE = NameIgnored("Monday"), NameIgnored("Thole")
 MILL = DocumentTypeSet(DocumentId("mill.md"), DocumentType.SETTING)
@@ -90,7 +91,7 @@ def test_undoing_the_first_decision_takes_the_file_away(service: CanonService) -
     assert service.load().names.ignored == ("Monday",)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(decisions, max_size=8), st.sampled_from(["", "# mine\r\n", "\ufeff"]))
 def test_undo_and_redo_walk_through_every_file_byte_for_byte(
     made: list[Decision], start: str

@@ -32,6 +32,7 @@ from lrwr.core.web.query import (
     MAX_WEB_QUESTION_CHARS,
     build_web_query,
 )
+from tests.fakes.suite import examples
 
 SURE = Certainty.VERIFIED
 
@@ -168,7 +169,7 @@ def plain(text: str) -> str:
     return f" {' '.join(bare.split())} "
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(shape=SHAPES, first=NAMES, second=NAMES, case=CASES, thing=st.booleans())
 def test_no_name_of_the_book_is_ever_in_a_query(
     shape: str, first: str, second: str, case: type[str], thing: bool
@@ -185,7 +186,7 @@ def test_no_name_of_the_book_is_ever_in_a_query(
             assert plain(name) not in sent
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=240))
 def test_a_query_has_words_of_the_question_and_nothing_else(text: str) -> None:
     sent = build_web_query(text, CRAFT, Bible())

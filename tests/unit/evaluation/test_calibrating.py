@@ -27,6 +27,7 @@ from lrwr.pipeline.evaluation.calibration_check import (
     try_calibrations,
 )
 from lrwr.pipeline.evaluation.figures import compute_calibration_figures
+from tests.fakes.suite import examples
 from tests.unit.evaluation.examples import example, told_by, told_by_nothing
 
 WHO = CalibrationTarget("off/words", Pipeline.AGENTIC, "a test")
@@ -95,7 +96,7 @@ def test_at_most_one_found_answer_in_twenty_is_doubted() -> None:
     assert doubted.found <= DOUBTED_SHARE
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(EXAMPLES)
 def test_whatever_is_fitted_gives_probabilities(
     examples: list[CalibrationExample],

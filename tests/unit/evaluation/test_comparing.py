@@ -18,6 +18,7 @@ from lrwr.pipeline.evaluation.comparison import (
 from lrwr.pipeline.evaluation.figures import LOWER
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
 from lrwr.pipeline.evaluation.questions import QuestionKind
+from tests.fakes.suite import examples
 
 FIGURES = (
     HEADLINE, "precision@1000", "iou@1000", "hit@1", "hit@5", "mrr", "ndcg@10", "leak",
@@ -230,7 +231,7 @@ def test_kinds_stand_in_a_table_with_how_many_there_are() -> None:
     assert group_means_by_kind(arms, "leak")[0].cells[0].mean is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40),
     st.sampled_from(FIGURES),

@@ -14,6 +14,7 @@ from lrwr.pipeline.evaluation.intervals import (
     estimate_questions_needed,
     mcnemar_p_value,
 )
+from tests.fakes.suite import examples
 
 CHANCES = st.lists(st.floats(0, 1), max_size=12)
 ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)
@@ -33,7 +34,7 @@ def in_books(books: int, each: int, *, seed: int) -> tuple[list[float], list[str
     return values, groups
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(
         st.tuples(st.floats(-1, 1), st.sampled_from("abcdef")), min_size=2, max_size=30

@@ -26,6 +26,7 @@ from lrwr.pipeline.evaluation.run_store import (
     load_latest_eval_run,
 )
 from tests.fakes.arms import SetArm, a_plan, asked, means_of
+from tests.fakes.suite import examples
 
 NOW = 1_800_000_000.0
 FILES = {ASKED, QUESTIONS, OUTCOMES}
@@ -126,7 +127,7 @@ def test_the_beginning_of_a_name_is_enough_where_one_run_has_it(tmp_path: Path) 
         load_eval_run(tmp_path, one.id[: day - 1])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(min_value=0, max_value=10_000))
 def test_a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been(cut: int) -> None:
     with TemporaryDirectory() as place:

@@ -26,6 +26,7 @@ from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY
 from tests.fakes.records import Clock
 from tests.fakes.story_desks import SMALL, StoryDesk
+from tests.fakes.suite import examples
 from tests.unit.pipeline.test_semantic import scenes
 from tests.unit.pipeline.told import NOTE as COMMENT
 from tests.unit.pipeline.told import Scenes, document_of
@@ -280,7 +281,7 @@ async def nobody_knows(space: str, texts: set[TextHash]) -> set[TextHash]:
     return set()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(scenes, max_size=3))
 def test_same_words_have_the_same_ids_and_no_id_is_given_twice(
     told: list[Scenes],

@@ -10,6 +10,7 @@ from bench.drafting import draft
 from bench.kills import NAMES, SAMPLE
 from bench.scripted import EDITS, ScriptedWriter
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD
+from tests.fakes.suite import examples
 
 HILL = (
     "The Hill\n\nPurpleFrog sat on the hill. “Come down,” said OchraMags.\n\nIt did.\n"
@@ -39,9 +40,9 @@ async def test_whatever_is_edited_the_library_is_what_a_fresh_one_would_be(
     book: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "place").mkdir()
-    drafted = await draft(tmp_path / "place", book, edits=40, seed=2, most=4)
+    drafted = await draft(tmp_path / "place", book, edits=examples(40), seed=2, most=4)
     assert drafted.failures == []
-    assert drafted.made.total() == 40
+    assert drafted.made.total() == examples(40)
 
 
 def states(writer: ScriptedWriter) -> dict[Path, tuple[bytes, int]]:

@@ -15,6 +15,7 @@ from lrwr.core.model.text import LineIndex, Span
 from lrwr.pipeline.stages.recursive_splitter import CountTokens, split_recursively
 from tests.fakes.embedder import count_words
 from tests.fakes.records import a_document, hash_of
+from tests.fakes.suite import examples
 from tests.unit.pipeline.told import (
     NOTE,
     Scenes,
@@ -81,7 +82,7 @@ def neighbours(
 
 
 @given(st.lists(scenes, min_size=1, max_size=3), sizes)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_chunks_hold_every_word_at_its_place_and_no_more_than_fits(
     told: list[Scenes], limits: tuple[int, int]
 ) -> None:
@@ -94,7 +95,7 @@ def test_chunks_hold_every_word_at_its_place_and_no_more_than_fits(
 
 
 @given(some_paragraphs(), sizes)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_chunk_repeats_no_more_of_the_one_before_than_the_overlap(
     text: str, limits: tuple[int, int]
 ) -> None:
@@ -108,7 +109,7 @@ def test_a_chunk_repeats_no_more_of_the_one_before_than_the_overlap(
 
 
 @given(scenes, some_paragraphs(), st.data(), sizes)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
     told: Scenes, new: str, data: st.DataObject, limits: tuple[int, int]
 ) -> None:
@@ -125,7 +126,7 @@ def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
 
 
 @given(scenes, some_paragraphs(), sizes)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_ids_stay_when_text_that_says_something_new_is_put_before(
     told: Scenes, new: str, limits: tuple[int, int]
 ) -> None:
@@ -227,7 +228,7 @@ CUT_WORD = "frog frog frog frog\nfrog\n" + "a" * 20 + " " + "aaaab" * 15
 
 @example([[[CUT_WORD]]], 19)
 @given(st.lists(scenes, min_size=1, max_size=2), st.integers(16, 80))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_the_promises_hold_with_the_real_tokenizer(
     real_tokens: CountTokens, told: list[Scenes], size: int
 ) -> None:

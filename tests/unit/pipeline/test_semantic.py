@@ -28,6 +28,7 @@ from lrwr.pipeline.stages.semantic_splitter import (
     plan_cuts,
 )
 from tests.fakes.embedder import count_words
+from tests.fakes.suite import examples
 from tests.unit.pipeline.told import (
     NOTE,
     Scenes,
@@ -156,7 +157,7 @@ def _ends(span: Span) -> tuple[int, int]:
 
 
 @given(st.lists(scenes, min_size=1, max_size=3), limits, st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_chunks_hold_every_word_once_at_its_place_and_no_more_than_fits(
     told: list[Scenes], sizes: ChunkLimits, salt: int
 ) -> None:
@@ -168,7 +169,7 @@ def test_chunks_hold_every_word_once_at_its_place_and_no_more_than_fits(
 
 
 @given(scenes, parts, st.data(), limits)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
     told: Scenes, new: str, data: st.DataObject, sizes: ChunkLimits
 ) -> None:
@@ -188,7 +189,7 @@ def test_an_edit_in_one_scene_leaves_the_chunks_of_the_others_as_they_were(
 
 
 @given(st.lists(scenes, min_size=1, max_size=2), limits)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_what_has_no_distance_is_cut_by_paragraphs_and_sizes(
     told: list[Scenes], sizes: ChunkLimits
 ) -> None:
@@ -197,7 +198,7 @@ def test_what_has_no_distance_is_cut_by_paragraphs_and_sizes(
 
 
 @given(st.lists(st.integers(2, 30), min_size=60, max_size=120), st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_after_an_edit_the_chunks_far_from_it_are_as_they_were(
     lengths: list[int], data: st.DataObject
 ) -> None:
@@ -363,7 +364,7 @@ def embedder() -> LocalEmbedder:
 
 @example([[["frog frog frog\nfrog\n" + "a" * 20 + " " + "aaaab" * 15]]], 19)
 @given(st.lists(scenes, min_size=1, max_size=2), st.integers(16, 80))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_the_promises_hold_with_the_real_tokenizer(
     embedder: LocalEmbedder, told: list[Scenes], most: int
 ) -> None:

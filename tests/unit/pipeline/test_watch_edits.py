@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bench.held import holdings
 from lrwr.pipeline.watch.service import WatchService
 from tests.fakes.story_desks import a_story_desk
+from tests.fakes.suite import examples
 from tests.fakes.watches import over
 
 PARAGRAPHS = (
@@ -83,7 +84,7 @@ EDITS = st.tuples(
 BATCHES = st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(BATCHES)
 def test_after_every_save_the_library_is_what_a_fresh_one_would_be(
     batches: list[list[tuple[str, str, str, str, float]]],

@@ -20,6 +20,7 @@ from lrwr.pipeline.stages.windows import (
 )
 from tests.fakes.embedder import count_words
 from tests.fakes.records import a_document, some_chunks
+from tests.fakes.suite import examples
 from tests.unit.pipeline.told import NOTE, Scenes, document_of
 
 SIZE = 10
@@ -194,7 +195,7 @@ def test_the_authors_comments_are_not_read() -> None:
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.lists(st.lists(parts, max_size=4), min_size=1), max_size=3))
 def test_no_word_of_a_comment_is_in_what_is_read(told: list[Scenes]) -> None:
     document = document_of(told)

@@ -17,6 +17,7 @@ from lrwr.core.retrieval.story import (
     natural_key,
     parse_horizon,
 )
+from tests.fakes.suite import examples
 
 LENGTH = 10
 """Characters of a scene."""
@@ -257,7 +258,7 @@ def visible(scope: SearchScope, document: DocumentId, end: int) -> bool:
 @example([([2], 1), ([1], 0)], 0, 1)
 @example([([1], 0), ([2, 2], 1)], 2, 1)
 @given(books, st.integers(0, 12), st.one_of(st.none(), st.integers(1, 3)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_scene_after_the_horizon_is_in_scope_and_every_one_before_is(
     told: list[tuple[list[int], int]], chapter: int, scene: int | None
 ) -> None:

@@ -10,6 +10,7 @@ from lrwr.core.adapters.source import docx_package
 from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, UnreadableDocument
+from tests.fakes.suite import examples
 from tests.unit.source.pages import check_promises, parse
 from tests.unit.source.word_files import changed, paragraphs, with_notes, zipped
 
@@ -133,7 +134,7 @@ MARKDOWN = "---\ntitle: Fog\n---\n# Café\n\n%%a%% x\n\n***\n\n```\ny\n```\n".en
 )
 def test_no_damage_ends_in_a_traceback(name: str, content: bytes, rounds: int) -> None:
     chance = random.Random(7)
-    for _ in range(rounds):
+    for _ in range(examples(rounds)):
         damaged = bytearray(content)
         for _ in range(chance.choice((1, 3, 20))):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
@@ -154,7 +155,7 @@ def test_no_damage_to_the_xml_ends_in_a_traceback() -> None:
         parts = {n: archive.read(n) for n in archive.namelist() if "theme" not in n}
     parts["word/styles.xml"] = parts["word/styles.xml"][:0] or b"<styles/>"
     names = [n for n in parts if n.endswith((".rels", ".xml"))]
-    for _ in range(300):
+    for _ in range(examples(300)):
         name = chance.choice(names)
         damaged = bytearray(parts[name])
         damaged[chance.randrange(len(damaged))] = chance.choice(b'<>/"= aw:0')

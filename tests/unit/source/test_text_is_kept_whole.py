@@ -3,6 +3,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.fakes.suite import examples
 from tests.unit.source.pages import check_promises, parse
 
 WORDS = st.lists(
@@ -47,7 +48,7 @@ BLOCKS = st.lists(WORDS | HEADINGS | BREAKS | COMMENTS | OTHERS, max_size=12)
 FRONTS = st.sampled_from(["", "---\ntitle: Fog\n---\n", "---\n: [bad\ntype: x\n---\n"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     BLOCKS,
     st.sampled_from(["\n", "\n\n", "\n \n\n"]),
@@ -66,7 +67,7 @@ def test_every_word_is_in_one_place(
         check_promises(document)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(FRONTS, BLOCKS)
 def test_front_matter_is_no_prose_and_what_follows_is(
     front: str, blocks: list[str]
@@ -76,7 +77,7 @@ def test_front_matter_is_no_prose_and_what_follows_is(
     check_promises(parse(text), front=len(front) if is_front else 0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet="#*-_~%<!>`=\n\n \tabI.1\\", max_size=80))
 def test_any_marks_whatever_keep_the_promises(text: str) -> None:
     document = parse("x\n" + text)
@@ -84,7 +85,7 @@ def test_any_marks_whatever_keep_the_promises(text: str) -> None:
     check_promises(document)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(BLOCKS, st.sampled_from(["characters/ada.md", "world/fog.txt"]))
 def test_notes_of_the_writer_keep_the_promises_too(
     blocks: list[str], name: str

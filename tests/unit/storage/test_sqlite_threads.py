@@ -18,6 +18,7 @@ from lrwr.core.model.turns import NarrativeState, Thread, Turn
 from tests.fakes.conversations import OTHER, THREAD, a_turn, some_turns
 from tests.fakes.libraries import sqlite_library
 from tests.fakes.processes import workers
+from tests.fakes.suite import examples
 from tests.fakes.workers import FILE
 
 
@@ -36,7 +37,7 @@ def any_of_type(hint: Any) -> st.SearchStrategy[Any]:
     return st.from_type(hint)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(any_of_type(Turn), any_of_type(NarrativeState), st.text())
 def test_a_turn_comes_back_equal_with_the_state_after_it(
     turn: Turn, state: NarrativeState, title: str

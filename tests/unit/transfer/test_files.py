@@ -21,6 +21,7 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
+from tests.fakes.suite import examples
 
 ROOT = Path(__file__).parents[3]
 
@@ -251,7 +252,7 @@ async def test_a_link_that_leads_out_of_the_folder_is_not_followed(
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @example(names={".git/config", "a\0b.md", "../x.md", "/x.md", "x.md"})
 @given(names=st.sets(NAMES, max_size=8))
 def test_whatever_the_names_nothing_is_written_but_what_is_a_manuscript_there(

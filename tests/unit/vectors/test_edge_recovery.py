@@ -28,6 +28,7 @@ from tests.fakes.records import (
     a_vector,
     some_chunks,
 )
+from tests.fakes.suite import examples, sampled
 
 TEXTS = tuple(f"The frog {n} sat." for n in range(40))
 Harm = Callable[[Path], object]
@@ -116,21 +117,23 @@ def remove(pattern: str) -> Harm:
 
 @pytest.mark.parametrize(
     "harm",
-    [
-        pytest.param(remove_all, id="all of it removed"),
-        pytest.param(remove("segment.json"), id="segment removed"),
-        pytest.param(remove("chunk_*.mmap"), id="vectors removed"),
-        pytest.param(remove("status.dat"), id="status removed"),
-        pytest.param(empty("edge_config.json"), id="settings emptied"),
-        pytest.param(empty("status.dat"), id="panic on opening"),
-        pytest.param(empty("page_*.dat"), id="payloads emptied"),
-        pytest.param(empty("open-*"), id="log emptied"),
-        pytest.param(cut("chunk_*.mmap"), id="vectors cut short"),
-        pytest.param(cut("tracker.dat"), id="tracker cut short"),
-        pytest.param(overwrite("chunk_*.mmap"), id="vectors overwritten"),
-        pytest.param(overwrite("segment.json"), id="segment overwritten"),
-        pytest.param(overwrite("flags_*.dat"), id="flags overwritten"),
-    ],
+    sampled(
+        [
+            pytest.param(remove_all, id="all of it removed"),
+            pytest.param(remove("segment.json"), id="segment removed"),
+            pytest.param(remove("chunk_*.mmap"), id="vectors removed"),
+            pytest.param(remove("status.dat"), id="status removed"),
+            pytest.param(empty("edge_config.json"), id="settings emptied"),
+            pytest.param(empty("status.dat"), id="panic on opening"),
+            pytest.param(empty("page_*.dat"), id="payloads emptied"),
+            pytest.param(empty("open-*"), id="log emptied"),
+            pytest.param(cut("chunk_*.mmap"), id="vectors cut short"),
+            pytest.param(cut("tracker.dat"), id="tracker cut short"),
+            pytest.param(overwrite("chunk_*.mmap"), id="vectors overwritten"),
+            pytest.param(overwrite("segment.json"), id="segment overwritten"),
+            pytest.param(overwrite("flags_*.dat"), id="flags overwritten"),
+        ]
+    ),
 )
 async def test_a_damaged_shard_is_made_again_from_the_records(
     library: Library, tmp_path: Path, harm: Harm
@@ -255,7 +258,7 @@ async def test_a_killed_holder_leaves_the_shard_to_others(
 async def test_a_shard_killed_at_any_moment_goes_on_from_where_it_was(
     library: Library, tmp_path: Path
 ) -> None:
-    for turns in (2, 5, 11):
+    for turns in (5, 2, 11)[: examples(3)]:
         with workers("follow", tmp_path) as (follower,):
             assert all(follower.hear() for _ in range(turns))
         scan = NumpyVectorIndex(
