@@ -48,9 +48,10 @@ load_settings(Path.cwd(), {}, {}, user=Path("nowhere.toml"))
 
 PRINTING_TO_A_PIPE = """
 import sys
-from lrwr.cli.runtime.output import Output, Styled
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.stream import StyledText
 output = Output(env={}, stdout=sys.stderr)
-output.answer("x", Styled("y", "strong"))
+output.answer("x", StyledText("y", "strong"))
 output.table(["One"], [["x"]])
 output.json([1])
 """
