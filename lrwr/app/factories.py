@@ -295,7 +295,7 @@ async def open_configured_vectors(
     if not counts.embedded:
         return None
     if settings.vectors.keeper == "qdrant":
-        from lrwr.core.adapters.vectors.factory import (
+        from lrwr.core.adapters.vectors.qdrant import (
             build_library_key,
             create_qdrant_index,
         )

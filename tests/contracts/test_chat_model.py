@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape

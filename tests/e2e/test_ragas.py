@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.ports.answer_judge import JudgeSample

@@ -14,8 +14,8 @@ from typing import Protocol, cast
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage

@@ -30,11 +30,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 PURE_CALLS = frozenset(
     {
         # make a value or a type, and touch nothing
-        "Argument", "ContextVar", "Decimal", "Expression", "Fraction", "MappingProxyType", "NamedTuple", "NewType",
+        "Argument", "ContextVar", "Decimal", "Fraction", "LazyPattern", "MappingProxyType", "NamedTuple", "NewType",
         "Option", "ParamSpec", "Path", "Struct", "TypeAdapter", "TypeVar", "TypedDict",
         "UUID", "auto", "bytes", "compile", "dict", "encode", "field", "float",
         "frozenset", "get", "getattr", "items", "join", "len", "list", "maketrans", "max", "min",
-        "namedtuple", "range", "set", "setting", "sorted", "split", "str", "sum",
+        "namedtuple", "declare_setting", "range", "set", "sorted", "split", "str", "sum",
         "tuple", "update_wrapper", "uuid5", "zip",
         # what Textual reads from a class: values, no more
         "Binding", "reactive", "var",

@@ -51,6 +51,7 @@ from lrwr.app.maintenance.checks.qdrant import check_qdrant
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
 from lrwr.app.maintenance.finding import HealthFinding, HealthState, finding_from_error
+from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (
     OLLAMA_CHAT_URL,
     build_chat_connection,
@@ -62,8 +63,7 @@ from lrwr.core.adapters.chat.local_servers import (
     fetch_server_models,
     probe_local_server,
 )
-from lrwr.core.adapters.chat.openai import ChatConnection
-from lrwr.core.adapters.embed.self_test import (
+from lrwr.core.adapters.embed.minilm import (
     EmbeddingModelReport,
     inspect_embedding_model,
 )

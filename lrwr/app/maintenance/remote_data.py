@@ -13,12 +13,13 @@ from lrwr.app.maintenance.local_data import UNFINISHED
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
 from lrwr.core.adapters.vectors import qdrant_admin
-from lrwr.core.adapters.vectors.factory import (
+from lrwr.core.adapters.vectors.maintenance import list_shards
+from lrwr.core.adapters.vectors.qdrant import (
+    build_collection_name,
     build_library_key,
     build_qdrant_connection,
+    read_local_mark,
 )
-from lrwr.core.adapters.vectors.maintenance import list_shards
-from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
 from lrwr.core.adapters.vectors.qdrant_http import QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 from lrwr.core.canon.model import Canon
@@ -100,8 +101,6 @@ class CanonFile:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    import tempfile
-
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

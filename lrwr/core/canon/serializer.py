@@ -3,6 +3,8 @@
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
+import tomlkit
+
 from lrwr.core.canon.model import (
     Canon,
     ManuscriptLocation,
@@ -34,8 +36,6 @@ def serialize_canon(text: str | None, canon: Canon) -> str:
         SettingsProblem: The text cannot be understood as it is.
         StoreProblem: It is written in a way that cannot be changed safely.
     """
-    import tomlkit
-
     before = _HEAD if text is None else text
     was = parse_canon(before, CANON_FILE_NAME)
     had, wanted = _tree(was), _tree(canon)
@@ -106,8 +106,6 @@ def _change_rows(
     wanted: Sequence[Mapping[str, str]],
 ) -> None:
     """Carry over to the rows `name` what has changed; a row is known by its question."""
-    import tomlkit
-
     asked = {_asked(row): row for row in wanted}
     if not _stand_in_order(had, asked):
         del parent[name]
@@ -150,8 +148,6 @@ def _change_table(
     wanted: Mapping[str, Any],
 ) -> None:
     """Carry over to the table `name` what has changed from `had` to `wanted`."""
-    import tomlkit
-
     if name not in parent:
         parent[name] = tomlkit.table()
     table = parent[name]
@@ -183,8 +179,6 @@ def _change_list(
     had: Sequence[object],
     wanted: Sequence[object],
 ) -> None:
-    import tomlkit
-
     kept = [item for item in had if item in wanted]
     if key in table and kept == wanted[: len(kept)]:
         array = table[key]

@@ -19,7 +19,6 @@ from lrwr.core.canon.history import (
 from lrwr.core.canon.model import Canon
 from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.reducer import apply_decision
-from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 LOCK_TIMEOUT = 10.0
@@ -87,6 +86,9 @@ class CanonService:
             SettingsProblem: The file is broken, or the decision says nothing.
             StoreProblem: The file or its history cannot be written.
         """
+        # Imported here: reading decisions, which every command does, writes no TOML.
+        from lrwr.core.canon.serializer import serialize_canon
+
         with self._alone():
             text = self._file.text()
             before = self._file.canon(text)

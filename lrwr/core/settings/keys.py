@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from types import ModuleType
 
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 
@@ -106,9 +107,7 @@ def store_key(variable: str, key: str) -> None:
             f"What was given for {variable} is not a key",
             hint="Copy the key again, whole and alone.",
         )
-    with _keyring_of(variable):
-        import keyring
-
+    with _open_keyring(variable) as keyring:
         keyring.set_password(KEYRING_SERVICE, variable, key)
 
 
@@ -119,9 +118,7 @@ def delete_key(variable: str) -> bool:
         SettingsProblem: The machine has no keyring.
         ServiceUnavailable: The keyring is locked or does not answer.
     """
-    with _keyring_of(variable):
-        import keyring
-
+    with _open_keyring(variable) as keyring:
         if keyring.get_password(KEYRING_SERVICE, variable) is None:
             return False
         keyring.delete_password(KEYRING_SERVICE, variable)
@@ -143,26 +140,26 @@ def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
 
 def _from_keyring(variable: str) -> str | None:
     try:
-        with _keyring_of(variable):
-            import keyring
-
-            return keyring.get_password(KEYRING_SERVICE, variable)
+        with _open_keyring(variable) as keyring:
+            key: str | None = keyring.get_password(KEYRING_SERVICE, variable)
+            return key
     except SettingsProblem:
         return None  # no keyring, so no key in it
 
 
 @contextmanager
-def _keyring_of(variable: str) -> Iterator[None]:
-    from keyring.errors import InitError, KeyringError, NoKeyringError
+def _open_keyring(variable: str) -> Iterator[ModuleType]:
+    """Yield the `keyring` package, which is slow to import, and translate its errors."""
+    import keyring.errors
 
     try:
-        yield
-    except (NoKeyringError, InitError) as error:
+        yield keyring
+    except (keyring.errors.NoKeyringError, keyring.errors.InitError) as error:
         raise SettingsProblem(
             "This machine has no keyring that lrwr could use",
             hint=f"Set the environment variable {variable} instead.",
         ) from error
-    except KeyringError as error:
+    except keyring.errors.KeyringError as error:
         raise ServiceUnavailable(
             f"The keyring did not answer: {_said(error)}",
             hint=f"Unlock it, or set the environment variable {variable} instead.",

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.settings.example import format_toml_value
 from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.schema import Setting
 
@@ -70,8 +72,6 @@ def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
 
 def find_nearest_name(word: str, names: Iterable[str]) -> str:
     """Return the name most like `word`, or nothing when none is like it."""
-    from difflib import get_close_matches
-
     found = get_close_matches(word, list(names), n=1, cutoff=0.7)
     return found[0] if found else ""
 
@@ -114,8 +114,6 @@ def _texts(given: object) -> object:
 
 
 def _refusal(setting: Setting, given: object, where: str) -> SettingsProblem:
-    from lrwr.core.settings.example import format_toml_value
-
     return SettingsProblem(
         f"{where}: `{setting.key}` is {format_toml_value(given)}, expected {setting.expected}",
         hint=f"Change it, or delete it to get the default, "

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
 SETTINGS_FILE_NAME = "lrwr.toml"
 CANON_FILE_NAME = "lrwr.canon.toml"
@@ -10,23 +11,25 @@ STATE_FOLDER_NAME = ".lrwr"
 
 def get_user_settings_path() -> Path:
     """Return where the user's own settings file is, whether it exists or not."""
-    from platformdirs import user_config_path
-
-    return user_config_path("lrwr", appauthor=False) / SETTINGS_FILE_NAME
+    return _user_folder("config") / SETTINGS_FILE_NAME
 
 
 def get_consent_folder() -> Path:
     """Return where it is kept what the writer allowed, whether it exists or not."""
-    from platformdirs import user_state_path
-
-    return user_state_path("lrwr", appauthor=False) / "consent"
+    return _user_folder("state") / "consent"
 
 
 def get_session_path() -> Path:
     """Return where a session is kept that no keyring keeps, whether it exists or not."""
-    from platformdirs import user_state_path
+    return _user_folder("state") / "session.json"
 
-    return user_state_path("lrwr", appauthor=False) / "session.json"
+
+def _user_folder(kind: Literal["config", "state"]) -> Path:
+    # Imported here: most commands are started without asking for a user folder.
+    from platformdirs import user_config_path, user_state_path
+
+    locate = user_config_path if kind == "config" else user_state_path
+    return locate("lrwr", appauthor=False)
 
 
 def find_library_root(start: Path, *, user: Path, home: Path) -> Path:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (
     SIGNAL_NAMES,
@@ -20,7 +22,6 @@ from lrwr.pipeline.evaluation.figures import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 RIDGE = 3.0
@@ -182,8 +183,6 @@ def _solved(
     bias: float | None,
 ) -> tuple[float, list[float]]:
     """Return bias and weights of most likelihood; `bias` None: start from nothing."""
-    import numpy as np
-
     rows = [
         [1.0, *(t.standing(getattr(e.signals, t.signal)) for t in terms)]
         for e in examples
@@ -203,7 +202,6 @@ def _newton(
     held: "NDArray[np.float64]",
 ) -> "NDArray[np.float64]":
     """Minimise the logistic loss, each weight `held` to where it starts."""
-    import numpy as np
 
     def loss(weights: "NDArray[np.float64]") -> float:
         logits = rows @ weights

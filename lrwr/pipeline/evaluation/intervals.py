@@ -10,10 +10,11 @@ from math import atan, comb, cos, pi, sin, sqrt
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lrwr.pipeline.evaluation.figures import Interval
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 RESAMPLED = 10_000
@@ -126,8 +127,6 @@ def _bounds(
     values: Sequence[float], groups: Sequence[str], seed: int
 ) -> _Bounds | None:
     """Return the bounds by drawing groups anew; None of a single group."""
-    import numpy as np
-
     names = {name: n for n, name in enumerate(dict.fromkeys(groups))}
     if len(names) < 2:
         return None
@@ -149,8 +148,6 @@ def _bounds(
 def _resampled(
     sums: "NDArray[np.float64]", sizes: "NDArray[np.float64]", seed: int
 ) -> "NDArray[np.float64]":
-    import numpy as np
-
     drawn, number = np.random.default_rng(seed), len(sums)
     means = []
     for _ in range(RESAMPLED // _AT_ONCE):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.bible.values import (
     AliasForm,

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.model_list import fetch_offered_models
-from lrwr.core.adapters.chat.openai import ChatConnection
 from lrwr.core.adapters.http.errors import ServiceCallError
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from tests.fakes.hosted_server import Hang, Refuse

@@ -8,8 +8,8 @@ from email.utils import formatdate
 
 import pytest
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import ChatConnection, OpenAIChatModel
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable

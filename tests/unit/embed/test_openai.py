@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed.batches import EmbeddingBatchLimit
-from lrwr.core.adapters.embed.openai import (
+from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+from lrwr.core.adapters.embed.spaces import (
     OPENAI_EMBEDDING_URL,
+    EmbeddingBatchLimit,
     EmbeddingConnection,
-    OpenAIEmbedder,
 )
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable

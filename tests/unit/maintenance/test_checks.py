@@ -34,9 +34,9 @@ from lrwr.app.maintenance.finding import (
     is_healthy,
     pluralize,
 )
+from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
-from lrwr.core.adapters.chat.openai import ChatConnection
-from lrwr.core.adapters.embed.self_test import EmbeddingModelReport
+from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,

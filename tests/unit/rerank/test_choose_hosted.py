@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.embed import factory as embed
-from lrwr.core.adapters.embed.openai import OPENAI_EMBEDDING_URL
+from lrwr.core.adapters.embed.spaces import OPENAI_EMBEDDING_URL
 from lrwr.core.adapters.rerank import factory as rerank
 from lrwr.core.adapters.rerank.cohere import COHERE_URL
 from lrwr.core.model.errors import SettingsProblem

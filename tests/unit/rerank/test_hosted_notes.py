@@ -11,6 +11,7 @@ import pytest
 from lrwr.app.egress import Keyring
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed import openai as embed
+from lrwr.core.adapters.embed.spaces import EmbeddingConnection
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker
@@ -130,7 +131,7 @@ async def test_what_cannot_be_noted_is_not_sent(tmp_path: Path) -> None:
 def embedding(
     server: EmbeddingServer, noting: EgressLogger | None
 ) -> embed.OpenAIEmbedder:
-    where = embed.EmbeddingConnection(
+    where = EmbeddingConnection(
         embedding_server.MODEL, 16, server.base_url, shorter=True
     )
     line = ModelServerClient(HASTY, noting=noting)

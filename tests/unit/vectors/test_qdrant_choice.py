@@ -10,14 +10,15 @@ import pytest
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.vectors.collection import QdrantCollection, QdrantCursor
-from lrwr.core.adapters.vectors.factory import (
+from lrwr.core.adapters.vectors.collection import QdrantCollection
+from lrwr.core.adapters.vectors.qdrant import (
     build_qdrant_connection,
     create_qdrant_index,
 )
 from lrwr.core.adapters.vectors.qdrant_http import (
     QDRANT_URL,
     QdrantConnection,
+    QdrantCursor,
     QdrantHttpClient,
 )
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose

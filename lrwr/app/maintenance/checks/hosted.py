@@ -20,13 +20,9 @@ from lrwr.app.maintenance.finding import (
 )
 from lrwr.core.adapters.chat import factory as chatting
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.model_list import fetch_offered_models
 from lrwr.core.adapters.embed import factory as embedding
-from lrwr.core.adapters.embed.openai import (
-    EmbeddingConnection,
-    OpenAIEmbedder,
-    VectorLengthMismatch,
-)
+from lrwr.core.adapters.embed.openai import OpenAIEmbedder, VectorLengthMismatch
+from lrwr.core.adapters.embed.spaces import EmbeddingConnection
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.modal.factory import (
@@ -170,6 +166,8 @@ async def check_openai(
             part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
         )
     try:
+        from lrwr.core.adapters.chat.model_list import fetch_offered_models
+
         connection = _in_short(chatting.build_chat_connection(settings, keyring.env))
         async with aclosing(ModelServerClient(_once(), noting=noting)) as line:
             offered = await fetch_offered_models(connection, line)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
+from lrwr.core.adapters.chat.connection import OPENAI_CHAT_URL, ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
-from lrwr.core.adapters.chat.openai import OPENAI_CHAT_URL, ChatConnection
-from lrwr.core.adapters.embed.self_test import EmbeddingModelReport
+from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
 from lrwr.core.settings.addresses import is_loopback_host
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.parser import find_nearest_name

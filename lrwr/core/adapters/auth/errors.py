@@ -1,6 +1,9 @@
 """What went wrong between lrwr and a Supabase project, in the writer's words."""
 
+import httpx
+
 from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.http.timeouts import ExchangeTimeout, ResponseTooLarge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 
 RETRY_HINT = "Try again in a minute."
@@ -16,10 +19,6 @@ def translate_supabase_error(
     error: Exception, project: SupabaseConnection
 ) -> LrwrError:
     """Say what an error of Supabase's clients means, or of the libraries below."""
-    import httpx
-
-    from lrwr.core.adapters.http.timeouts import ExchangeTimeout, ResponseTooLarge
-
     met = [error, *_causes(error)]
     if any(isinstance(one, ResponseTooLarge) for one in met):
         return _endless(project)

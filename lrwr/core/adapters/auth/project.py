@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.http.timeouts import BoundedHttpClient
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
@@ -89,8 +90,6 @@ def open_supabase_http(
     `came` is called with each answer that came whole. `TooLong` and `TooMuch` are
     raised as `BoundedHttpClient` tells.
     """
-    from lrwr.core.adapters.http.timeouts import BoundedHttpClient
-
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return BoundedHttpClient(

@@ -1,10 +1,18 @@
-"""Where Supabase's own client puts its session."""
+"""Supabase's auth client, with its session in lrwr's session store.
+
+Importing this module takes half a second: import it where a client is made.
+"""
 
 import asyncio
 import json
 
-from supabase_auth import AsyncSupportedStorage
+from httpx import AsyncClient
+from supabase_auth import AsyncGoTrueClient, AsyncSupportedStorage
 
+from lrwr.core.adapters.auth.project import (
+    SupabaseConnection,
+    build_supabase_headers,
+)
 from lrwr.core.adapters.auth.sessions import SessionStore
 
 _OF_SESSION = (
@@ -47,3 +55,16 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
     async def remove_item(self, key: str) -> None:  # noqa: ARG002 - inherited
         """Forget the session."""
         await asyncio.to_thread(self._sessions.clear, self._project)
+
+
+def create_auth_client(
+    project: SupabaseConnection, sessions: SessionStore, http: AsyncClient
+) -> AsyncGoTrueClient:
+    """Return Supabase's client; it refreshes no session by itself. Nothing is sent."""
+    return AsyncGoTrueClient(
+        url=f"{project.url}/auth/v1",
+        headers=build_supabase_headers(project),
+        storage=SupabaseSessionStorage(project.url, sessions),
+        auto_refresh_token=False,
+        http_client=http,
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
@@ -135,41 +136,39 @@ def _session_in(text: str | None, project: str) -> str | None:
 
 
 def _from_keyring() -> str | None:
-    with _asking_keyring():
-        import keyring
-
-        return keyring.get_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY)
+    with _open_keyring() as keyring:
+        session: str | None = keyring.get_password(
+            KEYRING_SERVICE, KEYRING_SESSION_ENTRY
+        )
+        return session
 
 
 def _into_keyring(text: str) -> None:
     if os.name == "nt" and len(text) > MAX_KEY_CHARS:
         raise _KeyringUnavailable
-    with _asking_keyring():
-        import keyring
-
+    with _open_keyring() as keyring:
         keyring.set_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY, text)
 
 
 def _out_of_keyring() -> None:
-    with _asking_keyring():
-        import keyring
-
+    with _open_keyring() as keyring:
         if keyring.get_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY) is not None:
             keyring.delete_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY)
 
 
 @contextmanager
-def _asking_keyring() -> Iterator[None]:
-    from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
+def _open_keyring() -> Iterator[ModuleType]:
+    """Yield the `keyring` package, which is slow to import, and translate its errors."""
+    import keyring.errors
 
     try:
-        yield
-    except KeyringLocked as error:
+        yield keyring
+    except keyring.errors.KeyringLocked as error:
         raise ServiceUnavailable(
             "The keyring is locked, and your session is kept there",
             hint="Unlock it and try again.",
         ) from error
-    except (NoKeyringError, InitError, KeyringError) as error:
+    except keyring.errors.KeyringError as error:
         raise _KeyringUnavailable from error
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lrwr.core.adapters.auth.errors import (
     SessionExpired,
@@ -15,7 +15,6 @@ from lrwr.core.adapters.auth.errors import (
 )
 from lrwr.core.adapters.auth.project import (
     SupabaseConnection,
-    build_supabase_headers,
     open_supabase_http,
 )
 from lrwr.core.adapters.auth.sessions import SessionStore
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
     from httpx import AsyncClient
     from supabase_auth import AsyncGoTrueClient
     from supabase_auth.types import Session, User
+
+_CreateAuthClient: TypeAlias = (
+    "Callable[[SupabaseConnection, SessionStore, AsyncClient], AsyncGoTrueClient]"
+)
 
 TOKEN_RENEWAL_MARGIN = 60.0
 """Seconds before its end in which a token is not handed out any more."""
@@ -159,31 +162,22 @@ async def _open(
     project: SupabaseConnection, sessions: SessionStore
 ) -> "AsyncIterator[AsyncGoTrueClient]":
     """Lend out Supabase's client; what it raises is said in the writer's words."""
-    http = await asyncio.to_thread(_imported, project)
+    http, create_client = await asyncio.to_thread(_prepare, project)
     async with http:
-        from supabase_auth import AsyncGoTrueClient
-
-        from lrwr.core.adapters.auth.session_storage import SupabaseSessionStorage
-
         try:
             async with asyncio.timeout(project.timeout):
-                yield AsyncGoTrueClient(
-                    url=f"{project.url}/auth/v1",
-                    headers=build_supabase_headers(project),
-                    storage=SupabaseSessionStorage(project.url, sessions),
-                    auto_refresh_token=False,
-                    http_client=http,
-                )
+                yield create_client(project, sessions, http)
         except LrwrError:
             raise
         except Exception as error:  # the client lets anything of its libraries through
             raise translate_supabase_error(error, project) from error
 
 
-def _imported(project: SupabaseConnection) -> "AsyncClient":
-    import supabase_auth  # noqa: F401 - it takes half a second, and not the loop's
+def _prepare(project: SupabaseConnection) -> "tuple[AsyncClient, _CreateAuthClient]":
+    """Import the client, which takes half a second, and open the connection for it."""
+    from lrwr.core.adapters.auth.session_storage import create_auth_client
 
-    return open_supabase_http(project)
+    return open_supabase_http(project), create_auth_client
 
 
 def _is_said(text: str) -> bool:

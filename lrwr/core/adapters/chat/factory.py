@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.openai import (
+from lrwr.core.adapters.chat.connection import (
     OPENAI_CHAT_URL,
     ChatConnection,
-    OpenAIChatModel,
+    ModelServerClient,
 )
+from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS, RateLimit
 from lrwr.core.model.egress import RequestPurpose

@@ -5,14 +5,18 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.errors import translate_chat_error
-from lrwr.core.adapters.chat.openai import ChatConnection
+import openai
+
+from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
+from lrwr.core.adapters.chat.openai_sdk import (
+    create_openai_client,
+    translate_chat_error,
+)
 from lrwr.core.adapters.http.errors import HttpRequestInfo
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    pass
 
 _NOT_LISTED = frozenset({403, 404, 405})
 """States in which a key may be good: it may not list models, or there is no list."""
@@ -43,7 +47,7 @@ async def fetch_offered_models(
 
 
 async def _listed(
-    client: "AsyncOpenAI", connection: ChatConnection, *, now: float
+    client: openai.AsyncOpenAI, connection: ChatConnection, *, now: float
 ) -> tuple[str, ...] | None:
     try:
         async with asyncio.timeout(connection.timeout):
@@ -58,28 +62,22 @@ async def _listed(
             timeout=connection.timeout,
             here=connection.own,
         )
-        raise translate_chat_error(error, asked, now=now) from error
+        raise translate_chat_error(error, asked, now) from error
 
 
-async def _client(connection: ChatConnection, line: ModelServerClient) -> "AsyncOpenAI":
+async def _client(
+    connection: ChatConnection, line: ModelServerClient
+) -> openai.AsyncOpenAI:
     http = await line.http(
         connection.base_url, seconds=connection.timeout, own=connection.own
     )
-    import openai  # the line has imported it
-
-    return openai.AsyncOpenAI(
-        api_key=connection.key,
-        base_url=connection.base_url,
-        http_client=http,
-        timeout=connection.timeout,
-        max_retries=0,
+    return create_openai_client(
+        connection.base_url, connection.key, http, connection.timeout
     )
 
 
 def _says_nothing(error: Exception) -> bool:
     """Say whether a server keeps its list to itself, be the key good or not."""
-    import openai
-
     if not isinstance(error, openai.APIStatusError):
         return False
     body = error.body if isinstance(error.body, Mapping) else {}

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import docx
+
 from lrwr.core.model.document_blocks import Block, BlockKind
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ _NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render_blocks_as_docx(blocks: Iterable[Block]) -> bytes:
     """Return `blocks` as a `.docx` file; characters that Word cannot hold are gone."""
-    import docx
-
     document = docx.Document()
     for block in blocks:
         _add(document, block)

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed.batches import EmbeddingBatchLimit
-from lrwr.core.adapters.embed.openai import OPENAI_EMBEDDING_URL, EmbeddingConnection
+from lrwr.core.adapters.embed.spaces import (
+    OPENAI_EMBEDDING_URL,
+    EmbeddingBatchLimit,
+    EmbeddingConnection,
+)
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import SettingsProblem

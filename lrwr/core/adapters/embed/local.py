@@ -8,18 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lrwr.core.adapters.embed.minilm import (
-    SHIPPED_SPACE,
-    MiniLM,
-    TokenizedText,
-    load_minilm,
-    load_tokenizer,
-)
+from lrwr.core.adapters.embed.spaces import MINILM_DIMENSIONS, SHIPPED_SPACE
 
 if TYPE_CHECKING:
+    from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
     from lrwr.core.model.chunks import Vectors
-
-MINILM_DIMENSIONS = 384
 
 Result = TypeVar("Result")
 
@@ -48,11 +41,11 @@ class LocalEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return load_tokenizer(self._folder)
+        return self._load_tokenizer()
 
     @cached_property
     def _counter(self) -> Any:
-        tokenizer = load_tokenizer(self._folder)
+        tokenizer = self._load_tokenizer()
         tokenizer.no_truncation()
         return tokenizer
 
@@ -61,7 +54,9 @@ class LocalEmbedder:
         return ThreadPoolExecutor(self._threads, thread_name_prefix="lrwr-embed")
 
     @cached_property
-    def _model(self) -> MiniLM:
+    def _model(self) -> "MiniLM":
+        from lrwr.core.adapters.embed.minilm import load_minilm
+
         return load_minilm(self._folder, self._tokenizer)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -73,13 +68,15 @@ class LocalEmbedder:
         """Embed texts side by side, the longest first."""
         return await asyncio.to_thread(self._embed, texts)
 
-    def loaded(self) -> MiniLM:
+    def loaded(self) -> "MiniLM":
         """Return the model, loading it at the first call. Safe from any thread."""
         with self._loading:
             return self._model
 
     def side_by_side(
-        self, work: Callable[[TokenizedText], Result], texts: Sequence[TokenizedText]
+        self,
+        work: Callable[["TokenizedText"], Result],
+        texts: Sequence["TokenizedText"],
     ) -> list[Result]:
         """Do `work` for each text, several at once, the longest first; in order."""
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))
@@ -92,8 +89,11 @@ class LocalEmbedder:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _embed(self, texts: Sequence[str]) -> "Vectors":
-        import numpy as np
-
         model = self.loaded()
         rows = self.side_by_side(lambda t: model.vector(t.ids), model.tokens(texts))
-        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
+        return model.stack(rows, self.dimensions)
+
+    def _load_tokenizer(self) -> Any:
+        from lrwr.core.adapters.embed.minilm import load_tokenizer
+
+        return load_tokenizer(self._folder)

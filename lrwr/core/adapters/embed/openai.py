@@ -3,19 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.chat.errors import translate_chat_error
-from lrwr.core.adapters.embed.batches import (
-    EmbeddingBatchLimit,
+from lrwr.core.adapters.embed.rows import (
+    InvalidEmbeddingReply,
     build_blank_vector,
+    parse_unit_vectors,
+)
+from lrwr.core.adapters.embed.spaces import (
+    EmbeddingConnection,
     plan_embedding_batches,
     truncate_for_embedding,
 )
-from lrwr.core.adapters.embed.rows import InvalidEmbeddingReply, parse_unit_vectors
 from lrwr.core.adapters.http.errors import (
     ErrorHints,
     HttpRequestInfo,
@@ -32,50 +34,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.embed.rows import UnitVectors
     from lrwr.core.model.chunks import Vectors
 
-OPENAI_EMBEDDING_URL = "https://api.openai.com/v1"
-
 _NO_KEY = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingConnection:
-    """Which model of which server, and how it is asked.
-
-    `dimensions` is the length of a vector; it is asked for where `shorter` says that it
-    is not what the model gives by itself. `timeout` is in seconds and bounds a request.
-    `own` says that the server is the writer's own: no proxy is used.
-    """
-
-    name: str
-    dimensions: int
-    base_url: str = OPENAI_EMBEDDING_URL
-    shorter: bool = False
-    timeout: float = 60.0
-    own: bool = False
-    budget: EmbeddingBatchLimit = field(default_factory=EmbeddingBatchLimit)
-
-    @property
-    def server(self) -> str:
-        """Name the server, for the writer."""
-        if self.base_url == OPENAI_EMBEDDING_URL:
-            return "OpenAI"
-        return f"The embedding server at {self.place}"
-
-    @property
-    def place(self) -> str:
-        """Name the machine that is asked, and its port where it is not the usual one."""
-        return urlsplit(self.base_url).netloc.rpartition("@")[2]
-
-    @property
-    def host(self) -> str:
-        """Name the machine that is asked."""
-        return urlsplit(self.base_url).hostname or ""
-
-    @property
-    def space(self) -> str:
-        """Name the embedding space: server, model, length of a vector."""
-        whose = "openai" if self.base_url == OPENAI_EMBEDDING_URL else self.place
-        return f"{whose}/{self.name}/{self.dimensions}"
 
 
 class VectorLengthMismatch(ServiceCallError):
@@ -147,8 +106,6 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """Embed texts, each once, in requests of like length; all of them or none."""
-        import numpy as np
-
         nothing = build_blank_vector(self.dimensions)
         wanted = list(
             dict.fromkeys(
@@ -238,14 +195,15 @@ class OpenAIEmbedder:
     async def _answered(
         self, client: "AsyncOpenAI", texts: Sequence[str]
     ) -> "tuple[Mapping[str, str], UnitVectors, int | None]":
-        import openai
-
         about = self._connection
+        shorter: dict[str, Any] = (
+            {"dimensions": about.dimensions} if about.shorter else {}
+        )
         raw = await client.embeddings.with_raw_response.create(
             model=about.name,
             input=list(texts),
             encoding_format="float",
-            dimensions=about.dimensions if about.shorter else openai.omit,
+            **shorter,
         )
         reply = raw.parse()
         rows = await asyncio.to_thread(
@@ -263,8 +221,7 @@ class OpenAIEmbedder:
         except InvalidEmbeddingReply as odd:
             raise _odd(odd, self._asked) from odd
         except Exception as error:  # three libraries deep, anything may be raised
-            today = self._line.clock.today()
-            raise translate_chat_error(error, self._asked, now=today) from error
+            raise self._line.translate_error(error, self._asked) from error
 
     async def _open(self) -> "AsyncOpenAI":
         async with self._opening:
@@ -274,14 +231,8 @@ class OpenAIEmbedder:
                 http = await self._line.http(
                     about.base_url, seconds=about.timeout, own=about.own
                 )
-                import openai  # the line has imported it
-
-                self._client = openai.AsyncOpenAI(
-                    api_key=key or _NO_KEY,
-                    base_url=about.base_url,
-                    http_client=http,
-                    timeout=about.timeout,
-                    max_retries=0,
+                self._client = self._line.create_openai_client(
+                    about.base_url, key or _NO_KEY, http, about.timeout
                 )
                 if about.own:  # what a shell says of OpenAI is nobody else's business
                     self._client.organization = self._client.project = None

@@ -1,12 +1,14 @@
 """The vectors of a server's reply, if they are what was asked for."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from lrwr.core.model.dot_products import compute_norm
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     UnitVector: TypeAlias = NDArray[np.float32]
@@ -40,8 +42,6 @@ def parse_unit_vectors(told: object, texts: int, dimensions: int) -> "UnitVector
 
 
 def _row(told: object, dimensions: int) -> "UnitVector":
-    import numpy as np
-
     if not isinstance(told, list) or not all(_is_number(one) for one in told):
         raise InvalidEmbeddingReply
     if len(told) != dimensions:
@@ -60,3 +60,8 @@ def _row(told: object, dimensions: int) -> "UnitVector":
 
 def _is_number(one: object) -> bool:
     return isinstance(one, float | int) and not isinstance(one, bool)
+
+
+def build_blank_vector(dimensions: int) -> "UnitVector":
+    """Return the vector of a text that says nothing; its length is 1.0."""
+    return np.full(dimensions, 1 / math.sqrt(dimensions), dtype=np.float32)

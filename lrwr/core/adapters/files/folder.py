@@ -13,6 +13,9 @@ from pathlib import Path
 from lrwr.core.adapters.files.names import hash_file_content, is_stored_file_name
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
+if sys.platform != "win32":
+    import fcntl
+
 _PART = "part-"
 _LOCK = "lock"
 _PRIVATE = 0o700
@@ -182,8 +185,6 @@ def _sweep_and_share(handle: int, folder: Path) -> None:
     if sys.platform == "win32":
         _sweep(folder)
         return
-    import fcntl
-
     # A file system without locks cannot tell what was left: then it stays.
     with suppress(OSError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -86,6 +86,7 @@ class ModalFunctionClient:
         self._opening = asyncio.Lock()
         self._client: Client | None = None
         self._function: Function[..., Any, Any] | None = None
+        self._find_call: Callable[..., FunctionCall[Any]] | None = None
         self._away: RunnerUnavailable | None = None
 
     async def look(self) -> None:
@@ -179,6 +180,7 @@ class ModalFunctionClient:
         about = self.connection
         token = await asyncio.to_thread(self._token)
         modal = await asyncio.to_thread(_modal, about.base_url)
+        self._find_call = modal.FunctionCall.from_id
         async with self._noted(0) as note:
             try:
                 async with asyncio.timeout(about.timeout):
@@ -196,9 +198,9 @@ class ModalFunctionClient:
         return function
 
     def _call_named(self, call: str) -> "FunctionCall[Any]":
-        from modal import FunctionCall
-
-        return FunctionCall.from_id(call, client=self._client)
+        if self._find_call is None:
+            raise RuntimeError("a call is looked for after the connection is opened")
+        return self._find_call(call, client=self._client)
 
     async def _waited(
         self,
@@ -209,14 +211,14 @@ class ModalFunctionClient:
         known: bool,
     ) -> bytes | None:
         """Return what a call gives; None where it is one of a time ago, and unknown."""
-        from modal import exception as modal
-
         try:
             came = await self._polled(call)
         except asyncio.CancelledError:
             await self._stop(errand, call)
             raise
-        except (modal.NotFoundError, modal.OutputExpiredError) as error:
+        except Exception as error:  # what a container raised is anything
+            if not errors.is_unknown_call(error):
+                await self._fail_waiting(errand, error, note)
             await self.drop(errand.document, errand.part)
             if not known:
                 raise errors.translate_modal_document_error(
@@ -224,8 +226,6 @@ class ModalFunctionClient:
                 ) from error
             note.came(ok=False, whole=False, received=int)
             return None
-        except Exception as error:  # noqa: BLE001 - what a container raised is anything
-            await self._fail_waiting(errand, error, note)
         body = came if isinstance(came, bytes) else b""
         note.came(ok=True, whole=True, received=lambda: len(body))
         return body

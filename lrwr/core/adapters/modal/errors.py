@@ -1,5 +1,7 @@
 """What went wrong between lrwr and Modal, in the writer's words."""
 
+from types import ModuleType
+
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.ports.job_runner import RunnerUnavailable
 
@@ -39,8 +41,7 @@ def translate_modal_outage(
 
     The service's own words are left out: they may repeat what it was sent.
     """
-    from modal import exception as modal
-
+    modal = _import_exceptions()
     match error:
         case modal.AuthError() | modal.PermissionDeniedError():
             return RunnerUnavailable("Modal does not accept the token", hint=_TOKEN)
@@ -79,8 +80,7 @@ def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
 
 def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnavailable:
     """Say why lrwr could not be put at Modal."""
-    from modal import exception as modal
-
+    modal = _import_exceptions()
     if isinstance(error, modal.NotFoundError):
         return RunnerUnavailable(
             "Modal lacks what the app needs: the secret lrwr-openai, with OPENAI_API_KEY",
@@ -99,8 +99,7 @@ def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnav
 
 def translate_modal_document_error(document: str, error: Exception) -> LrwrError:
     """Say that one document was not read there, and why as far as it is known."""
-    from modal import exception as modal
-
+    modal = _import_exceptions()
     if isinstance(error, modal.FunctionTimeoutError):
         why = "it took longer than a container may"
     else:
@@ -117,3 +116,16 @@ def build_invalid_result_error(document: str) -> LrwrError:
         f"{document} was not read at Modal: what came back does not fit the file.",
         hint="Run `lrwr deploy modal` again.",
     )
+
+
+def is_unknown_call(error: Exception) -> bool:
+    """Say whether Modal does not know a call any more, or has dropped its result."""
+    modal = _import_exceptions()
+    return isinstance(error, modal.NotFoundError | modal.OutputExpiredError)
+
+
+def _import_exceptions() -> ModuleType:
+    # Imported here: Modal's client must first be set up, and takes half a second.
+    from modal import exception
+
+    return exception

@@ -7,6 +7,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from uuid import UUID
 
+import numpy as np
+
 from lrwr.core.adapters.modal.envelope import (
     EnvelopeFields,
     InvalidEnvelope,
@@ -34,7 +36,6 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import JobResult, ModelAnswers, ModelCallReplies
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -66,8 +67,6 @@ def encode_job_result(read: JobResult) -> bytes:
 
     The document stays behind: who asked has the file, and parses it alike.
     """
-    import numpy as np
-
     knowledge = read.knowledge
     hashes = sorted(knowledge.vectors)
     rows = [knowledge.vectors[one] for one in hashes]
@@ -261,8 +260,6 @@ def _chunk(document: Document, ordinal: int, row: object) -> Chunk:
 def _vectors(
     hashes: Sequence[str], tail: bytes, dimensions: int
 ) -> "dict[TextHash, NDArray[np.float32]]":
-    import numpy as np
-
     if not hashes:
         return {}
     if len(tail) != 4 * dimensions * len(hashes):

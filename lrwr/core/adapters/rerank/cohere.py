@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+import httpx
+from cohere.core.api_error import ApiError
+
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import (
     ErrorHints,
@@ -186,8 +189,6 @@ class CohereReranker:
 
 def _open(connection: CohereConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
-    import httpx
-
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
@@ -217,9 +218,6 @@ def _client(
 
 def _failed(error: Exception, asked: HttpRequestInfo, now: float) -> ServiceCallError:
     """Say what an error of the client means, or of the libraries below it."""
-    import httpx
-    from cohere.core.api_error import ApiError
-
     own = find_service_call_error(error)
     if own is not None:
         return own
@@ -240,8 +238,6 @@ def _failed(error: Exception, asked: HttpRequestInfo, now: float) -> ServiceCall
 
 
 def _never_left(error: Exception) -> bool:
-    import httpx
-
     return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
 from lrwr.core.model.query_terms import (
     WORD_PATTERN,
     extract_content_words,
@@ -25,6 +24,8 @@ from lrwr.core.model.text import SentenceSplitter
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
 
 WINDOW_SENTENCES = 3
 """Sentences a passage is judged by."""
@@ -88,10 +89,10 @@ class LateInteractionReranker:
     ) -> list[float]:
         model = self._embedder.loaded()
         asked, *read = model.tokens([question, *windows])
-        weights = _token_weights(question, asked, rarity)
-        states = _unit_states(model, asked)
+        weights = _token_weights(model, question, asked, rarity)
+        states = model.unit_states(asked)
         best = self._embedder.side_by_side(
-            lambda tokens: (states @ _unit_states(model, tokens).T).max(axis=1), read
+            lambda tokens: (states @ model.unit_states(tokens).T).max(axis=1), read
         )
         return [float(nearest @ weights) for nearest in best]
 
@@ -105,28 +106,13 @@ def _shared(window: Sequence[set[str]], sought: Mapping[str, float]) -> float:
     return sum(weight for stem, weight in sought.items() if stem in there)
 
 
-def _unit_states(model: MiniLM, tokens: TokenizedText) -> "NDArray[np.float32]":
-    import numpy as np
-
-    states = model.states(tokens.ids)[1:-1]
-    if len(states) == 0:  # a text of nothing but white space
-        return np.zeros((1, states.shape[1]), dtype=np.float32)
-    unit: NDArray[np.float32] = states / np.linalg.norm(states, axis=1, keepdims=True)
-    return unit
-
-
 def _token_weights(
-    question: str, tokens: TokenizedText, rarity: Mapping[str, float]
+    model: "MiniLM", question: str, tokens: "TokenizedText", rarity: Mapping[str, float]
 ) -> "NDArray[np.float32]":
-    import numpy as np
-
     inner = tokens.offsets[1:-1]
-    weights = np.zeros(max(1, len(inner)), dtype=np.float32)
+    weights = [0.0] * max(1, len(inner))
     for word in WORD_PATTERN.finditer(question):
         for n, (start, end) in enumerate(inner):
             if word.start() <= start and end <= word.end():
                 weights[n] = rarity[normalize_word(word.group())]
-    total = float(weights.sum())
-    if total <= 0:
-        return np.full(len(weights), 1 / len(weights), dtype=np.float32)
-    return weights / np.float32(total)
+    return model.normalize_weights(weights)

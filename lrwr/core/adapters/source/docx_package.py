@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from docx import Document
+from lxml import etree
+
 from lrwr.core.model.errors import UnreadableDocument
 
 if TYPE_CHECKING:
@@ -77,8 +80,6 @@ def open_docx_package(content: bytes, name: str) -> DocxPackage:
 
 def parse_docx_xml(xml: bytes) -> "_Element":
     """Parse XML without entities, document types or network."""
-    from lxml import etree
-
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
@@ -140,8 +141,6 @@ def _checked(xml: bytes, name: str) -> bytes:
 
 def _opened(parts: dict[str, bytes]) -> DocxPackage:
     """Let python-docx find the parts in a package without pictures and styles."""
-    from docx import Document
-
     styles = next((n for n in parts if n.lower().endswith("/styles.xml")), "")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:

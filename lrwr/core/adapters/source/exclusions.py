@@ -62,23 +62,21 @@ class ExclusionRules:
 
 
 def _spec(patterns: Sequence[str]) -> "GitIgnoreSpec":
+    # Imported here: most manuscripts have no patterns.
     from pathspec import GitIgnoreSpec
+
+    def is_invalid(pattern: str) -> bool:
+        try:
+            GitIgnoreSpec.from_lines([pattern])
+        except (ValueError, re.error):
+            return True
+        return False
 
     try:
         return GitIgnoreSpec.from_lines(patterns)
     except (ValueError, re.error) as error:
-        bad = next((p for p in patterns if _is_bad(p)), "")
+        invalid = next(filter(is_invalid, patterns), "")
         raise SettingsProblem(
-            f"The pattern {bad!r} cannot be read",
+            f"The pattern {invalid!r} cannot be read",
             hint="Write it as in a .gitignore file, or take it out of `exclude`.",
         ) from error
-
-
-def _is_bad(pattern: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([pattern])
-    except (ValueError, re.error):
-        return True
-    return False

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Seque
 from contextlib import aclosing
 from pathlib import Path
 
+from watchfiles import awatch
+
 from lrwr.core.adapters.source import skip_reasons
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.ports.folder_events import (
@@ -84,7 +86,6 @@ class WatchfilesEventSource:
         if (lost := _lost(places)) is not None:
             yield FolderLost(lost)
             return
-        from watchfiles import awatch
 
         batches = awatch(
             *places,

@@ -2,10 +2,8 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import yaml
+import yaml
 
 FRONT_MATTER_LIMIT = 65_536
 """The longest front matter that is read, in characters."""
@@ -52,8 +50,6 @@ def _looks_like_fields(block: str) -> bool:
 
 
 def _fields(block: str) -> tuple[dict[str, str], str]:
-    import yaml
-
     if len(block) > FRONT_MATTER_LIMIT:
         return {}, "The front matter is too long to be read; its fields are ignored."
     try:
@@ -69,9 +65,8 @@ def _fields(block: str) -> tuple[dict[str, str], str]:
     }, ""
 
 
-def _plain_loader() -> "type[yaml.BaseLoader]":
+def _plain_loader() -> type[yaml.BaseLoader]:
     """Return a loader that makes strings, lists and maps, and refuses aliases."""
-    import yaml
 
     class PlainLoader(yaml.BaseLoader):
         depth = 0

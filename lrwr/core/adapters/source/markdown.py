@@ -5,6 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from markdown_it import MarkdownIt
+
 from lrwr.core.adapters.source.front_matter import parse_front_matter
 from lrwr.core.adapters.source.headings import HeadingKind, parse_heading
 from lrwr.core.adapters.source.layout import (
@@ -173,8 +175,6 @@ class _MarkdownPage:
         return bisect_right(self._bare_starts, at) - 1
 
     def _parse(self) -> "list[Token]":
-        from markdown_it import MarkdownIt
-
         page = self._bare
         if "~~~" in page:
             page = _LONE_TILDES.sub("***", page)

@@ -1,11 +1,9 @@
 """Bytes of a manuscript file to a document."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from lrwr.core.adapters.source.docx import parse_docx
 from lrwr.core.adapters.source.fields import (
     DocumentMetadata,
     infer_type_from_folder,
@@ -18,7 +16,6 @@ from lrwr.core.adapters.source.headings import (
     parse_heading,
 )
 from lrwr.core.adapters.source.layout import DocumentLayout
-from lrwr.core.adapters.source.markdown import parse_markdown
 from lrwr.core.adapters.source.structure import ChapterFinder
 from lrwr.core.adapters.source.text import parse_plain_text
 from lrwr.core.model.documents import (
@@ -41,11 +38,6 @@ FORMATS_BY_SUFFIX = {
 MAX_TEXT_FILE_BYTES = 50 * 1024 * 1024
 """The largest text file that is read, in bytes."""
 
-_READERS: dict[DocumentFormat, Callable[[bytes, str], DocumentLayout]] = {
-    DocumentFormat.MARKDOWN: parse_markdown,
-    DocumentFormat.DOCX: parse_docx,
-    DocumentFormat.TEXT: parse_plain_text,
-}
 _WORD = re.compile(r"\w\S*")
 
 
@@ -91,8 +83,24 @@ def parse_document(
             f"{path.name} is larger than {text_limit // 1024**2} MB",
             hint="Split it into a file for each chapter or volume.",
         )
-    layout = _READERS[kind](content, path.name) if content else _empty()
+    layout = _parse_layout(kind, content, path.name) if content else _empty()
     return _document(document, kind, layout)
+
+
+def _parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLayout:
+    # Parsers are imported when a file needs one: commands that only compare revisions
+    # start without them.
+    match kind:
+        case DocumentFormat.MARKDOWN:
+            from lrwr.core.adapters.source.markdown import parse_markdown
+
+            return parse_markdown(content, name)
+        case DocumentFormat.DOCX:
+            from lrwr.core.adapters.source.docx import parse_docx
+
+            return parse_docx(content, name)
+        case DocumentFormat.TEXT:
+            return parse_plain_text(content, name)
 
 
 def _empty() -> DocumentLayout:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import httpx
+
 from lrwr.core.adapters.http.errors import (
     ServiceCallError,
     find_service_call_error,
@@ -50,8 +52,6 @@ def translate_langsmith_error(
     own: bool,
 ) -> ServiceCallError:
     """Say what an error of the HTTP client means; `own` is a server on this machine."""
-    import httpx
-
     refused = find_service_call_error(error)
     if refused is not None:
         return refused

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import httpx
+
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.traces.errors import (
@@ -167,8 +169,6 @@ class LangSmithHttpClient:
 
 def _open(connection: LangSmithConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
-    import httpx
-
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
@@ -181,8 +181,6 @@ def _open(connection: LangSmithConnection) -> "AsyncClient":
 
 
 def _never_left(error: Exception) -> bool:
-    import httpx
-
     return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
 
 

@@ -7,9 +7,11 @@ facts that a scope asks about.
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
+from qdrant_client import models
 
 from lrwr.core.adapters.vectors.base import compute_net_changes
 from lrwr.core.adapters.vectors.filters import build_vector_filter
@@ -20,6 +22,7 @@ from lrwr.core.adapters.vectors.numpy_index import (
 )
 from lrwr.core.adapters.vectors.qdrant_http import (
     CollectionNotFound,
+    QdrantCursor,
     QdrantHttpClient,
     build_qdrant_response_error,
 )
@@ -29,9 +32,7 @@ from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-    from qdrant_client import models
 
 MAX_REQUEST_BYTES = 1_000_000
 """Bytes of a request or an answer, about: a slow line takes some seconds for them."""
@@ -53,15 +54,6 @@ _MORE = 16
 _INDEXED = (("document", "keyword"), ("kind", "keyword"), ("end", "integer"))
 
 Point = TypeVar("Point", "models.Record", "models.ScoredPoint")
-
-
-@dataclass(frozen=True, slots=True)
-class QdrantCursor:
-    """How far a collection has followed the feed `epoch` of the library `mark`."""
-
-    mark: str
-    epoch: str
-    seq: int
 
 
 class QdrantCollection:
@@ -99,8 +91,6 @@ class QdrantCollection:
         No graph is built: every search compares with all vectors in scope, so that it
         finds what the records hold. Vectors are of length 1.0 and kept as they are.
         """
-        from qdrant_client import models
-
         await self.forget()
         vector = models.VectorParams(
             size=self._dimensions, distance=models.Distance.DOT
@@ -122,8 +112,6 @@ class QdrantCollection:
 
     async def count(self) -> int:
         """Return how many vectors it holds."""
-        from qdrant_client import models
-
         vectors = models.Filter(must=[models.HasVectorCondition(has_vector=_VECTOR)])
         counted = await self._wire.ask(
             lambda client: client.count(self.name, count_filter=vectors, exact=True)
@@ -169,8 +157,8 @@ class QdrantCollection:
         await self._wire.aclose()
 
     async def _candidates(
-        self, query: "NDArray[np.float32]", bounds: "models.Filter", limit: int
-    ) -> "list[models.ScoredPoint]":
+        self, query: "NDArray[np.float32]", bounds: models.Filter, limit: int
+    ) -> list[models.ScoredPoint]:
         """Return the best points, and all that score as well as the last of them."""
         asked = limit + _MORE
         while True:
@@ -183,10 +171,8 @@ class QdrantCollection:
             asked *= 2
 
     async def _queried(
-        self, query: list[float], bounds: "models.Filter", limit: int
-    ) -> "list[models.ScoredPoint]":
-        from qdrant_client import models
-
+        self, query: list[float], bounds: models.Filter, limit: int
+    ) -> list[models.ScoredPoint]:
         answer = await self._wire.ask(
             lambda client: client.query_points(
                 self.name,
@@ -201,23 +187,21 @@ class QdrantCollection:
         )
         return answer.points
 
-    async def _retrieved(self, named: list[str]) -> "list[models.Record]":
+    async def _retrieved(self, named: list[str]) -> list[models.Record]:
         return await self._wire.ask(
             lambda client: client.retrieve(
                 self.name, named, with_payload=False, with_vectors=[_VECTOR]
             )
         )
 
-    async def _index(self, key: str, kind: "models.PayloadSchemaType") -> None:
+    async def _index(self, key: str, kind: models.PayloadSchemaType) -> None:
         await self._wire.ask(
             lambda client: client.create_payload_index(
                 self.name, field_name=key, field_schema=kind, wait=True
             )
         )
 
-    async def _delete(self, named: "list[models.ExtendedPointId]") -> None:
-        from qdrant_client import models
-
+    async def _delete(self, named: list[models.ExtendedPointId]) -> None:
         gone = models.PointIdsList(points=named)
         await self._wire.ask(
             lambda client: client.delete(self.name, points_selector=gone, wait=True)
@@ -226,8 +210,6 @@ class QdrantCollection:
     async def _write(
         self, changes: Sequence[ChunkChange], cursor: QdrantCursor
     ) -> None:
-        from qdrant_client import models
-
         said = {
             "layout": _LAYOUT,
             "dimensions": self._dimensions,
@@ -252,10 +234,8 @@ class QdrantCollection:
         )
 
     def _scored(
-        self, query: "NDArray[np.float32]", points: "Sequence[Point]"
+        self, query: "NDArray[np.float32]", points: Sequence[Point]
     ) -> list[tuple[str, float]]:
-        import numpy as np
-
         if not points:
             return []
         vectors = [_vector_of(point) for point in points]
@@ -272,25 +252,21 @@ def hash_document_id(document: DocumentId, mark: str) -> str:
 
 def _numbers(change: ChunkChange) -> list[float]:
     """Return a vector in as few digits as give its very bits again."""
-    import numpy as np
-
     if change.vector is None:
         return []
     numbers: list[float] = change.vector.astype(str).astype(np.float64).tolist()
     return numbers
 
 
-def _vector_of(point: "models.Record | models.ScoredPoint") -> list[float]:
+def _vector_of(point: models.Record | models.ScoredPoint) -> list[float]:
     """Return the point's one vector; empty where it has none."""
     vectors = point.vector
     found = vectors.get(_VECTOR) if isinstance(vectors, dict) else None
     return cast("list[float]", found) if isinstance(found, list) else []
 
 
-def _filter(scope: SearchScope, mark: str) -> "models.Filter | None":
+def _filter(scope: SearchScope, mark: str) -> models.Filter | None:
     """Return `scope` as the server's filter; None when nothing can be in scope."""
-    from qdrant_client import models
-
     bounds = build_vector_filter(scope)
     if bounds is None:
         return None
@@ -298,7 +274,7 @@ def _filter(scope: SearchScope, mark: str) -> "models.Filter | None":
     if bounds.everywhere:
         return models.Filter(must=[kinds])
 
-    def named(documents: Iterable[DocumentId]) -> "models.FieldCondition":
+    def named(documents: Iterable[DocumentId]) -> models.FieldCondition:
         return _among(
             "document", [hash_document_id(document, mark) for document in documents]
         )
@@ -314,7 +290,5 @@ def _filter(scope: SearchScope, mark: str) -> "models.Filter | None":
     return models.Filter(must=[kinds, models.Filter(should=anywhere)])
 
 
-def _among(key: str, values: Iterable[str]) -> "models.FieldCondition":
-    from qdrant_client import models
-
+def _among(key: str, values: Iterable[str]) -> models.FieldCondition:
     return models.FieldCondition(key=key, match=models.MatchAny(any=[*values]))

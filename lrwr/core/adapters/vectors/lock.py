@@ -4,6 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 
 class FileLock:
     """Holds a file for one process; the system lets go when that process ends."""
@@ -37,10 +42,6 @@ class FileLock:
 
 def _lock(file: int) -> None:
     if sys.platform == "win32":
-        import msvcrt
-
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
     else:
-        import fcntl
-
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_changes
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
@@ -12,7 +14,6 @@ from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 COSINE_TOLERANCE = 1e-5
@@ -21,8 +22,6 @@ COSINE_TOLERANCE = 1e-5
 
 def normalize_vector(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return `vector` with length 1.0; a vector of length 0.0 stays as it is."""
-    import numpy as np
-
     far = compute_norm(vector)
     return np.asarray(vector / far if far else vector, np.float32)
 
@@ -35,8 +34,6 @@ def compute_exact_cosines(
     Equal rows get equal cosines: each row is summed by itself, in 64 bits. A fast
     matrix product does not promise that.
     """
-    import numpy as np
-
     products = vectors.astype(np.float64) * query.astype(np.float64)
     cosines: list[float] = np.clip(products.sum(axis=1), -1.0, 1.0).tolist()
     return cosines
@@ -126,8 +123,6 @@ class _VectorTable:
 
     def clear(self) -> None:
         """Forget every row."""
-        import numpy as np
-
         self._ids: list[ChunkId] = []
         self._rows: dict[ChunkId, int] = {}
         self._documents: dict[DocumentId, int] = {}
@@ -145,8 +140,6 @@ class _VectorTable:
             self._keep(now.kept)
 
     def _keep(self, changes: Sequence[ChunkChange]) -> None:
-        import numpy as np
-
         rows = np.array([self._row_of(change.chunk) for change in changes])
         self._make_room()
         self._vectors[rows] = np.stack(
@@ -165,8 +158,6 @@ class _VectorTable:
         return row
 
     def _make_room(self) -> None:
-        import numpy as np
-
         if len(self._ids) <= len(self._vectors):
             return
         room = max(len(self._ids), len(self._vectors) * 3 // 2)
@@ -191,8 +182,6 @@ class _VectorTable:
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
         """Compare with every vector in scope and keep the best."""
-        import numpy as np
-
         query = normalize_vector(query)
         rows = np.flatnonzero(self._in_scope(scope))
         if limit < 1 or not len(rows):
@@ -215,8 +204,6 @@ class _VectorTable:
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
         """Compare with the vectors of `chunks`."""
-        import numpy as np
-
         known = [chunk for chunk in chunks if chunk in self._rows]
         rows = np.array([self._rows[chunk] for chunk in known], np.int64)
         scores = compute_exact_cosines(normalize_vector(query), self._vectors[rows])
@@ -224,8 +211,6 @@ class _VectorTable:
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
     def _in_scope(self, scope: SearchScope) -> "NDArray[np.bool_]":
-        import numpy as np
-
         documents, ends, kinds = self._facts[:, : len(self._ids)]
         allowed = np.array([kind in scope.kinds for kind in self._kinds], np.bool_)
         untils = np.fromiter(self._untils(scope), np.int64, len(self._documents))

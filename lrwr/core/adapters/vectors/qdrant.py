@@ -2,29 +2,41 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.vectors.base import (
     DelegatingVectorIndex,
     Result,
     apply_change_feed,
 )
-from lrwr.core.adapters.vectors.collection import QdrantCollection, QdrantCursor
 from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.qdrant_http import CollectionNotFound
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QDRANT_URL,
+    CollectionNotFound,
+    QdrantConnection,
+    QdrantCursor,
+    QdrantHttpClient,
+)
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
+from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from lrwr.core.adapters.vectors.collection import QdrantCollection
 
 UNREACHABLE_SERVER_PAUSE = 60.0
 """Seconds for which a server that did not answer is left alone."""
@@ -152,7 +164,7 @@ class QdrantCollectionIndex:
 
     def __init__(
         self,
-        collection: QdrantCollection,
+        collection: "QdrantCollection",
         index: Path,
         feed: ChangeFeed,
         *,
@@ -303,3 +315,71 @@ class CollectionInUse(ServiceUnavailable):
 def format_local_search_remark(why: LrwrError) -> str:
     """Say that this machine compared vectors, and why."""
     return f"Compared on this machine, without Qdrant. {why.told}"
+
+
+QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
+
+
+def build_library_key(root: Path, library: str) -> str:
+    """Return what tells a library from a copy of it in another folder."""
+    return f"{root}\0{library}"
+
+
+def build_qdrant_connection(
+    settings: Settings, env: Mapping[str, str]
+) -> QdrantConnection | None:
+    """Return how the server is asked, None where lrwr keeps vectors itself.
+
+    A key that is there turns nothing on, and a server need not want one.
+
+    Raises:
+        SettingsProblem: The address is none, or leads where it must not.
+        ServiceUnavailable: The keyring is locked.
+    """
+    if settings.vectors.keeper != "qdrant":
+        return None
+    key = find_key(QDRANT_KEY_VARIABLE, env) or ""
+    address = resolve_address(settings, "vectors.url", QDRANT_URL, secret=bool(key))
+    own = is_loopback_host(parse_host(address))
+    return QdrantConnection(address, key, float(settings.vectors.timeout), own)
+
+
+def create_qdrant_index(
+    settings: Settings,
+    env: Mapping[str, str],
+    index: Path,
+    feed: ChangeFeed,
+    *,
+    library: str,
+    space: str,
+    dimensions: int,
+    refused: LrwrError | None,
+    noting: EgressLogger,
+) -> "VectorIndex":
+    """Return the index that the server keeps; nothing is sent or opened yet.
+
+    `library` tells libraries apart; what is known of its collection is in the folder
+    `index`. `refused` says why the server may not be asked: this machine compares then.
+    What leaves it is noted with `noting`.
+
+    Raises:
+        SettingsProblem: The address is none, or leads where it must not.
+    """
+    # Imported here: it imports Qdrant's client, which takes a second.
+    from lrwr.core.adapters.vectors.collection import QdrantCollection
+
+    pipeline = settings.pipeline
+    scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
+    try:
+        connection = build_qdrant_connection(settings, env)
+    except ServiceUnavailable as error:
+        return UnavailableQdrantIndex(error, scan)
+    if refused is not None or connection is None:
+        return UnavailableQdrantIndex(refused or LrwrError("It is off"), scan)
+    wire = QdrantHttpClient(connection, noting=None if connection.own else noting)
+    name = build_collection_name(library, pipeline, space)
+    collection = QdrantCollection(wire, name, dimensions)
+    followed = QdrantCollectionIndex(
+        collection, index, feed, pipeline=pipeline, space=space
+    )
+    return QdrantVectorIndex(followed, instead=scan, now=wire.clock.now)

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-from lrwr.core.adapters.vectors.collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import CollectionNotFound, QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 
@@ -50,5 +49,6 @@ async def delete_collection(wire: QdrantHttpClient, name: str) -> bool:
     """
     if not await wire.ask(lambda client: client.collection_exists(name)):
         return False
-    await QdrantCollection(wire, name, dimensions=1).forget()
+    with suppress(CollectionNotFound):
+        await wire.ask(lambda client: client.delete_collection(name))
     return True

@@ -9,6 +9,8 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, TypeVar
 
+import httpx
+
 from lrwr.core.adapters.chat.connection import create_empty_ssl_context
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import ServiceCallError, parse_retry_after
@@ -18,7 +20,6 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.settings.addresses import parse_host
 
 if TYPE_CHECKING:
-    import httpx
     from qdrant_client import AsyncQdrantClient
 
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
@@ -58,8 +59,6 @@ def translate_qdrant_error(
     error: Exception, timeout: float, server: str
 ) -> ServiceUnavailable:
     """Say what an error of the client means, or of the libraries below it."""
-    import httpx
-
     for cause in _causes(error):
         if isinstance(cause, ServiceUnavailable):
             return _once_more(cause)
@@ -95,8 +94,6 @@ def build_qdrant_response_error(server: str) -> ServiceCallError:
 
 def is_connection_failure(error: Exception) -> bool:
     """Say whether nobody took the request."""
-    import httpx
-
     never = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout
     return any(isinstance(cause, never) for cause in _causes(error))
 
@@ -166,6 +163,15 @@ class QdrantConnection:
         return parse_host(self.url)
 
 
+@dataclass(frozen=True, slots=True)
+class QdrantCursor:
+    """How far a collection has followed the feed `epoch` of the library `mark`."""
+
+    mark: str
+    epoch: str
+    seq: int
+
+
 class QdrantHttpClient:
     """Asks one server, and lets a request that failed be made again.
 
@@ -179,7 +185,7 @@ class QdrantHttpClient:
         *,
         noting: EgressLogger | None = None,
         clock: Clock | None = None,
-        connect: "Callable[[], AsyncQdrantClient] | None" = None,
+        connect: Callable[[], "AsyncQdrantClient"] | None = None,
     ) -> None:
         self.connection = connection
         self.clock = clock or Clock()
@@ -193,7 +199,7 @@ class QdrantHttpClient:
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
 
-    async def ask(self, call: "Callable[[AsyncQdrantClient], Awaitable[T]]") -> T:
+    async def ask(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
         """Return what `call` gets with one request, after as many tries as it takes.
 
         Raises:
@@ -210,7 +216,7 @@ class QdrantHttpClient:
         if client is not None:
             await client.close()
 
-    async def _once(self, call: "Callable[[AsyncQdrantClient], Awaitable[T]]") -> T:
+    async def _once(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
         client = await self._opened()
         about = OutboundRequest("qdrant", self.connection.host, RequestPurpose.VECTORS)
         async with aclosing(EgressLogEntry(self._noting, about)) as note:
@@ -245,9 +251,9 @@ class QdrantHttpClient:
         The key goes along as a header of ours: the client would warn of it wherever the
         address is none of https, and that was looked at before.
         """
+        connection = self.connection
         from qdrant_client import AsyncQdrantClient
 
-        connection = self.connection
         return AsyncQdrantClient(
             url=connection.url,
             timeout=ceil(connection.timeout),
@@ -264,11 +270,11 @@ class QdrantHttpClient:
             else create_empty_ssl_context(),
         )
 
-    async def _on_request(self, request: "httpx.Request") -> None:
+    async def _on_request(self, request: httpx.Request) -> None:
         if self._noting is not None:
             await self._note.get().on_request(request)
 
-    async def _on_response(self, response: "httpx.Response") -> None:
+    async def _on_response(self, response: httpx.Response) -> None:
         """Say what a refusal means, before the client drops half of what it says."""
         await self._note.get().on_response(response)
         if not response.is_success:

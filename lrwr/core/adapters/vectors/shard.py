@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
+import numpy as np
+import qdrant_edge as engine
+
 from lrwr.core.adapters.vectors.base import compute_net_changes
 from lrwr.core.adapters.vectors.filters import build_vector_filter
 from lrwr.core.adapters.vectors.numpy_index import (
@@ -24,8 +27,6 @@ from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
-    import numpy as np
-    import qdrant_edge
     from numpy.typing import NDArray
 
 EDGE_ENGINE_VERSION = "0.9.0"
@@ -57,7 +58,7 @@ class EdgeShard:
     """An open shard, for one thread. Every method may raise `ShardCorruption`."""
 
     def __init__(
-        self, shard: "qdrant_edge.EdgeShard", cursor: EdgeShardCursor, dimensions: int
+        self, shard: "engine.EdgeShard", cursor: EdgeShardCursor, dimensions: int
     ) -> None:
         self._shard = shard
         self._dimensions = dimensions
@@ -67,8 +68,6 @@ class EdgeShard:
     def load(cls, folder: Path, dimensions: int) -> "EdgeShard":
         """Open the shard in `folder` and check that it holds what it says."""
         with _native():
-            import qdrant_edge as engine
-
             shard = engine.EdgeShard.load(str(folder))
             try:
                 cursor = _cursor_of(shard, dimensions)
@@ -81,8 +80,6 @@ class EdgeShard:
     def create(cls, folder: Path, dimensions: int, epoch: str) -> "EdgeShard":
         """Make an empty shard in `folder`, which must not hold one."""
         with _native():
-            import qdrant_edge as engine
-
             folder.mkdir(parents=True)
             vector = engine.EdgeVectorParams(
                 size=dimensions, distance=engine.Distance.Cosine
@@ -103,8 +100,6 @@ class EdgeShard:
         """Follow the feed: what is new, what is gone, and the cursor with them."""
         now = compute_net_changes(changes)
         with _native():
-            import qdrant_edge as engine
-
             named: list[int | UUID | str] = [change.chunk for change in now.kept]
             named += now.gone
             known = {
@@ -121,8 +116,6 @@ class EdgeShard:
         self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
         """Return the best chunks in scope; exact cosines, ties by chunk id."""
-        import numpy as np
-
         query = normalize_vector(query)
         with _native():
             bounds = _filter(scope)
@@ -141,8 +134,6 @@ class EdgeShard:
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
         """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
-        import numpy as np
-
         with _native():
             points = self._shard.retrieve(list(chunks), False, [_VECTOR])
             found = {str(point.id): _vector_of(point) for point in points}
@@ -162,11 +153,9 @@ class EdgeShard:
                 self._shard.close()
 
     def _candidates(
-        self, query: "NDArray[np.float32]", bounds: "qdrant_edge.Filter", limit: int
+        self, query: "NDArray[np.float32]", bounds: "engine.Filter", limit: int
     ) -> list[tuple[str, list[float]]]:
         """Return the best points, and all that score as well as the last of them."""
-        import qdrant_edge as engine
-
         nearest = engine.Query.Nearest(query.tolist(), using=_VECTOR)
         asked = limit + _MORE
         while True:
@@ -185,8 +174,6 @@ class EdgeShard:
             asked *= 2
 
     def _write(self, changes: Sequence[ChunkChange], cursor: EdgeShardCursor) -> None:
-        import qdrant_edge as engine
-
         said = {
             "layout": _LAYOUT,
             "dimensions": self._dimensions,
@@ -217,9 +204,7 @@ def _native() -> Iterator[None]:
         raise ShardCorruption(str(error)) from error
 
 
-def _cursor_of(shard: "qdrant_edge.EdgeShard", dimensions: int) -> EdgeShardCursor:
-    import qdrant_edge as engine
-
+def _cursor_of(shard: "engine.EdgeShard", dimensions: int) -> EdgeShardCursor:
     points = shard.retrieve([_CURSOR], True, False)
     said = (points[0].payload or {}) if points else {}
     if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, dimensions):
@@ -231,17 +216,15 @@ def _cursor_of(shard: "qdrant_edge.EdgeShard", dimensions: int) -> EdgeShardCurs
     return cursor
 
 
-def _filter(scope: SearchScope) -> "qdrant_edge.Filter | None":
+def _filter(scope: SearchScope) -> "engine.Filter | None":
     """Return `scope` as the engine's filter; None when nothing can be in scope."""
-    import qdrant_edge as engine
-
     bounds = build_vector_filter(scope)
     if bounds is None:
         return None
     kinds = _among("kind", bounds.kinds)
     if bounds.everywhere:
         return engine.Filter(must=[kinds])
-    anywhere: list[qdrant_edge.Filter] = []
+    anywhere: list[engine.Filter] = []
     if bounds.others:
         anywhere.append(engine.Filter(must_not=[_among("document", bounds.bounded)]))
     if bounds.whole:
@@ -252,14 +235,12 @@ def _filter(scope: SearchScope) -> "qdrant_edge.Filter | None":
     return engine.Filter(must=[kinds, engine.Filter(should=[*anywhere])])
 
 
-def _among(key: str, values: Iterable[str]) -> "qdrant_edge.FieldCondition":
-    import qdrant_edge as engine
-
+def _among(key: str, values: Iterable[str]) -> "engine.FieldCondition":
     return engine.FieldCondition(key, match=engine.MatchAny([*values]))
 
 
 def _vector_of(
-    point: "qdrant_edge.Record | qdrant_edge.ScoredPoint",
+    point: "engine.Record | engine.ScoredPoint",
 ) -> list[float]:
     """Return the point's one vector: the cursor, which has none, is never asked for."""
     return cast("dict[str, list[float]]", point.vector)[_VECTOR]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import httpx
+
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import parse_retry_after
 from lrwr.core.adapters.web.pages import parse_web_pages
@@ -140,8 +142,6 @@ class TavilySearch:
         return answer
 
     async def _answered(self, ask: TavilyCall, note: EgressLogEntry) -> object:
-        import httpx
-
         http = await asyncio.to_thread(_open, self._connection)
         if self._noting is not None:
             http.event_hooks["request"].append(note.on_request)
@@ -172,8 +172,6 @@ class TavilySearch:
 
 def _open(connection: TavilyConnection) -> "AsyncClient":
     """Make the connection; it holds to no redirect and keeps no cookies."""
-    import httpx
-
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
@@ -239,7 +237,6 @@ def _for_good(status: int) -> tuple[str, str]:
 
 def _failed(error: Exception, connection: TavilyConnection) -> ServiceUnavailable:
     """Say what an error of the client means, or of the libraries below it."""
-    import httpx
     from tavily import errors
 
     if isinstance(error, TimeoutError | errors.TimeoutError):

@@ -125,9 +125,10 @@ def _inside_word(plain: str, at: int) -> bool:
 
 
 def _like_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
+    from rapidfuzz import fuzz
+
     if len(bare) < _MAY_DIFFER or len(folded.plain) - after < len(bare) // 2:
         return None
-    from rapidfuzz import fuzz
 
     near = fuzz.partial_ratio_alignment(
         bare, folded.plain[after:], score_cutoff=_WORTH_A_LOOK

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from lrwr.core.model.errors import StoreProblem
@@ -58,8 +59,6 @@ def find_migration_statement(words: str) -> str:
 
 
 def _shipped() -> "Traversable":
-    from importlib.resources import files
-
     return files("lrwr.core.adapters.storage.sqlite") / "migrations"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,6 @@ class SupabaseMigration:
 
 def list_supabase_migrations() -> list[SupabaseMigration]:
     """Return lrwr's scripts in the order in which they are run."""
-    from importlib.resources import files
-
     folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
     found = [
         SupabaseMigration(

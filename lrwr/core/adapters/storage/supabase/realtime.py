@@ -13,18 +13,22 @@ https://supabase.com/docs/guides/realtime/protocol.
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+from websockets.asyncio.client import connect
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
-    from websockets.asyncio.client import connect
     from websockets.asyncio.connection import Connection
 
 HEARTBEAT_INTERVAL = 25.0
@@ -248,12 +252,8 @@ def _written(topic: str, event: str, payload: dict[str, Any], ref: str) -> str:
     return json.dumps(message)
 
 
-def _dialled(project: SupabaseConnection) -> "connect":
+def _dialled(project: SupabaseConnection) -> connect:
     """Prepare a connection; importing what it needs takes a tenth of a second."""
-    import logging
-
-    import httpx
-    from websockets.asyncio.client import connect
 
     class Straight(connect):
         def process_redirect(self, exc: Exception) -> Exception:
@@ -277,8 +277,6 @@ def _dialled(project: SupabaseConnection) -> "connect":
 
 def _proxy(url: str) -> str | None:
     """Return the proxy that a request of that address would take."""
-    from urllib.request import getproxies, proxy_bypass
-
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return None

@@ -27,8 +27,7 @@ from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
 if TYPE_CHECKING:
     from httpx import Response
-    from postgrest import AsyncPostgrestClient
-    from postgrest.exceptions import APIError
+    from postgrest import APIError, AsyncPostgrestClient
 
 RpcJson = Any
 """What JSON can say."""
@@ -69,6 +68,7 @@ class SupabaseRpc:
         self._token = token
         self._noting = None if project.own else noting
         self._client: AsyncPostgrestClient | None = None
+        self._api_error: type[APIError] | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
 
@@ -128,21 +128,24 @@ class SupabaseRpc:
     async def _opened(self) -> "AsyncPostgrestClient":
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(_client, self._project)
-                self._stack.push_async_callback(self._client.aclose)
+                client, self._api_error = await asyncio.to_thread(
+                    _client, self._project
+                )
+                self._stack.push_async_callback(client.aclose)
+                self._client = client
             return self._client
 
     def _refused(self, error: Exception) -> LrwrError:
-        from postgrest.exceptions import APIError
-
-        if isinstance(error, APIError):
+        if self._api_error is not None and isinstance(error, self._api_error):
             return _said(error, self._project)
         return translate_supabase_error(error, self._project)
 
 
-def _client(project: SupabaseConnection) -> "AsyncPostgrestClient":
-    """Make Supabase's client; importing it takes a quarter of a second."""
-    from postgrest import AsyncPostgrestClient
+def _client(
+    project: SupabaseConnection,
+) -> "tuple[AsyncPostgrestClient, type[APIError]]":
+    """Make Supabase's client, and name its error; importing it takes a quarter of a second."""
+    from postgrest import APIError, AsyncPostgrestClient
 
     async def check(response: "Response") -> None:
         # What stands before the database answers in words of its own, and the client
@@ -161,12 +164,13 @@ def _client(project: SupabaseConnection) -> "AsyncPostgrestClient":
 
     http = open_supabase_http(project, check_whole)
     http.event_hooks["response"].append(check)
-    return AsyncPostgrestClient(
+    client = AsyncPostgrestClient(
         f"{project.url}/rest/v1",
         headers=build_supabase_headers(project),
         http_client=http,
         retry_enabled=False,
     )
+    return client, APIError
 
 
 def _may_be_json(body: bytes) -> bool:

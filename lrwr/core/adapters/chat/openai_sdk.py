@@ -1,0 +1,124 @@
+"""OpenAI's client as lrwr uses it: requests are logged, errors translated.
+
+Importing this module imports the `openai` package, which takes a second: import it
+inside the function that opens a connection.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpx2
+import openai
+
+from lrwr.core.adapters.http.egress_log import EgressLogEntry
+from lrwr.core.adapters.http.errors import (
+    HttpErrorResponse,
+    HttpRequestInfo,
+    ServiceCallError,
+    build_interrupted_error,
+    build_invalid_response_error,
+    build_timeout_error,
+    build_unreachable_error,
+    find_service_call_error,
+    translate_http_status,
+)
+
+
+class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
+    """Sends nothing outside of `errand`, and nothing that could not be noted."""
+
+    def __init__(self, **how: Any) -> None:  # the library's own options
+        super().__init__(**how)
+        self._note: ContextVar[EgressLogEntry] = ContextVar("note")
+
+    @contextmanager
+    def errand(self, note: EgressLogEntry) -> Iterator[None]:
+        """Note on `note` what is sent meanwhile by this task and those it starts."""
+        token = self._note.set(note)
+        try:
+            yield
+        finally:
+            self._note.reset(token)
+
+    async def send(
+        self, request: httpx2.Request, *, stream: bool = False, **how: Any
+    ) -> httpx2.Response:
+        """Note a request, then send it.
+
+        Raises:
+            LookupError: Nobody said what it is for.
+            ServiceUnavailable: It cannot be noted.
+        """
+        note = self._note.get()
+        await note.leaving(len(await request.aread()))
+        try:
+            response = await super().send(request, stream=stream, **how)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+            note.unreached()
+            raise
+        note.came(
+            ok=response.is_success,
+            whole=not stream,
+            received=lambda: response.num_bytes_downloaded,
+        )
+        return response
+
+
+def create_unlogged_http_client(**how: Any) -> openai.DefaultAsyncHttpxClient:
+    """Return a client that notes nothing, for a server on this machine."""
+    return openai.DefaultAsyncHttpxClient(**how)
+
+
+def create_openai_client(
+    base_url: str, key: str, http: openai.DefaultAsyncHttpxClient, timeout: float
+) -> openai.AsyncOpenAI:
+    """Return OpenAI's client over `http`; it does not retry."""
+    return openai.AsyncOpenAI(
+        api_key=key,
+        base_url=base_url,
+        http_client=http,
+        timeout=timeout,
+        max_retries=0,
+    )
+
+
+def translate_chat_error(
+    error: Exception, asked: HttpRequestInfo, now: float
+) -> ServiceCallError:
+    """Say what an error of the client means; `now` is the time of day, for dates."""
+    own = find_service_call_error(error)
+    if own is not None:
+        return own
+    if isinstance(error, openai.APIStatusError):
+        body = error.body if isinstance(error.body, dict) else {}
+        said = f"{body.get('message') or ''} {error.code or ''}"
+        headers = error.response.headers
+        return translate_http_status(
+            HttpErrorResponse(error.status_code, said, headers), asked, now
+        )
+    if isinstance(error, openai.APITimeoutError | TimeoutError):
+        return build_timeout_error(asked)
+    if isinstance(error, openai.APIConnectionError):
+        return (
+            build_interrupted_error(asked)
+            if _began(error)
+            else build_unreachable_error(asked)
+        )
+    return (
+        build_interrupted_error(asked)
+        if _cut(error)
+        else build_invalid_response_error(asked)
+    )
+
+
+def _began(error: Exception) -> bool:
+    """Say whether a connection that failed had been there."""
+    return isinstance(error.__cause__, httpx2.ReadError | httpx2.RemoteProtocolError)
+
+
+def _cut(error: Exception) -> bool:
+    return isinstance(error, openai.APIError) or type(error).__module__.startswith(
+        "http"
+    )
