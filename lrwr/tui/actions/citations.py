@@ -59,7 +59,7 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
         )
     citation = chosen.citation
     spot = await screen.room.service_thread.run(
-        lambda lent: locate_citation(lent, citation)
+        lambda workspace: locate_citation(workspace, citation)
     )
     await _open_spot(screen.room, spot)
 
@@ -72,7 +72,7 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
         EditorFailed: No editor is set, or it did not work.
     """
     spot = await screen.room.service_thread.run(
-        lambda lent: locate_document_line(lent, document, line)
+        lambda workspace: locate_document_line(workspace, document, line)
     )
     await _open_spot(screen.room, spot)
 
@@ -178,7 +178,7 @@ def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
             return subprocess.run(arguments, check=False).returncode
     except SuspendNotSupported as error:
         raise EditorError(
-            f"This terminal cannot be lent to {program}",
+            f"This terminal cannot be workspace to {program}",
             hint="Set VISUAL to an editor with a window of its own.",
         ) from error
     except OSError as error:

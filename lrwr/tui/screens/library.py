@@ -45,13 +45,13 @@ class LibraryOverview:
     root: Path
 
 
-async def load_library_overview(lent: "Lends") -> LibraryOverview:
+async def load_library_overview(workspace: "Lends") -> LibraryOverview:
     """Return how the library stands."""
-    root, folders = lent.library.root, lent.manuscript()
-    if not lent.begun:
+    root, folders = workspace.library.root, workspace.manuscript()
+    if not workspace.begun:
         return LibraryOverview(None, folders, (), root)
-    counts = await lent.passages.counts(lent.settings.pipeline)
-    jobs = await lent.jobs.jobs(limit=SHOWN)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
+    jobs = await workspace.jobs.jobs(limit=SHOWN)
     return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
@@ -156,7 +156,9 @@ class LibraryScreen(ModalSheet[bool]):
             self.post_message(self.Seen(event))
 
         try:
-            told = await self._services.run(lambda lent: _read_in(lent, folder, seen))
+            told = await self._services.run(
+                lambda workspace: _read_in(workspace, folder, seen)
+            )
             self._changed = True
             self._say(*told)
         except LrwrError as error:
@@ -185,12 +187,12 @@ class LibraryScreen(ModalSheet[bool]):
 
 
 async def _read_in(
-    lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
+    workspace: "Lends", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    report = await lent.ingest(_named_in(lent.library.root, folder), seen)
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    report = await workspace.ingest(_named_in(workspace.library.root, folder), seen)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [
-        *describe_ingest_report(report, counts, lent.settings),
+        *describe_ingest_report(report, counts, workspace.settings),
         *(f"{describe_document_problem(one)}. {one.hint}" for one in report.problems),
         *report.remarks,
     ]

@@ -70,7 +70,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
         """Return the conversations in which the words were said."""
         found = await self.room.room.service_thread.run(
-            lambda lent: search_threads(lent, text)
+            lambda workspace: search_threads(workspace, text)
         )
         rows = [
             ListRow(str(one.thread.id), format_thread_title(one.thread), one.words)
@@ -82,7 +82,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         """Return who spoke when, and the newest questions and answers."""
         id_ = ThreadId(key)
         thread, turns = await self.room.room.service_thread.run(
-            lambda lent: load_thread_with_turns(lent, id_)
+            lambda workspace: load_thread_with_turns(workspace, id_)
         )
         return _told(thread, turns)
 
@@ -102,7 +102,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _rename(self, thread: Thread, title: str) -> None:
         services = self.room.room.service_thread
-        await services.run(lambda lent: lent.threads.rename(thread.id, title))
+        await services.run(lambda workspace: workspace.threads.rename(thread.id, title))
         new = format_thread_title(replace(thread, title=title))
         self.set_note(
             f"“{format_thread_title(thread)}” is now called “{new}”.", good=True
@@ -127,7 +127,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _delete(self, thread: Thread) -> None:
         gone = await self.room.room.service_thread.run(
-            lambda lent: delete_thread(lent, thread.id)
+            lambda workspace: delete_thread(workspace, thread.id)
         )
         lost = f" {format_count(gone, 'older one')} gone for good." if gone else ""
         self.set_note(
@@ -144,7 +144,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _undo(self) -> None:
         found = await self.room.room.service_thread.run(
-            lambda lent: lent.threads.restore()
+            lambda workspace: workspace.threads.restore()
         )
         if found is None:
             self.set_note("There is no deleted conversation to bring back.")
@@ -197,7 +197,7 @@ async def export_thread_as(
     chosen: str | None = path.strip()
     if not chosen:
         suggestion = await screen.room.service_thread.run(
-            lambda lent: suggest_export_path(lent, title)
+            lambda workspace: suggest_export_path(workspace, title)
         )
         dialog = TextInputScreen(
             "Write it to",
@@ -210,6 +210,6 @@ async def export_thread_as(
     target = chosen
     return str(
         await screen.room.service_thread.run(
-            lambda lent: export_thread_to_file(lent, thread, target)
+            lambda workspace: export_thread_to_file(workspace, thread, target)
         )
     )
