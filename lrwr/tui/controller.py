@@ -115,7 +115,7 @@ class ChatController:
         try:
             await self._ask_consents()
             welcome = await self._services.run(
-                lambda lent: load_welcome(lent, self._options)
+                lambda workspace: load_welcome(workspace, self._options)
             )
             await self._show_welcome(welcome)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -125,7 +125,7 @@ class ChatController:
     async def show_unread_count(self) -> None:
         """Show how many files were changed since they were ingested."""
         try:
-            unread = await self._services.run(lambda lent: lent.unread())
+            unread = await self._services.run(lambda workspace: workspace.unread())
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = (
@@ -151,7 +151,7 @@ class ChatController:
         before = prompt.completions
         try:
             prompt.completions = await self._services.run(
-                lambda lent: load_completion_context(lent, as_of, before)
+                lambda workspace: load_completion_context(workspace, as_of, before)
             )
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self._screen.show_error(error)
@@ -161,14 +161,15 @@ class ChatController:
     ) -> Sequence[CitationContext]:
         """Return cited passages with their surroundings in the present text."""
         return await self._services.run(
-            lambda lent: load_citation_contexts(lent, citations)
+            lambda workspace: load_citation_contexts(workspace, citations)
         )
 
     async def stream_turn(self, question: str, view: TurnView) -> None:
         """Show the answer to `question` as it comes; a failure is shown in `view`."""
         scope = self._screen.scope
         turn = self._services.stream(
-            lambda lent: stream_answer(lent, scope, question), keeps=STOPPED_ANSWER
+            lambda workspace: stream_answer(workspace, scope, question),
+            keeps=STOPPED_ANSWER,
         )
         try:
             async with aclosing(turn) as events:
@@ -182,7 +183,7 @@ class ChatController:
         """Show what was saved of an answer that was stopped."""
         scope = self._screen.scope
         saved = await self._services.run(
-            lambda lent: load_stopped_turn(lent, scope, question)
+            lambda workspace: load_stopped_turn(workspace, scope, question)
         )
         if saved is not None:
             await self._finish_turn(*saved, view)
@@ -265,12 +266,12 @@ class ChatController:
         screen.show_spending()
 
 
-async def _list_consent_requests(lent: "Lends") -> "tuple[ConsentRequest, ...]":
-    return tuple(lent.to_allow())
+async def _list_consent_requests(workspace: "Lends") -> "tuple[ConsentRequest, ...]":
+    return tuple(workspace.to_allow())
 
 
-async def _save_consent(lent: "Lends", *, name: str, allowed: bool) -> None:
-    lent.allow(name, allowed=allowed)
+async def _save_consent(workspace: "Lends", *, name: str, allowed: bool) -> None:
+    workspace.allow(name, allowed=allowed)
 
 
 def _describe_library(welcome: Welcome) -> list[str]:

@@ -58,10 +58,10 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
             "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
         )
     citation = chosen.citation
-    spot = await screen.room.service_thread.run(
-        lambda lent: locate_citation(lent, citation)
+    location = await screen.room.service_thread.run(
+        lambda workspace: locate_citation(workspace, citation)
     )
-    await _open_spot(screen.room, spot)
+    await _open_location(screen.room, location)
 
 
 async def open_document_at_line(screen: RoomScreen, document: str, line: int) -> None:
@@ -71,10 +71,10 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
         NotFound: The file is not there.
         EditorFailed: No editor is set, or it did not work.
     """
-    spot = await screen.room.service_thread.run(
-        lambda lent: locate_document_line(lent, document, line)
+    location = await screen.room.service_thread.run(
+        lambda workspace: locate_document_line(workspace, document, line)
     )
-    await _open_spot(screen.room, spot)
+    await _open_location(screen.room, location)
 
 
 async def copy_answer(screen: RoomScreen, words: str) -> None:
@@ -84,12 +84,12 @@ async def copy_answer(screen: RoomScreen, words: str) -> None:
         NotFound: There is nothing to copy.
     """
     if words.strip().lower() in ("quote", "passage"):
-        text, told = _quote(screen.query_one(SplitView)), "The passage"
+        text, subject = _quote(screen.query_one(SplitView)), "The passage"
     else:
-        text, told = _answer(screen.query_one(SplitView)), "The answer"
+        text, subject = _answer(screen.query_one(SplitView)), "The answer"
     screen.app.copy_to_clipboard(text)
-    doubt = explain_clipboard_failure(os.environ, sys.platform)
-    screen.notify(f"{told} is copied. {doubt}".strip(), markup=False)
+    explanation = explain_clipboard_failure(os.environ, sys.platform)
+    screen.notify(f"{subject} is copied. {explanation}".strip(), markup=False)
 
 
 def _answer(desk: SplitView) -> str:
@@ -108,53 +108,56 @@ def _quote(desk: SplitView) -> str:
     return f"{chosen.words.strip()}\n— {chosen.place}"
 
 
-async def _open_spot(room: RoomApp, spot: FileLocation) -> None:
-    if spot.gone:
+async def _open_location(room: RoomApp, location: FileLocation) -> None:
+    if location.gone:
         room.notify(
-            f"The passage is no longer there; it stood at {_named(spot)}.", markup=False
+            f"The passage is no longer there; it stood at {_format_location(location)}.",
+            markup=False,
         )
-    if spot.paragraphs:
-        await _open_document(room, spot)
+    if location.paragraphs:
+        await _open_document(room, location)
         return
     editor = find_editor(os.environ, sys.platform, shutil.which)
     if not editor:
         raise EditorError(
-            f"No editor is set. The passage is at {_named(spot)}",
+            f"No editor is set. The passage is at {_format_location(location)}",
             hint='Set EDITOR in your shell, such as: export EDITOR="nano"',
         )
     windows = sys.platform == "win32"
     try:
-        command = build_editor_command(editor, spot.file, spot.line, windows=windows)
+        command = build_editor_command(
+            editor, location.file, location.line, windows=windows
+        )
     except ValueError as error:
         raise EditorError(
             f"EDITOR cannot be read: {shorten_excerpt(editor)}",
             hint="Check the quotation marks in VISUAL and EDITOR.",
         ) from error
-    await _run(room, command, spot)
+    await _run(room, command, location)
 
 
-async def _open_document(room: RoomApp, spot: FileLocation) -> None:
+async def _open_document(room: RoomApp, location: FileLocation) -> None:
     """Open a `.docx` with what the system opens it with, and say where to look."""
-    name = sanitize_text(sanitize_line(spot.file.name))
-    room.notify(f"Look for paragraph {spot.line} of {name}.", markup=False)
+    name = sanitize_text(sanitize_line(location.file.name))
+    room.notify(f"Look for paragraph {location.line} of {name}.", markup=False)
     if sys.platform == "win32":
-        await asyncio.to_thread(os.startfile, spot.file)
+        await asyncio.to_thread(os.startfile, location.file)
     else:
-        await _run(room, build_opener_command(spot.file, sys.platform), spot)
+        await _run(room, build_opener_command(location.file, sys.platform), location)
 
 
-async def _run(room: RoomApp, command: EditorCommand, spot: FileLocation) -> None:
+async def _run(room: RoomApp, command: EditorCommand, location: FileLocation) -> None:
     program = shutil.which(command.arguments[0])
     if program is None:
         raise EditorError(
             f"There is no program {command.program} here. The passage is at"
-            f" {_named(spot)}",
+            f" {_format_location(location)}",
             hint="Set VISUAL or EDITOR to an editor that you have.",
         )
     if is_shell_unsafe(command, program):
         raise EditorError(
             f"{command.program} cannot safely be given the name of this file",
-            hint=f"Open it yourself: {_named(spot)}",
+            hint=f"Open it yourself: {_format_location(location)}",
         )
     arguments = [program, *command.arguments[1:]]
     if command.windowed:
@@ -164,7 +167,7 @@ async def _run(room: RoomApp, command: EditorCommand, spot: FileLocation) -> Non
     if code:
         raise EditorError(
             f"{command.program} ended with code {code}",
-            hint=f"The passage is at {_named(spot)}.",
+            hint=f"The passage is at {_format_location(location)}.",
         )
 
 
@@ -188,7 +191,7 @@ def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
 def _start(arguments: list[str]) -> int:
     """Start an editor beside the room; return its code if it ends at once, else 0."""
     try:
-        begun = subprocess.Popen(
+        process = subprocess.Popen(
             arguments,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -198,9 +201,9 @@ def _start(arguments: list[str]) -> int:
     except OSError as error:
         raise _not_started(arguments[0], error) from error
     try:
-        return begun.wait(timeout=SOON)
+        return process.wait(timeout=SOON)
     except subprocess.TimeoutExpired:
-        threading.Thread(target=begun.wait, name="editor", daemon=True).start()
+        threading.Thread(target=process.wait, name="editor", daemon=True).start()
         return 0
 
 
@@ -211,8 +214,10 @@ def _not_started(program: str, error: OSError) -> EditorError:
     )
 
 
-def _named(spot: FileLocation) -> str:
-    name = sanitize_text(sanitize_line(str(spot.file)))
+def _format_location(location: FileLocation) -> str:
+    name = sanitize_text(sanitize_line(str(location.file)))
     return (
-        f"{name}, paragraph {spot.line}" if spot.paragraphs else f"{name}:{spot.line}"
+        f"{name}, paragraph {location.line}"
+        if location.paragraphs
+        else f"{name}:{location.line}"
     )

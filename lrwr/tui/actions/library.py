@@ -30,7 +30,7 @@ async def _watch(screen: RoomScreen) -> None:
     """Show what each save adds, until the worker is cancelled."""
     status = screen.query_one(StatusLine)
     status.update_fields(index="reading what changed …")
-    watcher = screen.room.service_thread.stream(lambda lent: lent.watch())
+    watcher = screen.room.service_thread.stream(lambda workspace: workspace.watch())
     try:
         async with aclosing(watcher) as events:
             async for event in events:

@@ -47,7 +47,7 @@ async def choose_character(screen: RoomScreen, words: str) -> None:
     else:
         as_of = screen.scope.as_of
         name = await screen.room.service_thread.run(
-            lambda lent: resolve_character_name(lent, query, as_of)
+            lambda workspace: resolve_character_name(workspace, query, as_of)
         )
         _set_character(screen, name)
 
@@ -68,7 +68,7 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
         return
     before, as_of = screen.scope, place
     after = await screen.room.service_thread.run(
-        lambda lent: move_chat_scope(lent, before, as_of)
+        lambda workspace: move_chat_scope(workspace, before, as_of)
     )
     now = screen.scope  # a conversation may have begun meanwhile
     screen.scope = replace(after, thread=now.thread, title=now.title)

@@ -39,7 +39,7 @@ async def choose_thread(screen: RoomScreen, words: str) -> None:
         await _refresh_title(screen)
         return
     thread, turns = await screen.room.service_thread.run(
-        lambda lent: load_thread_with_turns(lent, chosen)
+        lambda workspace: load_thread_with_turns(workspace, chosen)
     )
     await _open(screen, thread, turns)
 
@@ -70,7 +70,7 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
     if title:
         new_title = title
         await screen.room.service_thread.run(
-            lambda lent: lent.threads.rename(thread, new_title)
+            lambda workspace: workspace.threads.rename(thread, new_title)
         )
         screen.scope = replace(screen.scope, title=" ".join(new_title.split()))
 

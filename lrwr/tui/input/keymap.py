@@ -32,8 +32,11 @@ LETTERS = ("place.", "gaps.", "threads.", "library.", "list.find")
 """How that begins for which letters may be keys, for nobody writes there."""
 
 TOGETHER = (
-    *(frozenset({"room", one}) for one in ("prompt", "place", "turn")),
-    *(frozenset({"list", one}) for one in ("gaps", "threads", "characters", "library")),
+    *(frozenset({"room", part}) for part in ("prompt", "place", "turn")),
+    *(
+        frozenset({"list", part})
+        for part in ("gaps", "threads", "characters", "library")
+    ),
 )
 """Whose actions listen at the same time."""
 
@@ -69,17 +72,17 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
     problems: list[str] = []
     for line in lines:
         name, _, keys = line.strip().partition(" ")
-        given, told = _read(name, keys)
-        problems += told
-        if given:
-            wanted[name] = given
+        accepted, rejected = _parse_keys(name, keys)
+        problems += rejected
+        if accepted:
+            wanted[name] = accepted
     while clash := next(_clashes(wanted), None):
         name, key, other = clash
         problems.append(
             f"{format_key(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
             f" {'That cannot be changed.' if other in FIXED_ACTIONS else GIVE}"
         )
-        rest = tuple(one for one in wanted.pop(name) if one != key)
+        rest = tuple(k for k in wanted.pop(name) if k != key)
         if rest:
             wanted[name] = rest
     return {name: ",".join(keys) for name, keys in wanted.items()}, tuple(problems)
@@ -88,7 +91,7 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys that do it, the writer's own where they have set some."""
     keys = keymap.get(action.id, action.keys)
-    return tuple(normalize_key(one) for one in keys.split(","))
+    return tuple(normalize_key(part) for part in keys.split(","))
 
 
 def format_key(key: str) -> str:
@@ -97,13 +100,13 @@ def format_key(key: str) -> str:
     character = key_to_character(name) or ""
     name = character if character.isprintable() and character.strip() else name
     parts = [*modifiers, name.replace("_", " ")]
-    return "+".join(one[:1].upper() + one[1:] for one in parts)
+    return "+".join(part[:1].upper() + part[1:] for part in parts)
 
 
 def normalize_key(key: str) -> str:
     """Return a key's name as the screen hears it: small letters, modifiers in order."""
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
-    before = sorted(OTHER_NAMES.get(one.lower(), one.lower()) for one in modifiers)
+    before = sorted(OTHER_NAMES.get(m.lower(), m.lower()) for m in modifiers)
     name = name.lower() if len(name) > 1 or before else name
     whole = "+".join([*before, OTHER_NAMES.get(name, _sign(name))])
     same = (key for key, others in KEY_ALIASES.items() if whole in others)
@@ -118,22 +121,22 @@ def _sign(name: str) -> str:
     return KEY_NAME_REPLACEMENTS.get(called, called)
 
 
-def _read(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
+def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the keys of a line that can be used, and what there is to say of others."""
     known = [action.id for action in ALL_ACTIONS]
     if name not in known:
         near = get_close_matches(name, known, n=1)
         offer = f" Did you mean {near[0]}?" if near else ""
         return (), [f"No key does “{name}”.{offer}"]
-    given = [normalize_key(key) for key in keys.split(",") if key.strip()]
-    if not given:
+    parsed = [normalize_key(key) for key in keys.split(",") if key.strip()]
+    if not parsed:
         return (), [f"“{name}” names no key."]
-    told = {key: _against(name, key) for key in given}
-    used = tuple(key for key, problem in told.items() if not problem)
-    return used, [problem for problem in told.values() if problem]
+    problems = {key: _explain_rejection(name, key) for key in parsed}
+    used = tuple(key for key, problem in problems.items() if not problem)
+    return used, [problem for problem in problems.values() if problem]
 
 
-def _against(name: str, key: str) -> str:
+def _explain_rejection(name: str, key: str) -> str:
     """Return why a key cannot be used for an action; empty where it can."""
     if not _is_key(key):
         return f"“{key}” is no key that can be used for {name}."
@@ -149,7 +152,7 @@ def _is_key(key: str) -> bool:
     *modifiers, name = key.split("+")
     if not name or not MODIFIERS.issuperset(modifiers):
         return False
-    named = {one.value for one in Keys if not one.value.startswith("<")}
+    named = {key.value for key in Keys if not key.value.startswith("<")}
     named |= set(KEY_NAME_REPLACEMENTS.values())
     return name in named or key_to_character(name) is not None
 
@@ -174,11 +177,11 @@ def _clashes(
         yield from ((name, key, other) for key in wanted[name] if key in theirs)
 
 
-def _same_place(one: str, other: str) -> bool:
+def _same_place(name: str, other: str) -> bool:
     """Say whether two actions listen at the same time."""
-    places = frozenset({one.partition(".")[0], other.partition(".")[0]})
+    places = frozenset({name.partition(".")[0], other.partition(".")[0]})
     at_once = len(places) == 1 or places in TOGETHER
-    return at_once or not EVERYWHERE.isdisjoint({one, other})
+    return at_once or not EVERYWHERE.isdisjoint({name, other})
 
 
 def enable_alt_number_keys() -> None:

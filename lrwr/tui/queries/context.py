@@ -54,20 +54,20 @@ class CitationContext:
 
 
 async def load_citation_contexts(
-    lent: "Lends", citations: Sequence[Citation]
+    workspace: "Lends", citations: Sequence[Citation]
 ) -> list[CitationContext]:
     """Return each passage with what surrounds it in the present text, in that order."""
     if not citations:
         return []
-    places = await FreshnessService(lent.passages).anchors(citations)
+    places = await FreshnessService(workspace.passages).anchors(citations)
     try:
-        order = await lent.order()
+        order = await workspace.order()
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
     texts: dict[DocumentId, str] = {}
     for document in {one.now.document for one in places if one.now is not None}:
         with suppress(NotFound):  # it was read a moment ago, and is forgotten since
-            texts[document] = (await lent.passages.text(document)).text
+            texts[document] = (await workspace.passages.text(document)).text
     return [
         build_citation_context(
             one, texts.get(one.now.document, "") if one.now else "", order

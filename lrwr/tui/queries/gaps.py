@@ -25,23 +25,25 @@ class OpenGaps:
 
 
 async def load_open_gaps(
-    lent: "Lends", as_of: str, thread: "ThreadId | None"
+    workspace: "Lends", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
     """Return what is left open, as far as the story has come.
 
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
-    bible = await load_story(lent, as_of)
+    bible = await load_story(workspace, as_of)
     found = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
-    turns = await lent.threads.turns(thread) if thread else []
+    turns = await workspace.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
     came = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
     asked = (gap.id for gap in found if _asked(gap) in came)
     return OpenGaps(bible, found, frozenset(asked))
 
 
-async def decide_gap(lent: "Lends", gap: Gap, answer: str | None) -> "Decision | None":
+async def decide_gap(
+    workspace: "Lends", gap: Gap, answer: str | None
+) -> "Decision | None":
     """Define what is left open, or leave it so on purpose where there is no answer.
 
     Returns what was decided; None where that was decided already.
@@ -50,18 +52,18 @@ async def decide_gap(lent: "Lends", gap: Gap, answer: str | None) -> "Decision |
         SettingsProblem: The file of the writer's decisions is broken.
         StoreProblem: It cannot be written.
     """
-    known = {one.id: one for one in (await lent.bible().read()).gaps}
+    known = {one.id: one for one in (await workspace.bible().read()).gaps}
     asked = known.get(gap.id, gap).asked  # a horizon may hide under what name
     decision: Decision = (
         GapDeclined(asked.about, asked.attribute)
         if answer is None
         else GapAnswered(asked.about, asked.attribute, answer)
     )
-    change = await asyncio.to_thread(lent.canon.decide, decision)
+    change = await asyncio.to_thread(workspace.canon.decide, decision)
     return decision if change else None
 
 
-async def undo_gap_decision(lent: "Lends", last: Decision) -> str:
+async def undo_gap_decision(workspace: "Lends", last: Decision) -> str:
     """Take back the decision that was made here last; return what it was, in words.
 
     Empty where something else was decided since, elsewhere: that is left alone.
@@ -71,11 +73,13 @@ async def undo_gap_decision(lent: "Lends", last: Decision) -> str:
         StoreProblem: It cannot be written.
     """
     held = [
-        one for one in await asyncio.to_thread(lent.canon.history) if not one.undone
+        one
+        for one in await asyncio.to_thread(workspace.canon.history)
+        if not one.undone
     ]
     if not held or held[-1].decision != last:
         return ""
-    undone = await asyncio.to_thread(lent.canon.undo)
+    undone = await asyncio.to_thread(workspace.canon.undo)
     return format_decision(undone) if undone else ""
 
 

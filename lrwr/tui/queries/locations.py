@@ -37,23 +37,25 @@ class FileLocation:
     gone: bool = False
 
 
-async def locate_citation(lent: "Lends", citation: Citation) -> FileLocation:
+async def locate_citation(workspace: "Lends", citation: Citation) -> FileLocation:
     """Return where the words of a citation stand now, or stood.
 
     Raises:
         NotFound: The file is not there.
     """
-    (found,) = await FreshnessService(lent.passages).anchors([citation])
-    return await asyncio.to_thread(_on_disk, lent.library.root, found)
+    (found,) = await FreshnessService(workspace.passages).anchors([citation])
+    return await asyncio.to_thread(_on_disk, workspace.library.root, found)
 
 
-async def locate_document_line(lent: "Lends", document: str, line: int) -> FileLocation:
+async def locate_document_line(
+    workspace: "Lends", document: str, line: int
+) -> FileLocation:
     """Return a line of a document as it was read.
 
     Raises:
         NotFound: The file is not there.
     """
-    return _spot(lent.library.root, document, line)
+    return _spot(workspace.library.root, document, line)
 
 
 def _on_disk(root: Path, found: AnchoredCitation) -> FileLocation:

@@ -38,46 +38,48 @@ class HorizonStop:
     present: bool = False
 
 
-def require_ingested(lent: "Lends") -> None:
+def require_ingested(workspace: "Lends") -> None:
     """Make sure that anything was read.
 
     Raises:
         NotFound: Nothing was.
     """
-    if not lent.begun:
+    if not workspace.begun:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
 
 
-async def load_story(lent: "Lends", as_of: str) -> Bible:
+async def load_story(workspace: "Lends", as_of: str) -> Bible:
     """Return all that is known up to a place, the whole story for an empty one.
 
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
-    require_ingested(lent)
-    bible = lent.bible()
+    require_ingested(workspace)
+    bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     return await bible.read(horizon)
 
 
-async def resolve_character_name(lent: "Lends", name: str, as_of: str) -> str:
+async def resolve_character_name(workspace: "Lends", name: str, as_of: str) -> str:
     """Return the name of the character whom the writer calls so, up to a place.
 
     Raises:
         NotFound: Nobody is called so, or several are.
     """
-    return find_profile_by_name(name, await load_story(lent, as_of)).name
+    return find_profile_by_name(name, await load_story(workspace, as_of)).name
 
 
-async def move_chat_scope(lent: "Lends", scope: ChatScope, as_of: str) -> ChatScope:
+async def move_chat_scope(
+    workspace: "Lends", scope: ChatScope, as_of: str
+) -> ChatScope:
     """Return the scope as of another place; who is not known there is let go.
 
     Raises:
         NotFound: There is no such place.
     """
-    bible = await load_story(lent, as_of)
+    bible = await load_story(workspace, as_of)
     there = replace(scope, as_of=as_of)
     if not scope.character:
         return there
@@ -88,19 +90,19 @@ async def move_chat_scope(lent: "Lends", scope: ChatScope, as_of: str) -> ChatSc
     return replace(there, character=name)
 
 
-async def list_horizon_stops(lent: "Lends", as_of: str) -> list[HorizonStop]:
+async def list_horizon_stops(workspace: "Lends", as_of: str) -> list[HorizonStop]:
     """Return every place to stop at, in story order; the whole story is none of them.
 
     Raises:
         NotFound: Nothing was read.
     """
-    require_ingested(lent)
-    order = await lent.order()
+    require_ingested(workspace)
+    order = await workspace.order()
     found: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
     for document, chapter, number in order.told():
         if document not in texts:
-            texts[document] = await lent.passages.text(document)
+            texts[document] = await workspace.passages.text(document)
         found += _stops_of(document, chapter, number, order, texts[document].text)
     return _marked(found, as_of, order)
 
@@ -152,7 +154,7 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 
 
 async def load_completion_context(
-    lent: "Lends", as_of: str, before: CompletionContext
+    workspace: "Lends", as_of: str, before: CompletionContext
 ) -> CompletionContext:
     """Return the characters known by `as_of`, and the places of the whole story.
 
@@ -162,18 +164,18 @@ async def load_completion_context(
         NotFound: There is no such place in the story.
         StoreProblem: The library cannot be read.
     """
-    if not lent.begun:
+    if not workspace.begun:
         return CompletionContext()
-    canon = lent.library.root / CANON_FILE_NAME
+    canon = workspace.library.root / CANON_FILE_NAME
     decided_at = canon.stat().st_mtime_ns if canon.exists() else 0
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     mark = f"{as_of} {decided_at} {counts}"
     if mark == before.mark:
         return before
-    bible = lent.bible()
+    bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     characters = (await bible.read(horizon)).characters
-    chapters = (await lent.order()).told()
+    chapters = (await workspace.order()).told()
     places = {
         f"ch{number}": chapter.title
         for _, chapter, number in chapters

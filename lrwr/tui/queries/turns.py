@@ -33,30 +33,30 @@ class Welcome:
     turns: tuple[Turn, ...] = ()
 
 
-async def load_welcome(lent: "Lends", options: ChatOptions) -> Welcome:
+async def load_welcome(workspace: "Lends", options: ChatOptions) -> Welcome:
     """Return how things stand, once all that is slow to load is loaded.
 
     Raises:
         NotFound: There is no such character, conversation or place in the story.
         SettingsProblem: The language model that is set has no key or no name.
     """
-    if not lent.begun:
+    if not workspace.begun:
         return Welcome(ChatScope())
-    session = lent.sessions()
-    scope = await resolve_chat_scope(lent, options)
-    turns = await lent.threads.turns(scope.thread) if scope.thread else []
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    session = workspace.sessions()
+    scope = await resolve_chat_scope(workspace, options)
+    turns = await workspace.threads.turns(scope.thread) if scope.thread else []
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     return Welcome(
         scope,
         session.model,
         counts,
-        lent.leaving(),
-        lent.first_use(),
+        workspace.leaving(),
+        workspace.first_use(),
         tuple(turns),
     )
 
 
-async def resolve_chat_scope(lent: "Lends", options: ChatOptions) -> ChatScope:
+async def resolve_chat_scope(workspace: "Lends", options: ChatOptions) -> ChatScope:
     """Return where the writer begins.
 
     Raises:
@@ -64,9 +64,9 @@ async def resolve_chat_scope(lent: "Lends", options: ChatOptions) -> ChatScope:
     """
     scope = ChatScope()
     if options.thread:
-        found = find_thread(options.thread, await lent.threads.threads())
+        found = find_thread(options.thread, await workspace.threads.threads())
         scope = ChatScope.of_thread(found)
-    bible = lent.bible()
+    bible = workspace.bible()
     if options.as_of:
         await bible.horizon(options.as_of)
         scope = replace(scope, as_of=options.as_of)
@@ -79,24 +79,24 @@ async def resolve_chat_scope(lent: "Lends", options: ChatOptions) -> ChatScope:
 
 
 async def load_stopped_turn(
-    lent: "Lends", scope: ChatScope, text: str
+    workspace: "Lends", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
     """Return what was kept of a turn that was stopped; None where nothing was."""
     thread = scope.thread
     if thread is None:
-        threads = await lent.threads.threads()
+        threads = await workspace.threads.threads()
         thread = threads[0].id if threads else None
-    turns = await lent.threads.turns(thread, last=1) if thread else []
+    turns = await workspace.threads.turns(thread, last=1) if thread else []
     if thread and turns and turns[0].question == text:
         return thread, turns[0]
     return None
 
 
 async def stream_answer(
-    lent: "Lends", scope: ChatScope, text: str
+    workspace: "Lends", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
-    if not lent.begun:
+    if not workspace.begun:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
@@ -108,6 +108,6 @@ async def stream_answer(
         as_of=scope.as_of,
         witnessed=scope.witnessed,
     )
-    async with aclosing(lent.sessions().ask(asking)) as events:
+    async with aclosing(workspace.sessions().ask(asking)) as events:
         async for event in events:
             yield event

@@ -43,7 +43,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         """Return nobody, then everybody who is known so far."""
         scope = self.room.scope
         self._bible = await self.room.room.service_thread.run(
-            lambda lent: load_story(lent, scope.as_of)
+            lambda workspace: load_story(workspace, scope.as_of)
         )
         chosen = scope.character
         marked = (_row(one, chosen=chosen) for one in self._bible.characters)

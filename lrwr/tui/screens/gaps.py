@@ -57,7 +57,7 @@ class GapsScreen(MasterDetailScreen[None]):
         """Return the open gaps: this conversation's, the others, the postponed."""
         scope, room = self.room.scope, self.room.room
         left = await room.service_thread.run(
-            lambda lent: load_open_gaps(lent, scope.as_of, scope.thread)
+            lambda workspace: load_open_gaps(workspace, scope.as_of, scope.thread)
         )
         self._left = left
         remedy = explain_model_setup(left.bible, room.settings)
@@ -137,7 +137,7 @@ class GapsScreen(MasterDetailScreen[None]):
     async def _decide(self, gap: Gap, answer: str | None) -> None:
         after = self.query_one(RowList).key_after(gap.id)
         decision = await self.room.room.service_thread.run(
-            lambda lent: decide_gap(lent, gap, answer)
+            lambda workspace: decide_gap(workspace, gap, answer)
         )
         if decision is None:
             self._say("That was decided already.")
@@ -153,7 +153,7 @@ class GapsScreen(MasterDetailScreen[None]):
             return
         last = self._decided[-1]
         told = await self.room.room.service_thread.run(
-            lambda lent: undo_gap_decision(lent, last)
+            lambda workspace: undo_gap_decision(workspace, last)
         )
         self._decided.pop()
         self._say(

@@ -29,16 +29,16 @@ class HorizonScreen(MasterDetailScreen[str | None]):
     async def rows(self) -> Sequence[ListRow]:
         """Return the whole story, then its chapters and their scenes."""
         as_of = self.room.scope.as_of
-        found = await self.room.room.service_thread.run(
-            lambda lent: list_horizon_stops(lent, as_of)
+        stops = await self.room.room.service_thread.run(
+            lambda workspace: list_horizon_stops(workspace, as_of)
         )
-        self._stops = {_key(stop): stop for stop in found}
+        self._stops = {_key(stop): stop for stop in stops}
         here = "" if as_of else _HERE
-        return [ListRow(WHOLE, f"{here}{WHOLE}"), *map(_row, found)]
+        return [ListRow(WHOLE, f"{here}{WHOLE}"), *map(_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Say what follows from stopping there."""
-        return _told(self._stops.get(key))
+        return _render_stop(self._stops.get(key))
 
     def first(self) -> str:
         """Stand where the writer stands."""
@@ -70,7 +70,7 @@ def _name_of(stop: HorizonStop) -> str:
     return f"what opens chapter {stop.chapter}" if opens else f"chapter {stop.chapter}"
 
 
-def _told(stop: HorizonStop | None) -> Iterator[StyledLine]:
+def _render_stop(stop: HorizonStop | None) -> Iterator[StyledLine]:
     if stop is None:
         yield StyledLine((StyledText(WHOLE, "strong"),))
         yield StyledLine(("Answers may use everything that was read, notes, too.",), 2)

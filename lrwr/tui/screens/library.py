@@ -45,13 +45,13 @@ class LibraryOverview:
     root: Path
 
 
-async def load_library_overview(lent: "Lends") -> LibraryOverview:
+async def load_library_overview(workspace: "Lends") -> LibraryOverview:
     """Return how the library stands."""
-    root, folders = lent.library.root, lent.manuscript()
-    if not lent.begun:
+    root, folders = workspace.library.root, workspace.manuscript()
+    if not workspace.begun:
         return LibraryOverview(None, folders, (), root)
-    counts = await lent.passages.counts(lent.settings.pipeline)
-    jobs = await lent.jobs.jobs(limit=SHOWN)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
+    jobs = await workspace.jobs.jobs(limit=SHOWN)
     return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
@@ -106,7 +106,7 @@ class LibraryScreen(ModalSheet[bool]):
     def on_mount(self) -> None:
         """Look, and go on looking."""
         self.query_one(ProgressBar).display = False
-        self._say()
+        self._show_message()
         self.query_one("#folder").display = False
         self._show_learned()
         self._look()
@@ -114,19 +114,23 @@ class LibraryScreen(ModalSheet[bool]):
 
     @work(exclusive=True, group="look", exit_on_error=False)
     async def _look(self) -> None:
-        shelf = await self._services.run(load_library_overview)
-        self.query_one("#counts", Static).update(sanitize_text(_counted(shelf)))
-        self.query_one("#jobs", Static).update(sanitize_text(_worked(shelf.jobs)))
+        overview = await self._services.run(load_library_overview)
+        self.query_one("#counts", Static).update(
+            sanitize_text(_describe_counts(overview))
+        )
+        self.query_one("#jobs", Static).update(
+            sanitize_text(_describe_jobs(overview.jobs))
+        )
         folder = self.query_one("#folder", Input)
-        if not shelf.folders and not folder.display:
+        if not overview.folders and not folder.display:
             folder.display = True
             folder.focus()
         self._show_learned()
 
     def _show_learned(self) -> None:
         lines = [sanitize_line(line) for line in reversed(self._learned)]
-        told = "\n".join(lines) or "Nothing yet: /watch reads each save."
-        self.query_one("#learned", Static).update(sanitize_text(told))
+        notices = "\n".join(lines) or "Nothing yet: /watch reads each save."
+        self.query_one("#learned", Static).update(sanitize_text(notices))
 
     @on(Input.Submitted, "#folder")
     def _named(self, event: Input.Submitted) -> None:
@@ -150,27 +154,29 @@ class LibraryScreen(ModalSheet[bool]):
         bar = self.query_one(ProgressBar)
         bar.update(total=None, progress=0)
         bar.display = True
-        self._say()
+        self._show_message()
 
         def seen(event: IngestEvent) -> None:
             self.post_message(self.Seen(event))
 
         try:
-            told = await self._services.run(lambda lent: _read_in(lent, folder, seen))
+            report = await self._services.run(
+                lambda workspace: _ingest(workspace, folder, seen)
+            )
             self._changed = True
-            self._say(*told)
+            self._show_message(*report)
         except LrwrError as error:
-            self._say(f"{error}\n{error.hint}".strip(), bad=True)
+            self._show_message(f"{error}\n{error.hint}".strip(), bad=True)
         finally:
             bar.display = False
             self._look()
 
-    def _say(self, *lines: str, bad: bool = False) -> None:
+    def _show_message(self, *lines: str, bad: bool = False) -> None:
         text = sanitize_text("\n".join(lines))
-        for part, told in (("#trouble", bad), ("#report", not bad)):
+        for part, is_used in (("#trouble", bad), ("#report", not bad)):
             shown = self.query_one(part, Static)
-            shown.update(text if told else "")
-            shown.display = told and bool(text)
+            shown.update(text if is_used else "")
+            shown.display = is_used and bool(text)
 
     @on(Seen)
     def _advance(self, seen: Seen) -> None:
@@ -184,35 +190,39 @@ class LibraryScreen(ModalSheet[bool]):
                 pass
 
 
-async def _read_in(
-    lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
+async def _ingest(
+    workspace: "Lends", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    report = await lent.ingest(_named_in(lent.library.root, folder), seen)
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    report = await workspace.ingest(
+        _resolve_targets(workspace.library.root, folder), seen
+    )
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [
-        *describe_ingest_report(report, counts, lent.settings),
-        *(f"{describe_document_problem(one)}. {one.hint}" for one in report.problems),
+        *describe_ingest_report(report, counts, workspace.settings),
+        *(f"{describe_document_problem(p)}. {p.hint}" for p in report.problems),
         *report.remarks,
     ]
 
 
-def _named_in(root: Path, folder: str) -> list[Path]:
+def _resolve_targets(root: Path, folder: str) -> list[Path]:
     return [root / Path(folder).expanduser()] if folder else []
 
 
-def _counted(shelf: LibraryOverview) -> str:
-    where = ", ".join(_called(one, shelf.root) for one in shelf.folders)
-    if shelf.counts is None:
+def _describe_counts(overview: LibraryOverview) -> str:
+    where = ", ".join(
+        _display_path(folder, overview.root) for folder in overview.folders
+    )
+    if overview.counts is None:
         begin = f"r reads {where}." if where else "Where is your manuscript?"
         return f"Nothing has been read here yet. {begin}"
-    counts = shelf.counts
+    counts = overview.counts
     return (
         f"{format_count(counts.documents, 'document')}, {format_count(counts.words, 'word')},"
         f" {format_count(counts.chunks, 'passage')}\n{where}"
     )
 
 
-def _called(folder: Path, root: Path) -> str:
+def _display_path(folder: Path, root: Path) -> str:
     """Return a folder as the writer knows it, from where the library is."""
     if not folder.is_relative_to(root):
         return str(folder)
@@ -220,7 +230,7 @@ def _called(folder: Path, root: Path) -> str:
     return "all of this folder" if inside == "." else inside
 
 
-def _worked(jobs: Sequence[Job]) -> str:
+def _describe_jobs(jobs: Sequence[Job]) -> str:
     """Tell what waits, what is being done, and what failed."""
     waiting = sum(job.state is JobState.PENDING for job in jobs)
     running = [job for job in jobs if job.state is JobState.RUNNING]

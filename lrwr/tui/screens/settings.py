@@ -75,8 +75,8 @@ class SettingsScreen(ModalSheet[None]):
         wanted = self.query_one(Input).value.strip().lower()
         table = self.query_one(DataTable)
         table.clear()
-        for key, one in index_settings().items():
-            if wanted in f"{key} {one.about.meaning}".lower():
+        for key, setting in index_settings().items():
+            if wanted in f"{key} {setting.about.meaning}".lower():
                 table.add_row(*map(Text, self._row(key)), key=key)
         self._tell()
 
@@ -87,8 +87,8 @@ class SettingsScreen(ModalSheet[None]):
         meaning = "No setting is called so."
         if table.row_count:
             row = table.coordinate_to_cell_key(table.cursor_coordinate).row_key
-            one = index_settings()[str(row.value)]
-            meaning = f"{one.about.meaning} Default: {format_toml_value(one.default)}."
+            setting = index_settings()[str(row.value)]
+            meaning = f"{setting.about.meaning} Default: {format_toml_value(setting.default)}."
             _, _, where = self._row(str(row.value))
             meaning += f" Set by {where}." if where != SettingSource.DEFAULT else ""
         self.query_one(".meaning", Static).update(meaning)

@@ -59,9 +59,9 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def rows(self) -> Sequence[ListRow]:
         """Return a row for each conversation."""
-        found = await self.room.room.service_thread.run(load_threads)
-        self._threads = {str(thread.id): thread for thread in found}
-        return [_row(thread) for thread in found]
+        threads = await self.room.room.service_thread.run(load_threads)
+        self._threads = {str(thread.id): thread for thread in threads}
+        return [_row(thread) for thread in threads]
 
     def first(self) -> str:
         """Stand at the conversation that is under way."""
@@ -69,12 +69,14 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
         """Return the conversations in which the words were said."""
-        found = await self.room.room.service_thread.run(
-            lambda lent: search_threads(lent, text)
+        matches = await self.room.room.service_thread.run(
+            lambda workspace: search_threads(workspace, text)
         )
         rows = [
-            ListRow(str(one.thread.id), format_thread_title(one.thread), one.words)
-            for one in found
+            ListRow(
+                str(match.thread.id), format_thread_title(match.thread), match.words
+            )
+            for match in matches
         ]
         return [ListRow("", "said in", heading=True), *rows] if rows else []
 
@@ -82,9 +84,9 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         """Return who spoke when, and the newest questions and answers."""
         id_ = ThreadId(key)
         thread, turns = await self.room.room.service_thread.run(
-            lambda lent: load_thread_with_turns(lent, id_)
+            lambda workspace: load_thread_with_turns(workspace, id_)
         )
-        return _told(thread, turns)
+        return _render_thread(thread, turns)
 
     def select(self, key: str) -> None:
         """Open it."""
@@ -102,7 +104,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _rename(self, thread: Thread, title: str) -> None:
         services = self.room.room.service_thread
-        await services.run(lambda lent: lent.threads.rename(thread.id, title))
+        await services.run(lambda workspace: workspace.threads.rename(thread.id, title))
         new = format_thread_title(replace(thread, title=title))
         self.set_note(
             f"“{format_thread_title(thread)}” is now called “{new}”.", good=True
@@ -127,7 +129,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _delete(self, thread: Thread) -> None:
         gone = await self.room.room.service_thread.run(
-            lambda lent: delete_thread(lent, thread.id)
+            lambda workspace: delete_thread(workspace, thread.id)
         )
         lost = f" {format_count(gone, 'older one')} gone for good." if gone else ""
         self.set_note(
@@ -143,14 +145,14 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
-        found = await self.room.room.service_thread.run(
-            lambda lent: lent.threads.restore()
+        restored = await self.room.room.service_thread.run(
+            lambda workspace: workspace.threads.restore()
         )
-        if found is None:
+        if restored is None:
             self.set_note("There is no deleted conversation to bring back.")
             return
-        self.set_note(f"“{format_thread_title(found)}” is back.", good=True)
-        self.fill(at=str(found.id))
+        self.set_note(f"“{format_thread_title(restored)}” is back.", good=True)
+        self.fill(at=str(restored.id))
 
     def _chosen(self) -> Thread | None:
         return self._threads.get(self.key)
@@ -158,22 +160,26 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
 def _row(thread: Thread) -> ListRow:
     speaker = describe_speaker(thread.state)
-    told = (
+    details = (
         format_local_time(thread.updated_at),
         f"with {speaker}",
         format_count(thread.turns, "turn"),
     )
-    return ListRow(str(thread.id), format_thread_title(thread), ", ".join(told))
+    return ListRow(str(thread.id), format_thread_title(thread), ", ".join(details))
 
 
-def _told(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:
+def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:
     yield StyledLine((StyledText(format_thread_title(thread), "strong"),))
     as_of = f", as of {thread.state.as_of}" if thread.state.as_of else ""
-    told = (
+    details = (
         f"{format_count(thread.turns, 'turn')}, {format_local_time(thread.updated_at)}"
     )
     yield StyledLine(
-        (StyledText(f"{told}, with {describe_speaker(thread.state)}{as_of}", "faint"),),
+        (
+            StyledText(
+                f"{details}, with {describe_speaker(thread.state)}{as_of}", "faint"
+            ),
+        ),
         2,
     )
     if len(turns) > _READ:
@@ -197,7 +203,7 @@ async def export_thread_as(
     chosen: str | None = path.strip()
     if not chosen:
         suggestion = await screen.room.service_thread.run(
-            lambda lent: suggest_export_path(lent, title)
+            lambda workspace: suggest_export_path(workspace, title)
         )
         dialog = TextInputScreen(
             "Write it to",
@@ -210,6 +216,6 @@ async def export_thread_as(
     target = chosen
     return str(
         await screen.room.service_thread.run(
-            lambda lent: export_thread_to_file(lent, thread, target)
+            lambda workspace: export_thread_to_file(workspace, thread, target)
         )
     )
