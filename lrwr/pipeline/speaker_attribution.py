@@ -16,7 +16,7 @@ from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_pat
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.nlp.names.candidates import CAPITALIZED_WORD
-from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.canonical import NameOverrides, NotePerson, infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import find_mentions

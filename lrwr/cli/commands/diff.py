@@ -93,7 +93,7 @@ async def _compare(
     from lrwr.app.container import open_services
     from lrwr.app.diff import diff_manuscript
     from lrwr.cli.commands.ingest import create_progress_listener
-    from lrwr.core.settings.targets import resolve_targets
+    from lrwr.core.settings.library import resolve_targets
     from lrwr.pipeline.diff import filter_story_diff as narrowed
 
     async with open_services(settings, say=output.story) as services:

@@ -135,9 +135,8 @@ async def _ingest(
         announce_first_use,
         prompt_for_consent,
     )
-    from lrwr.core.settings.library import store_ingested_paths
-    from lrwr.core.settings.targets import resolve_targets
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+    from lrwr.core.settings.library import resolve_targets, store_ingested_paths
+    from lrwr.core.settings.places import describe_unsafe_folder
 
     began = time.monotonic()
     async with open_services(settings, say=output.story) as services:

@@ -64,8 +64,7 @@ def _write(file: Path, output: "Output", *, force: bool) -> None:
 
 
 def _say_what_is_next(file: Path, output: "Output") -> None:
-    from lrwr.core.settings.places import STATE_FOLDER_NAME
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+    from lrwr.core.settings.places import STATE_FOLDER_NAME, describe_unsafe_folder
 
     output.story("Every setting is in there, explained and switched off.")
     if warning := describe_unsafe_folder(file.parent / STATE_FOLDER_NAME):

@@ -241,7 +241,7 @@ async def _one(
     full: bool,
 ) -> None:
     from lrwr.cli.runtime.session import open_search_services
-    from lrwr.core.retrieval.stale_results import drop_deleted_passages
+    from lrwr.core.retrieval.freshness import drop_deleted_passages
 
     async with open_search_services(settings, output, as_json=as_json) as services:
         finder = services.finder()
@@ -304,9 +304,8 @@ def _show(
     from lrwr.cli.presenters.search_quality import print_confidence
     from lrwr.cli.runtime.stream import StyledText
     from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-    from lrwr.core.model.query_terms import extract_content_words
-    from lrwr.core.model.text import Span
-    from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
+    from lrwr.core.model.text import Span, extract_content_words
+    from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
     words = extract_content_words(request.question)
     weights = WordWeights.of(words, {}, 1)

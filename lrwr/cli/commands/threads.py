@@ -121,7 +121,7 @@ def threads_search_command(
     """Find questions and answers that hold any of the words, best first."""
     from lrwr.cli.presenters import threads as conversations
     from lrwr.core.model.errors import SettingsProblem
-    from lrwr.core.model.query_terms import extract_content_words
+    from lrwr.core.model.text import extract_content_words
 
     wanted = extract_content_words(" ".join(words))
     if not wanted:

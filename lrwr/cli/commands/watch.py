@@ -97,8 +97,7 @@ async def _watch(
         announce_first_use,
         prompt_for_consent,
     )
-    from lrwr.core.settings.library import store_ingested_paths
-    from lrwr.core.settings.targets import resolve_targets
+    from lrwr.core.settings.library import resolve_targets, store_ingested_paths
     from lrwr.pipeline.watch.events import SaveReport
 
     async with open_services(settings, say=output.story, brief=once) as services:
@@ -136,7 +135,7 @@ async def _watch(
 
 
 def _warn_of_sync(services: "Services", output: "Output") -> None:
-    from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+    from lrwr.core.settings.places import describe_unsafe_folder
 
     warning = describe_unsafe_folder(services.library.state_dir)
     if warning and not services.library.database.exists():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def reset_calibration(settings: "Settings", output: "Output", *, as_json: bool) -> None:
     """Forget what was fitted in this library."""
-    from lrwr.core.retrieval.calibration_store import delete_calibrations
+    from lrwr.core.retrieval.confidence import delete_calibrations
     from lrwr.core.settings.library import check_state_dir, resolve_library
 
     library = resolve_library(settings)
@@ -84,12 +84,12 @@ async def _ask(
 
 def _saved(services: "Services", trials: "list[CalibrationTrial]") -> Path:
     """Keep what was fitted, beside what was kept of other rankings."""
-    from lrwr.core.retrieval.calibration_store import (
+    from lrwr.core.retrieval.confidence import (
         get_calibration_path,
+        index_calibrations,
         load_calibrations,
         save_calibrations,
     )
-    from lrwr.core.retrieval.confidence import index_calibrations
 
     before, _ = load_calibrations(get_calibration_path(services.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]

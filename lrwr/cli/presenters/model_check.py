@@ -19,7 +19,7 @@ from lrwr.core.model.errors import SettingsProblem
 
 if TYPE_CHECKING:
     from lrwr.cli.runtime.output import Output
-    from lrwr.core.bible.projection import StoryKnowledge
+    from lrwr.core.bible.service import StoryKnowledge
     from lrwr.core.model.usage import Usage
     from lrwr.core.settings.model import Settings
 

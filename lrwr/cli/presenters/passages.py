@@ -22,7 +22,7 @@ def describe_passage_chapter(passage: "Passage") -> str:
 def highlight_words(text: str, words: "list[str]") -> "list[LinePiece]":
     """Return `text` with the words of the question made to stand out."""
     from lrwr.cli.runtime.stream import StyledText
-    from lrwr.core.retrieval.evidence import split_highlighted_words
+    from lrwr.core.retrieval.retrievers import split_highlighted_words
 
     return [
         StyledText(piece, "strong") if hit else piece

@@ -47,7 +47,7 @@ async def load_manuscript_texts(
 ) -> ManuscriptTexts:
     """Return the manuscript's texts; none where nothing has been ingested."""
     from lrwr.app.container import open_services
-    from lrwr.core.retrieval.stale_results import load_existing_texts
+    from lrwr.core.retrieval.freshness import load_existing_texts
 
     async with open_services(settings, say=output.warn) as services:
         try:

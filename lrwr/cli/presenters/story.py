@@ -21,7 +21,7 @@ from lrwr.app.presenters.story import explain_model_setup as explain_model_setup
 from lrwr.app.presenters.text import sanitize_line, shorten_excerpt
 from lrwr.cli.runtime.stream import StyledText
 from lrwr.core.bible.phrases import format_chapter_name, format_evidence_location
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 
 if TYPE_CHECKING:
     import typer

@@ -49,7 +49,7 @@ async def load_thread_with_turns(
 async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
     from lrwr.app.presenters.threads import cut_around_words
-    from lrwr.core.model.query_terms import extract_content_words
+    from lrwr.core.model.text import extract_content_words
 
     wanted = extract_content_words(text)
     if not wanted:

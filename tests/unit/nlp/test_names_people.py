@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.canonical import NameOverrides, NotePerson, infer_cast
 from lrwr.core.nlp.names.evidence import gather_name_evidence
 
 TALK = (

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.pipeline.stages.verification import filter_verified_facts, find_fuzzy_quote
 
