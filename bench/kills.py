@@ -31,7 +31,7 @@ from pathlib import Path
 from bench.children import environment
 from bench.held import differences, holdings
 from bench.scripted import ScriptedWriter
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "marsh-lantern"
 NAMES = ("PurpleFrog", "OchraMags", "Nell Tallow", "Corin Vale", "Mrs. Gannet")

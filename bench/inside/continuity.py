@@ -25,13 +25,13 @@ from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.ports.analyst import Excerpt
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import DocumentFact

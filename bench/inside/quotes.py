@@ -16,11 +16,11 @@ from typing import Any
 from bench.data import read_lines
 from bench.inside.roster import evidence_of, read_novel, scorer
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Mention, Quotation
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import attribute_quotations
-from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.nlp.names.narrator import gather_narrator_evidence, infer_narrators
 

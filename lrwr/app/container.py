@@ -149,13 +149,11 @@ class Services:
 
     def calibrations(self) -> "CalibrationTable":
         """Return what signals of a search mean here: as shipped, or as fitted here."""
-        from lrwr.core.retrieval.calibration_store import (
-            get_calibration_path,
-            load_calibrations,
-        )
         from lrwr.core.retrieval.confidence import (
             SHIPPED_CALIBRATIONS,
+            get_calibration_path,
             index_calibrations,
+            load_calibrations,
         )
 
         kept, problem = load_calibrations(get_calibration_path(self.library))

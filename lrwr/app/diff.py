@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         GitRevision,
         UnreadableFile,
     )
-    from lrwr.core.bible.projection import StoryKnowledge
+    from lrwr.core.bible.service import StoryKnowledge
     from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.diff import StoryDiff

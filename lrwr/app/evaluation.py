@@ -331,7 +331,7 @@ class SessionAnswerer:
             ServiceUnavailable: The model did not answer.
             StoreProblem: The library cannot be read.
         """
-        from lrwr.core.chat.canon_answers import parse_canon_command
+        from lrwr.core.chat.nodes import parse_canon_command
         from lrwr.core.chat.service import TurnRequest
         from lrwr.core.model.turns import Citation, PassageCited, TurnDone
         from lrwr.pipeline.evaluation.answers import build_answer_from_turn

@@ -118,10 +118,10 @@ def _model_voices(
     from lrwr.core.chat.context.gap_finder import GapFinder
     from lrwr.core.chat.context.tool_loop import LookupLoop
     from lrwr.core.chat.generation.avatars import ModelAvatar
+    from lrwr.core.chat.history import MeteredChatModel
     from lrwr.core.chat.planning.model import ModelPlanner
     from lrwr.core.chat.planning.rules import plan_by_rules
     from lrwr.core.chat.turn_models import TurnModels
-    from lrwr.core.chat.usage import MeteredChatModel
     from lrwr.core.model.usage import compute_total_price
 
     planning, answering = MeteredChatModel(planner), MeteredChatModel(avatar)

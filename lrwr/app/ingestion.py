@@ -110,8 +110,8 @@ def create_processing_service(
     from lrwr.core.adapters.source.folder import FolderSource
     from lrwr.core.adapters.source.parser import ManuscriptParser
     from lrwr.core.adapters.storage.worker_liveness import build_worker_name
-    from lrwr.pipeline.local_runner import LocalRunner
     from lrwr.pipeline.recipes import RecipeTools
+    from lrwr.pipeline.service import LocalRunner
 
     settings, now = lender.settings, desk.now
     store, analyses = desk.stores.knowledge, desk.stores.analysis
@@ -197,8 +197,8 @@ def _elsewhere(
     from lrwr.core.adapters.modal.factory import select_remote_settings
     from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
     from lrwr.core.adapters.source.parser import ManuscriptParser
-    from lrwr.pipeline.local_runner import build_recipe_name
     from lrwr.pipeline.remote_input import create_remote_input
+    from lrwr.pipeline.service import build_recipe_name
 
     parse, embedder = ManuscriptParser(), tools.embedder
     task = ModalRunOptions(

@@ -43,8 +43,8 @@ from lrwr.core.ports.job_runner import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import SETTINGS_FILE_NAME
-from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
 from lrwr.pipeline.report import wrap_unexpected_error
+from lrwr.pipeline.service import LocalRunner, build_recipe_name
 
 if TYPE_CHECKING:
     from modal import App, Image
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.ports.embedder import Embedder
     from lrwr.pipeline.recipes import KnownVectors, Recipe
-    from lrwr.pipeline.stages.pieces import CountTokens
+    from lrwr.pipeline.stages.windows import CountTokens
 
 SECRET = "lrwr-openai"
 """The secret of Modal's that holds the key of whoever is asked from there."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.ingestion import IngestLimits
 from lrwr.app.presenters.watch import list_changed_documents
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import StaleAnswerDetector
-from lrwr.core.settings.unsafe_folders import find_network_drive
+from lrwr.core.settings.places import find_network_drive
 from lrwr.pipeline.watch.events import SaveReport, WatchCause, WatchEvent
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import EmitIngestEvent
     from lrwr.pipeline.service import DocumentProcessingService
+    from lrwr.pipeline.watch.debounce import SnapshotJobQueue
     from lrwr.pipeline.watch.service import WatchService
-    from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 
 
 def create_watch_service(
@@ -44,9 +44,8 @@ def create_watch_service(
         SettingsProblem: A language model is set that cannot be asked.
     """
     from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-    from lrwr.pipeline.watch.debounce import WatchIntervals
+    from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
     from lrwr.pipeline.watch.service import WatchDependencies, WatchService
-    from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 
     settings, watch = services.settings, services.settings.watch
     with_model = settings.model.use != "off"

@@ -17,10 +17,13 @@ from lrwr.app.container import Services, open_services
 from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
-from lrwr.core.settings.library import prepare_state_dir, store_ingested_paths
+from lrwr.core.settings.library import (
+    prepare_state_dir,
+    resolve_targets,
+    store_ingested_paths,
+)
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.own_files import check_output_file, write_output_file
-from lrwr.core.settings.targets import resolve_targets
 
 if TYPE_CHECKING:
     from lrwr.core.canon.service import CanonService

@@ -8,7 +8,6 @@ from functools import partial
 from hashlib import sha256
 from uuid import UUID, uuid5
 
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import (
     Chunk,
     ChunkId,
@@ -18,12 +17,12 @@ from lrwr.core.model.chunks import (
 )
 from lrwr.core.model.documents import Document, DocumentType
 from lrwr.core.model.events import StageStarted
-from lrwr.core.model.facts import WRITER_KEEPER, Fact, FactAbout
+from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
-from lrwr.core.nlp.names.characters import infer_cast
+from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
 from lrwr.core.nlp.text.todo_markers import find_note_gaps
 from lrwr.core.ports.analysis_store import AnalysisStore

@@ -12,9 +12,8 @@ from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.embedder import Embedder
-from lrwr.pipeline.stages.embedding import embed_missing
-from lrwr.pipeline.stages.pieces import CountTokens
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
+from lrwr.pipeline.stages.windows import CountTokens, embed_missing
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,9 +1,9 @@
-"""DocumentProcessingService: the only writer of knowledge."""
+"""DocumentProcessingService, the only writer of knowledge, and the local job runner."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
@@ -17,7 +17,12 @@ from lrwr.core.model.events import (
 )
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
 from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.job_runner import JobRunner, RunnerUnavailable
+from lrwr.core.ports.job_runner import (
+    JobProgressCallback,
+    JobResult,
+    JobRunner,
+    RunnerUnavailable,
+)
 from lrwr.core.ports.manuscript_source import (
     DocumentParser,
     ManuscriptSource,
@@ -31,7 +36,6 @@ from lrwr.pipeline.changes import (
     plan_ingestion,
 )
 from lrwr.pipeline.dry_run import estimate_ingestion
-from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.report import (
     EmitIngestEvent,
@@ -42,20 +46,60 @@ from lrwr.pipeline.report import (
 )
 from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributor
 
+WORKERS = 3
+"""Documents in work at once: one is read or stored while others are embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRunner:
+    """Keeps the JobRunner port: parses and learns on this machine."""
+
+    parse: DocumentParser
+    recipe: Recipe
+    tools: RecipeTools
+
+    @property
+    def places(self) -> int:
+        """Return how many documents may be in work at once."""
+        return WORKERS
+
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
+        """Return the knowledge of a file's bytes.
+
+        Raises:
+            UnreadableDocument: The bytes are not what the ending says.
+        """
+        parsed = await asyncio.to_thread(self.parse, document, content)
+        await report(StageStarted(document, JobStage.SPLIT))
+        try:
+            return JobResult(await self.recipe.learn(parsed, self.tools, report))
+        except ServiceUnavailable as error:
+            return JobResult(await self.recipe.draft(parsed, self.tools), error)
+
+    async def stored(self, document: DocumentId) -> None:
+        """Nothing was kept for it."""
+        del document
+
+    async def aclose(self) -> None:
+        """Nothing is held open."""
+
+
+def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools) -> str:
+    """Name everything that knowledge depends on besides the document."""
+    return f"{parse.revision()}/{recipe.name(tools.embedder)}"
+
+
 LEASE = 10.0
 """Seconds a worker may be silent before its job is given to another."""
-
 BEAT = 3.0
 """Seconds between two signs of life."""
-
 PAUSE = 0.25
 """Seconds between two looks at jobs that another run holds."""
-
 UNFINISHED = "unfinished"
 """Ends the recipe's name of a document that must be completed by the next run."""
-
 INGEST_AGAIN = "Run `lrwr ingest` again."
-
 MOST_OPEN = 100_000
 """Jobs that are looked at when asking what is not done yet."""
 

@@ -16,7 +16,7 @@ from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_pat
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.nlp.names.candidates import CAPITALIZED_WORD
-from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.nlp.names.mentions import find_mentions
@@ -25,6 +25,7 @@ from lrwr.core.nlp.names.narrator import (
     gather_narrator_evidence,
     infer_narrators,
 )
+from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, CastStore
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.retrieval.story import StoryOrder, build_story_order

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json
+from lrwr.core.adapters.storage.sqlite.thread_store import state_to_json
 from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
     create_remote_library,

@@ -24,7 +24,7 @@ from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.settings.library import prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.places import get_session_path

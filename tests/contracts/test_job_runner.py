@@ -30,9 +30,9 @@ from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import JobResult, JobRunner, RunnerUnavailable
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.local_runner import LocalRunner, build_recipe_name
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.remote_input import create_remote_input
+from lrwr.pipeline.service import LocalRunner, build_recipe_name
 from tests.fakes.invented import chapter
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.remote_desks import until

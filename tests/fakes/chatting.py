@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranking import PassageSource
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
 from lrwr.core.model.search import Passage, ScoredChunk, SearchScope
 from lrwr.core.model.story import Horizon
-from lrwr.core.model.text import LineRange, Span
+from lrwr.core.model.text import WORD_PATTERN, LineRange, Span, normalize_word
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerSource,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import WORD_PATTERN
+from lrwr.core.model.text import WORD_PATTERN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lrwr.core.adapters.storage.sqlite.turn_rows import state_to_json, turn_to_columns
+from lrwr.core.adapters.storage.sqlite.thread_store import (
+    state_to_json,
+    turn_to_columns,
+)
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
 from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord, TurnRecord
 from lrwr.core.adapters.storage.supabase.thread_api import (

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.adapters.source.parser import ManuscriptParser
-from lrwr.core.bible.projection import StoryKnowledge
-from lrwr.core.bible.service import BibleService
+from lrwr.core.bible.service import BibleService, StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import (
     Alias,
@@ -15,11 +14,10 @@ from lrwr.core.model.cast import (
     Gender,
     Quotation,
 )
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText, LibraryCounts

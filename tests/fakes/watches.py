@@ -13,10 +13,9 @@ from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotS
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.service import DocumentProcessingService
-from lrwr.pipeline.watch.debounce import WatchIntervals
+from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
 from lrwr.pipeline.watch.events import WatchCause, WatchEvent
 from lrwr.pipeline.watch.service import WatchDependencies, WatchService
-from lrwr.pipeline.watch.snapshot import SnapshotJobQueue
 from tests.fakes.desks import SIZE
 from tests.fakes.embedder import count_words
 from tests.fakes.folder_events import ScriptedEvents

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
-from lrwr.core.retrieval import calibration_store
+from lrwr.core.retrieval import confidence
 from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.pipeline.evaluation import paths as evaluation
 
@@ -19,7 +19,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "library.db"
 LIBRARY_JSON = "library.json"
-CALIBRATION_JSON = calibration_store.CALIBRATION_FILE_NAME
+CALIBRATION_JSON = confidence.CALIBRATION_FILE_NAME
 QUESTIONS = evaluation.QUESTIONS
 SETTINGS = "lrwr.toml"
 DECISIONS = CANON_FILE_NAME

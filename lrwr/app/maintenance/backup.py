@@ -22,7 +22,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
 )
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.retrieval.calibration_store import get_calibration_path
+from lrwr.core.retrieval.confidence import get_calibration_path
 from lrwr.core.settings.library import Library
 from lrwr.pipeline.evaluation.paths import locate_questions_file
 

@@ -12,7 +12,7 @@ from lrwr.app.maintenance.finding import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
-from lrwr.core.adapters.vectors import qdrant_admin
+from lrwr.core.adapters.vectors import qdrant_http
 from lrwr.core.adapters.vectors.maintenance import list_shards
 from lrwr.core.adapters.vectors.qdrant import (
     build_collection_name,
@@ -108,7 +108,7 @@ def collect_remote_identifiers(
     marks = {
         name: mark
         for name in list_shards(library.index_dir)
-        if qdrant_admin.is_lrwr_collection(name)
+        if qdrant_http.is_lrwr_collection(name)
         and (mark := read_local_mark(library.index_dir, name))
     }
     bound = weight.hosted
@@ -153,7 +153,7 @@ async def remove_collections(
     ):
         ours, kin = await _belonging(wire, known)
         gone = [
-            name for name in ours if await qdrant_admin.delete_collection(wire, name)
+            name for name in ours if await qdrant_http.delete_collection(wire, name)
         ]
     left = (_of_kin(where, kin),) if kin else ()
     return RemoteDeletion(where, tuple(gone), left)
@@ -276,7 +276,7 @@ async def _belonging(
     A key that may not list them can still be good for those whose names are known.
     """
     try:
-        there = await qdrant_admin.list_lrwr_collections(wire)
+        there = await qdrant_http.list_lrwr_collections(wire)
     except ServiceUnavailable as error:
         if error.retryable:
             raise
@@ -284,7 +284,7 @@ async def _belonging(
     ours = [name for name in there if name in known.named]
     kin = []
     for name in (name for name in there if name not in known.named):
-        mark, of = await qdrant_admin.fetch_collection_mark(wire, name)
+        mark, of = await qdrant_http.fetch_collection_mark(wire, name)
         if mark and known.marks.get(name) == mark:
             ours.append(name)
         elif of and of == known.library:

@@ -25,13 +25,10 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 from lrwr.core.adapters.storage.supabase.library_link import assign_replica_writer
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.retrieval.calibration_store import (
-    get_calibration_path,
-    load_calibrations,
-)
+from lrwr.core.retrieval.confidence import get_calibration_path, load_calibrations
 from lrwr.core.settings.library import Library, prepare_state_dir
+from lrwr.core.settings.loader import load_settings_file
 from lrwr.core.settings.model import SettingSource
-from lrwr.core.settings.sources import load_settings_file
 from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import parse_questions
 

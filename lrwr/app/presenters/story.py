@@ -19,7 +19,7 @@ from lrwr.core.bible.phrases import (
     list_unevaluated_fields,
 )
 from lrwr.core.bible.values import GapState
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import (

@@ -65,7 +65,7 @@ def get_citation_places(
 
 def cut_around_words(text: str, words: Sequence[str]) -> str:
     """Return a text cut short, around the first of the words that it holds."""
-    from lrwr.core.retrieval.evidence import split_highlighted_words
+    from lrwr.core.retrieval.retrievers import split_highlighted_words
 
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path, PureWindowsPath
 from uuid import uuid4
 
-from lrwr.core.adapters.source.skip_reasons import (
+from lrwr.core.adapters.source.exclusions import (
     explain_skipped_file,
     explain_skipped_folder,
 )

@@ -24,8 +24,8 @@ from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode
+from lrwr.core.settings.library import resolve_targets
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.targets import resolve_targets
 from lrwr.pipeline.diff import filter_story_diff
 
 EPILOG = (

@@ -8,8 +8,11 @@ import typer
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.example import render_example_toml
-from lrwr.core.settings.places import SETTINGS_FILE_NAME, STATE_FOLDER_NAME
-from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+from lrwr.core.settings.places import (
+    SETTINGS_FILE_NAME,
+    STATE_FOLDER_NAME,
+    describe_unsafe_folder,
+)
 
 app = typer.Typer()
 

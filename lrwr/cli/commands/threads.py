@@ -30,7 +30,7 @@ from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId
 from lrwr.core.ports.thread_store import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation

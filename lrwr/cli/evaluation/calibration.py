@@ -7,13 +7,14 @@ from lrwr.cli.presenters import search_quality
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import require_passages
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.retrieval.calibration_store import (
+from lrwr.core.retrieval.confidence import (
+    SHIPPED_CALIBRATIONS,
     delete_calibrations,
     get_calibration_path,
+    index_calibrations,
     load_calibrations,
     save_calibrations,
 )
-from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS, index_calibrations
 from lrwr.core.settings.library import check_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.evaluation.calibration_check import (

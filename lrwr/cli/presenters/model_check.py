@@ -10,7 +10,7 @@ from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.presenters.contradictions import CheckRequest, load_check_scope
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
 from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.values import Contradiction

@@ -10,7 +10,7 @@ from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.search import Passage
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import DocumentFact
-from lrwr.core.retrieval.evidence import split_highlighted_words
+from lrwr.core.retrieval.retrievers import split_highlighted_words
 from lrwr.core.retrieval.service import SearchResult
 
 

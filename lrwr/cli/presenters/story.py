@@ -43,8 +43,8 @@ from lrwr.core.bible.values import (
     TimelineMoment,
     WorldElement,
 )
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import NotFound
+from lrwr.core.model.facts import Certainty
 from lrwr.core.settings.model import Settings
 
 

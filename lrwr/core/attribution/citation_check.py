@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.attribution.citations import differs_only_in_typography
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
+    SentenceSplitter,
+    Span,
     normalize_word,
     stem_lightly,
 )
-from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import AnswerMode, Citation, WebCitation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.web.citations import WEB_MARK, normalize_web_marks, parse_web_marks

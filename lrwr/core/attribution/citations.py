@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD_PATTERN
-from lrwr.core.model.text import LineRange, SentenceSplitter, Span
+from lrwr.core.model.text import WORD_PATTERN, LineRange, SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.record_store import DocumentText

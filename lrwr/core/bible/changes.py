@@ -21,7 +21,7 @@ from lrwr.core.bible.events import (
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.impact import AffectedScene, LaterSceneFinder
 from lrwr.core.bible.phrases import list_model_claims
-from lrwr.core.bible.projection import StoryKnowledge, project_bible
+from lrwr.core.bible.service import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,

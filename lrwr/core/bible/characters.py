@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lrwr.core.bible.horizon import HorizonView
-from lrwr.core.canon.conflicts import resolve_canon_person
-from lrwr.core.canon.model import CanonNames, normalize_canon_text
+from lrwr.core.canon.model import CanonNames, normalize_canon_text, resolve_canon_person
 from lrwr.core.model.cast import Alias, Cast, Character
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import Fact
+from lrwr.core.model.facts import Certainty, Fact
 from lrwr.core.nlp.names.lookup import is_misread_place
 from lrwr.core.ports.story_store import FirstMention
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.values import BibleClaim, TextEvidence
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
+    Certainty,
     Fact,
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word, stem_lightly
+from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
 from lrwr.core.ports.story_store import DocumentFact
 
 _ARTICLES = frozenset({"a", "an", "the"})

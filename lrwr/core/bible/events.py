@@ -23,11 +23,11 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
+    Certainty,
     CharacterField,
     Fact,
     FactAbout,

@@ -10,11 +10,22 @@ from lrwr.core.bible.claims import (
     normalize_attribute,
     normalize_value,
 )
-from lrwr.core.bible.ids import assign_short_ids, find_by_id_prefix
-from lrwr.core.bible.values import BibleClaim, Gap, GapState, TextEvidence
+from lrwr.core.bible.values import (
+    BibleClaim,
+    Gap,
+    GapState,
+    TextEvidence,
+    assign_short_ids,
+    find_by_id_prefix,
+)
 from lrwr.core.canon.model import Canon, UndefinedAttribute
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, CharacterField, FactAbout
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Certainty,
+    CharacterField,
+    FactAbout,
+)
 from lrwr.core.model.turns import GapFlag
 
 GapKey = tuple[str, str]

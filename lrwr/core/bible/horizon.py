@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import islice
 
 from lrwr.core.bible.values import TextEvidence
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.record_store import DocumentText

@@ -11,8 +11,7 @@ from enum import StrEnum
 
 from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
-from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, normalize_word
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, normalize_word
 from lrwr.core.nlp.names import lookup
 from lrwr.core.nlp.names.lexicon import is_non_name
 from lrwr.core.nlp.names.overrides import fold_name

@@ -22,8 +22,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
 )
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES_KEEPER, CharacterField, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, CharacterField, FactAbout
 
 _FEMALE = "mrs miss ms lady madame mademoiselle aunt queen princess mother sister"
 _MALE = "mr sir lord monsieur uncle king prince father brother"

@@ -1,12 +1,24 @@
-"""The file `lrwr.canon.toml`: read whole, replaced whole, never through a foreign link."""
+"""The file `lrwr.canon.toml`, replaced whole, and the log of decisions made here.
 
+The log is what decisions are undone and redone from.
+"""
+
+import json
 import os
 import stat
 import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from os import fsync
 from pathlib import Path
+from typing import Any, get_args
 
-from lrwr.core.canon.model import Canon
+from lrwr.core.canon.decision import Decision, DocumentTypeSet, PointOfViewSet
+from lrwr.core.canon.model import Canon, ManuscriptLocation
 from lrwr.core.canon.parser import parse_canon
+from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 MAX_CANON_BYTES = 4 * 1024 * 1024
@@ -113,3 +125,227 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+_UNDONE, _REDONE = "undone", "redone"
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """One stretch of a text, replaced: at character `at`, `removed` by `inserted`.
+
+    `before` and `after` are the digests of the whole text, empty for no file.
+    """
+
+    at: int
+    removed: str
+    inserted: str
+    before: str
+    after: str
+
+    @classmethod
+    def between(cls, old: str | None, new: str) -> "TextEdit":
+        """Return the shortest single edit that makes `new` of `old`."""
+        was = old or ""
+        start = _common(was, new)
+        end = _common(was[start:][::-1], new[start:][::-1])
+        return cls(
+            start,
+            was[start : len(was) - end],
+            new[start : len(new) - end],
+            hash_canon_text(old),
+            hash_canon_text(new),
+        )
+
+    def undone(self, text: str | None) -> str | None:
+        """Return the text before the edit, `text` being the one after it."""
+        return self._swap(text, self.inserted, self.removed) if self.before else None
+
+    def redone(self, text: str | None) -> str:
+        """Return the text after the edit, `text` being the one before it."""
+        return self._swap(text, self.removed, self.inserted)
+
+    def _swap(self, text: str | None, old: str, new: str) -> str:
+        whole = text or ""
+        return whole[: self.at] + new + whole[self.at + len(old) :]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLogEntry:
+    """A decision, and what it did to the file."""
+
+    decision: Decision
+    when: datetime
+    edit: TextEdit
+
+
+@dataclass(slots=True)
+class UndoStacks:
+    """Decisions that hold, and those that were taken back; the last is next in turn."""
+
+    done: list[DecisionLogEntry] = field(default_factory=list)
+    undone: list[DecisionLogEntry] = field(default_factory=list)
+
+
+class DecisionLog:
+    """A file of lines, one for each thing that happened; it only grows.
+
+    A line is written before the canon file changes. When the file shows that the
+    change never came, `stacks` takes the line back.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def exists(self) -> bool:
+        """Say whether anything was ever decided here."""
+        return self._path.exists()
+
+    def stacks(self, now: str | None) -> tuple[UndoStacks, str]:
+        """Return both stacks, and the word that mends the log, empty if it is right.
+
+        `now` is the text of the canon file.
+
+        Raises:
+            StoreProblem: The log cannot be read.
+        """
+        stacks, last = UndoStacks(), ""
+        for number, line in enumerate(self._lines(), start=1):
+            try:
+                last = _replay(json.loads(line), stacks)
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise self._damaged(number) from error
+        word = _mending(stacks, last, hash_canon_text(now))
+        if word:
+            _turn(word, stacks)
+        return stacks, word
+
+    def add_decision(self, entry: DecisionLogEntry) -> None:
+        """Note a decision; what was undone before it can no longer be redone.
+
+        Raises:
+            StoreProblem: The log cannot be written.
+        """
+        kind = type(entry.decision).__name__
+        self._append(
+            {
+                "decided": kind,
+                "says": asdict(entry.decision),
+                "when": entry.when.astimezone(UTC).isoformat(timespec="seconds"),
+                "edit": asdict(entry.edit),
+            }
+        )
+
+    def add_undo(self) -> None:
+        """Note that the last decision is taken back."""
+        self._append({"what": _UNDONE})
+
+    def add_redo(self) -> None:
+        """Note that the last undone decision holds again."""
+        self._append({"what": _REDONE})
+
+    def mend(self, word: str) -> None:
+        """Note what `stacks` found out; the empty word is nothing."""
+        if word:
+            self._append({"what": word})
+
+    def _lines(self) -> list[str]:
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._unusable(error) from error
+        whole = content[: content.rfind(b"\n") + 1]  # a torn last line never happened
+        return whole.decode(errors="replace").splitlines()
+
+    def _append(self, event: Mapping[str, object]) -> None:
+        line = json.dumps(event, separators=(",", ":")) + "\n"
+        try:
+            with self._path.open("ab+") as file:
+                size = file.seek(0, 2)
+                file.seek(0)
+                whole = file.read().rfind(b"\n") + 1
+                if whole < size:
+                    file.truncate(whole)
+                file.write(line.encode())
+                file.flush()
+                fsync(file.fileno())
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError) -> StoreProblem:
+        return StoreProblem(
+            f"{self._path} cannot be used: {error.strerror}",
+            hint="Check the disk and your rights there; nothing was decided.",
+        )
+
+    def _damaged(self, line: int) -> StoreProblem:
+        return StoreProblem(
+            f"{self._path}:{line}: the history of your decisions is damaged",
+            hint="Delete that file: the decisions stay, only undo starts anew.",
+        )
+
+
+def hash_canon_text(text: str | None) -> str:
+    """Return what tells one text from another; empty for no file."""
+    return "" if text is None else sha256(text.encode()).hexdigest()
+
+
+def _replay(event: Mapping[str, Any], stacks: UndoStacks) -> str:
+    if "decided" in event:
+        stacks.done.append(_entry(event))
+        stacks.undone.clear()
+        return _REDONE
+    word = str(event["what"])
+    _turn(word, stacks)
+    return word
+
+
+def _turn(word: str, stacks: UndoStacks) -> None:
+    if word == _UNDONE:
+        stacks.undone.append(stacks.done.pop())
+    elif word == _REDONE:
+        stacks.done.append(stacks.undone.pop())
+    else:
+        raise ValueError(word)
+
+
+def _mending(stacks: UndoStacks, last: str, now: str) -> str:
+    """Say what must follow when the last change never reached the canon file."""
+    if last == _REDONE and stacks.done[-1].edit.before == now:
+        return _UNDONE
+    if last == _UNDONE and stacks.undone[-1].edit.after == now:
+        return _REDONE
+    return ""
+
+
+def _entry(event: Mapping[str, Any]) -> DecisionLogEntry:
+    return DecisionLogEntry(
+        decision=_decision(str(event["decided"]), dict(event["says"])),
+        when=datetime.fromisoformat(event["when"]),
+        edit=TextEdit(**event["edit"]),
+    )
+
+
+def _decision(kind: str, says: dict[str, Any]) -> Decision:
+    if kind == DocumentTypeSet.__name__:
+        says["type"] = DocumentType(says["type"])
+    if kind == PointOfViewSet.__name__:
+        says["place"] = ManuscriptLocation(**says["place"])
+    kinds = {made.__name__: made for made in get_args(Decision)}
+    made: Decision = kinds[kind](**{k: _frozen(v) for k, v in says.items()})
+    return made
+
+
+def _frozen(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _common(one: Iterable[str], other: Iterable[str]) -> int:
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
-from lrwr.core.canon.conflicts import belongs_to_other_person, resolve_canon_person
 from lrwr.core.canon.decision import (
     NameConfirmed,
     NameDecision,
@@ -14,7 +13,12 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.model import CanonNames, normalize_canon_name
+from lrwr.core.canon.model import (
+    CanonNames,
+    belongs_to_other_person,
+    normalize_canon_name,
+    resolve_canon_person,
+)
 from lrwr.core.model.errors import SettingsProblem
 
 

@@ -4,13 +4,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
-from lrwr.core.canon.conflicts import find_answer_conflicts, find_name_conflicts
 from lrwr.core.canon.model import (
     Canon,
     CanonNames,
     IntendedContradiction,
     ManuscriptLocation,
     UndefinedAttribute,
+    find_answer_conflicts,
+    find_name_conflicts,
     normalize_canon_path,
     normalize_canon_text,
 )

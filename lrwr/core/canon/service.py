@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from lrwr.core.canon.decision import CanonChange, Decision, DecisionRecord
-from lrwr.core.canon.file import CanonFile
-from lrwr.core.canon.history import (
+from lrwr.core.canon.file import (
+    CanonFile,
     DecisionLog,
     DecisionLogEntry,
     TextEdit,

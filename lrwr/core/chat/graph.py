@@ -19,7 +19,7 @@ from lrwr.core.chat.nodes import (
     plan_and_search,
     run_lookup,
 )
-from lrwr.core.chat.planning.name_resolution import resolve_entities
+from lrwr.core.chat.planning.rules import resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
     QuestionPlan,

@@ -10,19 +10,20 @@ from lrwr.core.bible.name_lookup import collect_bible_names
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
-from lrwr.core.chat.canon_answers import (
+from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
+from lrwr.core.chat.context.tools import BoundedLookupTools, PassageSearcher
+from lrwr.core.chat.generation.avatars import ModelAvatar
+from lrwr.core.chat.generation.prompts import find_names_beyond_horizon
+from lrwr.core.chat.graph import run_turn
+from lrwr.core.chat.history import format_changed_answer_remark, recall_history
+from lrwr.core.chat.nodes import (
     CanonCommand,
+    TurnDependencies,
+    TurnEventEmitter,
     build_gap_answer,
     format_gap_answer,
     parse_canon_command,
 )
-from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
-from lrwr.core.chat.context.tools import BoundedLookupTools, PassageSearcher
-from lrwr.core.chat.generation.avatars import ModelAvatar
-from lrwr.core.chat.generation.speaker import find_names_beyond_horizon
-from lrwr.core.chat.graph import run_turn
-from lrwr.core.chat.history import format_changed_answer_remark, recall_history
-from lrwr.core.chat.nodes import TurnDependencies, TurnEventEmitter
 from lrwr.core.chat.planning.rules import build_search_text
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.chat.turn_models import (

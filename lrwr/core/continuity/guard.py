@@ -11,13 +11,13 @@ from lrwr.core.bible.claims import (
     normalize_value,
 )
 from lrwr.core.bible.horizon import HorizonView
-from lrwr.core.bible.ids import assign_short_ids, find_by_id_prefix
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.values import assign_short_ids, find_by_id_prefix
 from lrwr.core.canon.model import Canon, IntendedContradiction
-from lrwr.core.continuity.counts import find_quantity_statements
 from lrwr.core.continuity.misspellings import find_misspelled_names
 from lrwr.core.continuity.normalize import (
     are_values_incompatible,
+    find_quantity_statements,
     normalize_value_meaning,
 )
 from lrwr.core.continuity.rules import StatementComparator, StatementConflict

@@ -9,11 +9,9 @@ from types import MappingProxyType
 
 from lrwr.core.bible.claims import VisibleFacts
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import find_enclosing_sentence
+from lrwr.core.continuity.statements import Statement, find_enclosing_sentence
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES_KEEPER
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import TITLE_WORDS
 from lrwr.core.nlp.text.prose import find_quoted_spans

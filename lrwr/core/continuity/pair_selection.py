@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from lrwr.core.bible.characters import HorizonCast, compile_forms_pattern
 from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
 from lrwr.core.bible.horizon import HorizonView
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.pairs import PairPassage, StatementPair, build_pair_passage
-from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import (
+from lrwr.core.continuity.statements import (
+    Statement,
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_change,
@@ -21,9 +21,8 @@ from lrwr.core.continuity.uncompared_statements import (
     extract_content_stems,
 )
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER
+from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.prose import find_quoted_spans

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.bible.values import TextEvidence
-from lrwr.core.continuity.statements import Statement
-from lrwr.core.continuity.surroundings import find_enclosing_paragraph
+from lrwr.core.continuity.statements import Statement, find_enclosing_paragraph
 from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span

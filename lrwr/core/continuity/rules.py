@@ -17,8 +17,9 @@ from lrwr.core.continuity.normalize import (
     normalize_value_meaning,
     parse_age_range,
 )
-from lrwr.core.continuity.statements import KINSHIP_ATTRIBUTE, Statement
-from lrwr.core.continuity.surroundings import (
+from lrwr.core.continuity.statements import (
+    KINSHIP_ATTRIBUTE,
+    Statement,
     may_skip_years,
     mentions_change,
     mentions_past_age,

@@ -10,22 +10,20 @@ from lrwr.core.continuity.statements import (
     COMPARED_ATTRIBUTES,
     KINSHIP_ATTRIBUTE,
     Statement,
-)
-from lrwr.core.continuity.surroundings import (
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_change,
 )
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
     WRITER_KEEPER,
+    Certainty,
     CharacterField,
     Fact,
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.query_terms import extract_content_words, stem_lightly
+from lrwr.core.model.text import extract_content_words, stem_lightly
 from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 

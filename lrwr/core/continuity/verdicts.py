@@ -8,8 +8,8 @@ from enum import StrEnum
 from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.claims import deduplicate_evidence
 from lrwr.core.bible.horizon import HorizonView
-from lrwr.core.bible.ids import assign_short_ids
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.values import assign_short_ids
 from lrwr.core.continuity.guard import (
     ContradictionKey,
     build_contradiction_key,
@@ -24,8 +24,7 @@ from lrwr.core.continuity.values import (
     ContradictionSide,
     StatementSource,
 )
-from lrwr.core.model.query_terms import STOP_WORDS
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import STOP_WORDS, Span
 from lrwr.core.nlp.text.prose import find_quoted_spans
 
 JudgedPair = tuple[StatementPair, PairJudgement]

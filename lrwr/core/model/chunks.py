@@ -1,9 +1,10 @@
-"""Passages small enough to embed, that still know where they came from."""
+"""Passages small enough to embed, with their location, and products of their vectors."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NewType, TypeAlias
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.facts import Fact
@@ -11,15 +12,16 @@ from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.float32]
     """One row for each text, of length 1.0; shape (texts, dimensions)."""
-
 ChunkId = NewType("ChunkId", str)
 """A UUID made from pipeline, document, text and occurrence: same text, same id."""
-
 TextHash = NewType("TextHash", str)
 """SHA-256 of the words that are embedded, in UTF-8, in hexadecimal."""
 
@@ -96,3 +98,13 @@ class Knowledge:
     noted: str = ""
     usage: Usage = field(default_factory=Usage)
     unfinished: str = ""
+
+
+def dot_product(one: "NDArray[Any]", two: "NDArray[Any]") -> float:
+    """Return the dot product of two vectors of one length, summed in 64 bits."""
+    return float((one.astype("f8") * two.astype("f8")).sum())
+
+
+def compute_norm(vector: "NDArray[Any]") -> float:
+    """Return how long a vector is (its Euclidean norm), summed in 64 bits."""
+    return math.sqrt(dot_product(vector, vector))

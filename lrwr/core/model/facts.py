@@ -1,15 +1,27 @@
-"""What the text says, or lets one infer: one small claim each, with its place."""
+"""Facts extracted from the text: one small claim each, with its place and certainty."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.text import Span
+
+
+class Certainty(StrEnum):
+    """How sure a thing is, surest first."""
+
+    CONFIRMED = "confirmed"
+    """The writer said so: in the canon file, in notes, in front matter."""
+    VERIFIED = "verified"
+    """Strong evidence stands in the text, and its place is known."""
+    PROBABLE = "probable"
+    """Weaker evidence speaks for it."""
+    NOT_EVALUATED = "not evaluated"
+    """Nobody looked, or nobody can tell."""
+
 
 RULES_KEEPER = "rules"
 """The keeper of facts that no model was asked for."""
-
 WRITER_KEEPER = "writer"
 """The keeper of facts that stand in the writer's notes or decisions."""
 

@@ -8,15 +8,21 @@ rules.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from lrwr.core.model.cast import Cast
+from lrwr.core.model.cast import Cast, Character
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.errors import NotFound
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lookup import find_names_in_question
-from lrwr.core.ports.story_store import Appearance, AppearanceRole, DocumentQuotation
+from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
+from lrwr.core.ports.story_store import (
+    Appearance,
+    AppearanceRole,
+    DocumentQuotation,
+    FirstMention,
+)
 
 _SAYING = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|ask|asks|asked|asking|speak"
@@ -30,7 +36,6 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """Words that begin what a question only says in passing: "… after Nell spoke"."""
-
 _OWNS = re.compile(r"['’]s?\b")
 _BEFORE = {
     AppearanceRole.HEARS: re.compile(
@@ -52,12 +57,10 @@ _CAPITALISED = re.compile(
 )
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 _LAST = re.compile(r"\blast\b", re.IGNORECASE)
-
 PRESENT_ROLES = frozenset(
     {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
 )
 """What somebody may be to a passage who is there, and not merely spoken of."""
-
 _ANY = frozenset(AppearanceRole)
 _SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
 _PRESENT, _MENTIONED = (
@@ -108,19 +111,16 @@ PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
 }
 """Where the passages that answer a question stand to whom it names, by what they do
 in it. Counted on 625 questions about the dialogue of 12 novels; see decision 011."""
-
 FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
     AppearanceRole.SPEAKS: 1,
     AppearanceRole.HEARS: 7,
     AppearanceRole.MENTIONED: 5,
 }
 """Before which level a passage may be the first of its kind."""
-
 UTTERANCE_BONUS = 1.5
 """What it adds to a passage's score that one utterance of a speaker in it is told to
 whom the question names as the hearer, and as much again that it names whom the
 question is about."""
-
 _Spot = tuple[DocumentId, int]
 """A passage by its document and its ordinal."""
 
@@ -332,3 +332,59 @@ def _around(own: Sequence[Appearance], level: ProximityLevel) -> Iterator[_Spot]
             first = max(0, one.ordinal - level.away)
             for ordinal in range(first, one.ordinal + level.away + 1):
                 yield one.document, ordinal
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedCast:
+    """The cast by the names that have been seen, and who is meant in the whole cast."""
+
+    cast: Cast
+    meant: Mapping[str, tuple[str, ...]]
+
+    def called(self, name: str) -> tuple[str, ...]:
+        """Return the names in the whole cast of those whom `name` may mean.
+
+        Raises:
+            NotFound: Nobody is called so, or nobody who has been named yet.
+        """
+        people = self.meaning(resolve_name(name, self.cast))
+        if people:
+            return people
+        raise NotFound(
+            f"Nobody in the story is called {name}",
+            hint="See who is there with `lrwr characters`.",
+        )
+
+    def meaning(self, people: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the whole cast who go by the names of `people` here."""
+        return tuple(who for one in people for who in self.meant[one])
+
+
+def build_unscoped_cast(cast: Cast) -> ScopedCast:
+    """Return the whole cast, by every name."""
+    return ScopedCast(cast, {one.name: (one.name,) for one in cast.characters})
+
+
+def build_scoped_cast(
+    cast: Cast, rows: Iterable[FirstMention], scope: SearchScope
+) -> ScopedCast:
+    """Return those whose names stand in `scope`, by the forms that stand there."""
+    forms: dict[str, set[str]] = {}
+    for row in rows:
+        if is_within_scope(row.document, row.span, scope):
+            forms.setdefault(row.character, set()).add(row.alias)
+    meant: dict[str, tuple[str, ...]] = {}
+    people = []
+    for one in cast.characters:
+        if one.name in forms:
+            known = _by_forms(one, forms[one.name])
+            meant[known.name] = (*meant.get(known.name, ()), one.name)
+            people.append(known)
+    return ScopedCast(Cast(tuple(people)), meant)
+
+
+def _by_forms(one: Character, forms: Collection[str]) -> Character:
+    aliases = tuple(alias for alias in one.aliases if alias.name in forms)
+    if one.name in forms or not aliases:
+        return replace(one, aliases=aliases)
+    return replace(one, name=aliases[0].name, aliases=aliases)

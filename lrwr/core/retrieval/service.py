@@ -9,9 +9,9 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import extract_content_words
 from lrwr.core.model.search import Passage, SearchScope
 from lrwr.core.model.story import Horizon
+from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.embedder import Embedder
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
@@ -27,14 +27,15 @@ from lrwr.core.retrieval.confidence import (
     assess_search_confidence,
     build_ranking_id,
 )
-from lrwr.core.retrieval.fusion import fuse_weighted_scores, rank_chunks, scale_min_max
-from lrwr.core.retrieval.introduced_names import ScopedCast, build_unscoped_cast
-from lrwr.core.retrieval.people import is_within_scope
+from lrwr.core.retrieval.people import ScopedCast, build_unscoped_cast, is_within_scope
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
     HybridScores,
     VectorIndexOpener,
+    fuse_weighted_scores,
+    rank_chunks,
+    scale_min_max,
 )
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope, build_story_order
 from lrwr.core.retrieval.story_search import (

@@ -8,9 +8,8 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Chunk, ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
-from lrwr.core.model.query_terms import extract_content_words
 from lrwr.core.model.search import SearchScope
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
 from lrwr.core.ports.story_store import (
     Appearance,
@@ -19,17 +18,15 @@ from lrwr.core.ports.story_store import (
     DocumentQuotation,
     StoryStore,
 )
-from lrwr.core.retrieval.introduced_names import (
-    ScopedCast,
-    build_scoped_cast,
-    build_unscoped_cast,
-)
 from lrwr.core.retrieval.people import (
     PRESENT_ROLES,
     CharacterProximity,
     QuestionCharacter,
+    ScopedCast,
     asks_first,
     asks_last,
+    build_scoped_cast,
+    build_unscoped_cast,
     find_question_characters,
     find_unknown_question_names,
     is_within_scope,

@@ -1,4 +1,4 @@
-"""The library: the writer's folder, and the folder where lrwr keeps what it knows."""
+"""The library: the manuscript folder, the state folder, and the targets of a command."""
 
 import json
 import os
@@ -6,9 +6,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
+from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.settings.model import Settings, SettingSource
 from lrwr.core.settings.places import STATE_FOLDER_NAME
 
@@ -261,3 +262,31 @@ def _as_store_problem(path: Path) -> Iterator[None]:
             f"{path} cannot be used: {error.strerror}",
             hint="Check the disk and your rights there, or set `state_dir` elsewhere.",
         ) from error
+
+
+def resolve_targets(paths: Sequence[Path]) -> list[Path]:
+    """Return what is to be read, absolute.
+
+    Raises:
+        NotFound: Nothing was named, or it is not there.
+    """
+    targets = [path.absolute() for path in paths]
+    if not targets:
+        raise NotFound(
+            "It is not known yet where your manuscript is",
+            hint="Name its folder: lrwr ingest ./manuscript",
+        )
+    for target in targets:
+        if not target.exists():
+            raise NotFound(f"There is no file or folder {target}", hint=_near(target))
+    return targets
+
+
+def _near(target: Path) -> str:
+    """Return what to try instead of a path that is not there."""
+    near: list[str] = []
+    with suppress(OSError):
+        beside = [path.name for path in target.parent.iterdir()]
+        near = get_close_matches(target.name, beside, n=1)
+    offer = f"Did you mean {near[0]}? " if near else ""
+    return f"{offer}Check the path; nothing was forgotten."

@@ -26,8 +26,7 @@ from lrwr.core.bible.name_lookup import (
     recognize_named_entities,
 )
 from lrwr.core.bible.values import Bible
-from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span
 from lrwr.core.model.turns import AnswerSource, QuestionPlan, SourceIntention
 from lrwr.core.nlp.names import lookup
 

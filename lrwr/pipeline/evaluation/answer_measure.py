@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.answer_judge import AnswerJudge
 from lrwr.core.ports.answerer import Answerer, GroundedAnswer
-from lrwr.core.retrieval.stale_results import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.pipeline.evaluation.answer_measures import compute_answer_figures
 from lrwr.pipeline.evaluation.answers import ContextReader, ReaderInput
 from lrwr.pipeline.evaluation.gold_spans import SpanMeasure

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
+from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.answerer import GroundedAnswer

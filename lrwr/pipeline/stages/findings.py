@@ -2,8 +2,7 @@
 
 import json
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import ExcerptFinding
 

@@ -17,15 +17,15 @@ from zlib import crc32
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.boundaries import ChunkRegion, find_chunk_regions
-from lrwr.pipeline.stages.pieces import (
+from lrwr.pipeline.stages.seams import ChunkRegion, find_chunk_regions
+from lrwr.pipeline.stages.windows import (
     CHARACTERS_A_TOKEN,
     SEPARATORS,
     SizedSpan,
     split_at_separator,
     split_to_fit,
 )
-from lrwr.pipeline.stages.pieces import CountTokens as CountTokens
+from lrwr.pipeline.stages.windows import CountTokens as CountTokens
 
 FULL_ENOUGH = 0.5
 """A chunk may end early when it has this share of `size` in text of its own."""

@@ -4,12 +4,14 @@ A seam is known by the exact sentences around it, so that an edit leaves the dis
 of all others as they were, and they need not be embedded again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, NewType
 
-from lrwr.core.model.dot_products import compute_norm, dot_product
+from lrwr.core.model.chunks import ChunkKind, compute_norm, dot_product
+from lrwr.core.model.documents import Document
+from lrwr.core.model.text import Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +21,8 @@ if TYPE_CHECKING:
 
 SeamKey = NewType("SeamKey", str)
 """SHA-256 of the sentences around a seam, in hexadecimal."""
-
 AROUND = 3
 """Sentences on each side that a seam's distance is told from; fewer at an edge."""
-
 DECIMALS = 6
 
 
@@ -77,3 +77,36 @@ def _distance(one: "NDArray[np.float32]", two: "NDArray[np.float32]") -> float:
     lengths = compute_norm(one) * compute_norm(two)
     cosine = dot_product(one, two) / lengths if lengths > 0 else 1.0
     return round(min(2.0, max(0.0, 1.0 - cosine)), DECIMALS)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRegion:
+    """The stretch of text that a chunk may not leave, and where it stands."""
+
+    span: Span
+    chapter: int
+    scene: int
+    kind: ChunkKind
+
+
+def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
+    """Yield the parts of every scene in reading order, then the notes."""
+    for chapter, told in enumerate(document.chapters):
+        for number, scene in enumerate(told.scenes):
+            for part in scene.parts:
+                yield ChunkRegion(part, chapter, number, ChunkKind.PROSE)
+    for note in document.notes:
+        yield ChunkRegion(note, *_place(document, note), ChunkKind.NOTE)
+
+
+def _place(document: Document, note: Span) -> tuple[int, int]:
+    """Return chapter and scene of a note: those that began last on its line or before.
+
+    By lines, since a comment in a `.docx` stands at the end of the text.
+    """
+    line, place = document.lines.line_of(note.start), (0, 0)
+    for chapter, told in enumerate(document.chapters):
+        for number, scene in enumerate(told.scenes):
+            if document.lines.line_of(scene.span.start) <= line:
+                place = chapter, number
+    return place

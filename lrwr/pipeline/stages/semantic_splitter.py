@@ -14,15 +14,20 @@ from itertools import accumulate, pairwise
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.pipeline.stages.boundaries import ChunkRegion, find_chunk_regions
-from lrwr.pipeline.stages.pieces import CountTokens, SizedSpan
-from lrwr.pipeline.stages.seams import Seam, SeamKey, build_seam
+from lrwr.pipeline.stages.seams import (
+    ChunkRegion,
+    Seam,
+    SeamKey,
+    build_seam,
+    find_chunk_regions,
+)
 from lrwr.pipeline.stages.units import (
     ChunkUnit,
     UnitBond,
     group_into_units,
     split_regions_into_sentences,
 )
+from lrwr.pipeline.stages.windows import CountTokens, SizedSpan
 
 USUAL = 0.55
 """The distance of an ordinary seam, and of one that was not looked at."""

@@ -12,8 +12,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.pipeline.stages.boundaries import ChunkRegion
-from lrwr.pipeline.stages.pieces import (
+from lrwr.pipeline.stages.seams import ChunkRegion
+from lrwr.pipeline.stages.windows import (
     CHARACTERS_A_TOKEN,
     CountTokens,
     SizedSpan,

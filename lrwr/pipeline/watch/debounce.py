@@ -1,7 +1,24 @@
-"""When a watch acts on what it heard. Pure: the time is an argument, in seconds."""
+"""When a watch acts on a change, and what was known of documents before it.
 
-from dataclasses import dataclass, replace
+Pure: the time is an argument, in seconds.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from lrwr.core.model.cast import Cast
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
+from lrwr.core.ports.job_queue import JobQueue
+from lrwr.core.ports.snapshot_store import DocumentSnapshot, DocumentSnapshotStore
+from lrwr.core.ports.story_store import StoryStore
+from lrwr.pipeline.watch.changes import (
+    KnowledgeDelta,
+    KnowledgeSnapshot,
+    diff_knowledge,
+)
 
 LONGEST = 10
 """A save is read after this many debounces, even if files do not come to rest."""
@@ -90,3 +107,119 @@ class WatchSchedule:
         if self.pace.idle is None or not self.unread:
             return None
         return self.stirred + self.pace.idle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SnapshotPage:
+    """What was known of the documents of one reading before it."""
+
+    before: dict[DocumentId, DocumentSnapshot | None] = field(default_factory=dict)
+
+
+class SnapshotJobQueue:
+    """A job queue that notes what is known of a document when its job is claimed.
+
+    Nobody else writes what is known of a document while its job is held, so that the
+    moment of the claim is the moment before. Readings follow one another, each on a
+    page of its own; what one brought may be told while the next is under way.
+    """
+
+    def __init__(
+        self,
+        jobs: JobQueue,
+        holdings: DocumentSnapshotStore,
+        stories: StoryStore,
+        pipeline: Pipeline,
+    ) -> None:
+        self._jobs = jobs
+        self._holdings = holdings
+        self._stories = stories
+        self._pipeline = pipeline
+        self._pages = [SnapshotPage()]
+        self._cast: Cast | None = None
+
+    def turn(self) -> SnapshotPage:
+        """Return the page of the reading that is done; the next begins another."""
+        self._pages.append(SnapshotPage())
+        return self._pages[-2]
+
+    async def learned(
+        self,
+        page: SnapshotPage,
+        renamed: Mapping[DocumentId, DocumentId],
+        failed: Collection[DocumentId] = (),
+    ) -> KnowledgeDelta:
+        """Return what the jobs of a page changed, once; `failed` did nothing.
+
+        Names are told with the page that is told first after they are known.
+        """
+        before = {
+            document: held
+            for document, held in page.before.items()
+            if document not in failed
+        }
+        after = await self._after(page, list(before))
+        known = {one: held for one, held in before.items() if held is not None}
+        cast = await self._stories.cast() if before else self._cast or Cast()
+        told = (
+            KnowledgeSnapshot(known, self._cast or Cast()),
+            KnowledgeSnapshot(after, cast),
+        )
+        self._pages.remove(page)
+        under_way = any(one.before for one in self._pages)
+        self._cast = cast if under_way else None
+        return diff_knowledge(*told, renamed)
+
+    async def _after(
+        self, page: SnapshotPage, documents: Sequence[DocumentId]
+    ) -> dict[DocumentId, DocumentSnapshot]:
+        """Return what was known after a page: before the next that has the document."""
+        now = await self._holdings.held(documents, self._pipeline)
+        later = self._pages[self._pages.index(page) + 1 :]
+        found: dict[DocumentId, DocumentSnapshot] = {}
+        for one in documents:
+            states = [after.before[one] for after in later if one in after.before]
+            held = states[0] if states else now.get(one)
+            if held is not None:
+                found[one] = held
+        return found
+
+    async def enqueue(self, orders: Sequence[JobOrder]) -> int:
+        """Queue work."""
+        return await self._jobs.enqueue(orders)
+
+    async def claim(
+        self,
+        worker: str,
+        *,
+        lease: float,
+        documents: Collection[DocumentId] | None = None,
+        pipeline: Pipeline | None = None,
+    ) -> JobClaim | None:
+        """Take the oldest job, and note what is known of its document."""
+        claim = await self._jobs.claim(
+            worker, lease=lease, documents=documents, pipeline=pipeline
+        )
+        if claim is not None:
+            await self._note(claim.order.document)
+        return claim
+
+    async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
+        """Hold on to a job."""
+        return await self._jobs.renew(claim, stage, lease=lease)
+
+    async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
+        """Mark a job failed."""
+        await self._jobs.fail(claim, error, hint)
+
+    async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
+        """Return jobs, newest first."""
+        return await self._jobs.jobs(limit=limit, state=state)
+
+    async def _note(self, document: DocumentId) -> None:
+        page = self._pages[-1]
+        if self._cast is None:
+            self._cast = await self._stories.cast()
+        if document not in page.before:
+            held = await self._holdings.held([document], self._pipeline)
+            page.before[document] = held.get(document)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words
-from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.queries.story import require_ingested
 

@@ -9,9 +9,8 @@ from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, Excerpt, ExcerptFinding

@@ -1,8 +1,13 @@
 """A small book about a marsh, and what is known of it."""
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout, WorldField
+from lrwr.core.model.facts import (
+    WRITER_KEEPER,
+    Certainty,
+    CharacterField,
+    FactAbout,
+    WorldField,
+)
 from lrwr.core.ports.story_store import AppearanceRole
 from tests.fakes.stories import Book, Stories
 

@@ -11,7 +11,7 @@ from lrwr.core.bible.changes import (
     diff_story_states,
 )
 from lrwr.core.bible.events import FactChange, FactTopic, find_fact_changes
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,
@@ -25,9 +25,8 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, FactAbout
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.retrieval.story import StoryOrder
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.bible.export import build_bible_blocks
-from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import project_bible
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.cast import (
     Alias,
@@ -19,12 +19,12 @@ from lrwr.core.model.cast import (
     Gender,
     Quotation,
 )
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
+    Certainty,
     CharacterField,
     Fact,
     FactAbout,

@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.projection import project_bible
-from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.service import find_profile_by_name, project_bible
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,
@@ -12,10 +11,15 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.canon.model import Canon, CanonNames, ManuscriptLocation
 from lrwr.core.model.cast import Cast, Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout, WorldField
+from lrwr.core.model.facts import (
+    WRITER_KEEPER,
+    Certainty,
+    CharacterField,
+    FactAbout,
+    WorldField,
+)
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_store import DocumentFact

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.conflicts import find_answer_conflicts
 from lrwr.core.canon.decision import (
     Decision,
     GapAnswered,
@@ -13,7 +12,7 @@ from lrwr.core.canon.decision import (
     NameConfirmed,
     NameIgnored,
 )
-from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.canon.model import Canon, UndefinedAttribute, find_answer_conflicts
 from lrwr.core.canon.parser import parse_canon
 from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.reducer import apply_decision

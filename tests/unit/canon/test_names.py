@@ -4,7 +4,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.conflicts import find_name_conflicts, resolve_canon_person
 from lrwr.core.canon.decision import (
     Decision,
     NameDecision,
@@ -13,7 +12,12 @@ from lrwr.core.canon.decision import (
     NamesMerged,
     NamesSplit,
 )
-from lrwr.core.canon.model import Canon, CanonNames
+from lrwr.core.canon.model import (
+    Canon,
+    CanonNames,
+    find_name_conflicts,
+    resolve_canon_person,
+)
 from lrwr.core.canon.names import apply_name_decision
 from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.model.errors import SettingsProblem

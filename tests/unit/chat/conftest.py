@@ -17,9 +17,8 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import RULES_KEEPER, ElementType
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, ElementType
 from lrwr.core.model.text import LineRange, Span
 from tests.fakes.desks import Desk, a_desk
 from tests.fakes.model_server import KEY, MODEL, ModelServer

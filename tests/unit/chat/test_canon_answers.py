@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import UndefinedAttribute
-from lrwr.core.chat.canon_answers import (
+from lrwr.core.chat.nodes import (
     CanonCommand,
     build_gap_answer,
     format_gap_answer,

@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from lrwr.core.chat.usage import MeteredChatModel
+from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.chat.extractive.answer_type import score_answer_type
+from lrwr.core.chat.extractive.question_parts import score_answer_type
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.core.bible.projection import project_bible
+from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Bible, Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.context.builder import (
@@ -14,8 +14,7 @@ from lrwr.core.chat.context.builder import (
     MAX_GATHERED_SCENES,
     gather_context,
 )
-from lrwr.core.chat.planning.name_resolution import resolve_entities
-from lrwr.core.chat.planning.rules import plan_by_rules
+from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.search import Passage

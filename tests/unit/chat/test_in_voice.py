@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.turns import AnswerMode, GapFlag, SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs

@@ -11,8 +11,8 @@ from lrwr.core.chat.context.items import (
     collect_context_items,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import LineRange, Span
 from tests.fakes.chatting import ONE, a_bible, a_story
 

@@ -40,7 +40,7 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.core.ports.web_search import WebPage
-from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.core.retrieval.retrievers import WordWeights
 from lrwr.core.web.citations import WEB_HEAD, find_web_citations
 from lrwr.core.web.search import WebLookup, look_up_web
 from tests.fakes.chat_models import ScriptedChat

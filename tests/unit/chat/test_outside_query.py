@@ -18,7 +18,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerSource,

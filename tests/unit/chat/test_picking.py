@@ -7,7 +7,7 @@ from lrwr.core.chat.extractive.sentence_ranking import (
     select_best_sentences,
     weigh_question_words,
 )
-from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import extract_content_words
 from tests.fakes.chatting import a_shelf, passage
 from tests.fakes.stories import Book
 

@@ -1,8 +1,7 @@
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.name_resolution import resolve_entities
-from lrwr.core.chat.planning.rules import plan_by_rules
+from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.facts import RULES_KEEPER
 from lrwr.core.model.turns import (

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.not_found import (
+from lrwr.core.chat.extractive.question_parts import split_question_parts
+from lrwr.core.chat.extractive.writer import (
     NotFoundLevel,
     classify_not_found,
     format_not_found,
 )
-from lrwr.core.chat.extractive.question_parts import split_question_parts
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.story import Horizon

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.generation.speaker import (
+from lrwr.core.chat.generation.prompts import (
     find_answering_character,
     find_names_beyond_horizon,
     stream_model_answer,

@@ -9,7 +9,7 @@ import pytest
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
-from lrwr.core.bible.projection import StoryKnowledge
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.judge import MAX_PAIRS_PER_RUN, PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.pairs import StatementPair

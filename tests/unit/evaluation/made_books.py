@@ -2,8 +2,7 @@
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import WRITER_KEEPER, CharacterField, FactAbout
+from lrwr.core.model.facts import WRITER_KEEPER, Certainty, CharacterField, FactAbout
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SourceMaterial,
     build_source_material,

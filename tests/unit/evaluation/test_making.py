@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import WORD_PATTERN
+from lrwr.core.model.text import WORD_PATTERN
 from lrwr.core.retrieval.story import parse_horizon
 from lrwr.pipeline.evaluation.question_generation.draft import (
     GeneratedQuestions,

@@ -18,20 +18,19 @@ from lrwr.app.maintenance.archive import (
 )
 from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.restore import restore_library
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
     StoreProblem,
     UnreadableDocument,
 )
-from lrwr.core.retrieval.calibration_store import (
+from lrwr.core.retrieval.confidence import (
+    SHIPPED_CALIBRATIONS,
     get_calibration_path,
     load_calibrations,
     save_calibrations,
 )
-from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
 from lrwr.core.settings.library import Library
 from lrwr.pipeline.evaluation.paths import (
     locate_evaluations_folder,

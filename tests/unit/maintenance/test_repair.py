@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.repair import rename_database_aside, repair_library
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.adapters.vectors.edge import build_shard_name, open_edge_index
 from lrwr.core.adapters.vectors.maintenance import (
     ShardState,

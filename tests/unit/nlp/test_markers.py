@@ -1,8 +1,8 @@
 import pytest
 
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.text.todo_markers import find_marked_gaps, find_note_gaps
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
 
 

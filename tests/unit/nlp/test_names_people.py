@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.cast import Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.characters import NameOverrides, NotePerson, infer_cast
+from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import gather_name_evidence
+from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 
 TALK = (
     "“Is it late, Corin?” said Nell Tallow. “No,” said Corin Vale. He looked at Nell. "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.places import find_place_names
 from lrwr.core.nlp.names.evidence import gather_name_evidence

@@ -3,9 +3,8 @@ import pytest
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.model.facts import WRITER_KEEPER, Fact, FactAbout
+from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.nlp.facts.notes import (
     NoteSubject,
     extract_note_facts,

@@ -14,7 +14,7 @@ from lrwr.core.model.cast import (
     Mention,
     Quotation,
 )
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import attribute_quotations
 

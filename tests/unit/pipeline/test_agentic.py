@@ -12,10 +12,9 @@ from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.events import StageStarted
-from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
 from lrwr.core.model.jobs import JobStage
 from lrwr.core.ports.record_store import LibraryCounts
 from lrwr.pipeline.agentic_recipe import AgenticRecipe

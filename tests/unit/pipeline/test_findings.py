@@ -5,8 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.analyst import ExcerptFinding
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json

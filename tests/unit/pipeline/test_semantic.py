@@ -13,7 +13,6 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.pieces import CountTokens
 from lrwr.pipeline.stages.seams import (
     SeamKey,
     collect_seam_sentences,
@@ -27,6 +26,7 @@ from lrwr.pipeline.stages.semantic_splitter import (
     choose_cuts,
     plan_cuts,
 )
+from lrwr.pipeline.stages.windows import CountTokens
 from tests.fakes.embedder import count_words
 from tests.fakes.suite import examples
 from tests.unit.pipeline.told import (

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.verification import filter_verified_facts, find_fuzzy_quote
+from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
+from lrwr.pipeline.stages.verification import filter_verified_facts
 
 TEXT = "The fog came in.   Nell lit the lamp."
 WHOLE = Span(0, len(TEXT))

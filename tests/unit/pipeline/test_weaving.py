@@ -17,9 +17,9 @@ from lrwr.core.canon.decision import (
 )
 from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.cast import Alias, AttributionCue, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.nlp.names.narrator import gather_narrator_evidence

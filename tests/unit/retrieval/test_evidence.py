@@ -4,12 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.model.query_terms import (
-    extract_content_words,
-    normalize_word,
-    stem_lightly,
-)
-from lrwr.core.retrieval.evidence import (
+from lrwr.core.model.text import extract_content_words, normalize_word, stem_lightly
+from lrwr.core.retrieval.retrievers import (
     WordWeights,
     select_excerpt,
     split_highlighted_words,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import ScoredChunk
-from lrwr.core.retrieval.fusion import (
+from lrwr.core.retrieval.retrievers import (
     fuse_weighted_scores,
     rank_chunks,
     scale_by_maximum,

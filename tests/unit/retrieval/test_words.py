@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.text import (
     STOP_WORDS,
     extract_capitalized_words,
     extract_content_words,

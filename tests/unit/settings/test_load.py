@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ExitCode, SettingsProblem
-from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.loader import (
+    collect_environment_settings,
+    collect_flag_settings,
+    load_settings,
+)
 from lrwr.core.settings.model import (
     SettingOrigin,
     Settings,
@@ -16,10 +20,6 @@ from lrwr.core.settings.model import (
     index_settings,
 )
 from lrwr.core.settings.schema import Setting
-from lrwr.core.settings.sources import (
-    collect_environment_settings,
-    collect_flag_settings,
-)
 
 
 @pytest.fixture

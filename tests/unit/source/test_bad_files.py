@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lrwr.core.adapters.source import docx_package
+from lrwr.core.adapters.source import docx_text
 from lrwr.core.adapters.source.parser import ManuscriptParser, parse_document
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, UnreadableDocument
@@ -88,7 +88,7 @@ def test_a_bad_word_file_gets_one_sentence_and_one_hint(
 
 
 def test_unpacking_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docx_package, "XML_LIMIT", 10_000)
+    monkeypatch.setattr(docx_text, "XML_LIMIT", 10_000)
     with pytest.raises(UnreadableDocument, match="unpacks to more"):
         parse(GOOD, "fog.docx")
 

@@ -6,8 +6,8 @@ from lrwr.core.adapters.source.headings import (
     derive_title_from_file_name,
     parse_heading,
     parse_heading_line,
+    parse_numeral,
 )
-from lrwr.core.adapters.source.numerals import parse_numeral
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.storage.sqlite import database as module
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.model.errors import StoreProblem
 
 MIGRATIONS = Path(module.__file__).with_name("migrations")

@@ -10,8 +10,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
 )
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.facts import Certainty
 from tests.fakes.libraries import Library, sqlite_library
 
 ONE, TWO, THREE = (DocumentId(f"{number}.md") for number in (1, 2, 3))

@@ -11,10 +11,9 @@ import pytest
 from lrwr.app.maintenance.archive import DATABASE, BackupManifest, pack_archive
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
-from lrwr.core.adapters.storage.sqlite import migrator
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite import database as migrator
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobStage, JobState

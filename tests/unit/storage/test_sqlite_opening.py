@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.sqlite import migrator
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
+from lrwr.core.adapters.storage.sqlite import database as migrator
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.model.errors import StoreProblem
 from tests.fakes import hardship
 from tests.fakes.processes import ROOT
@@ -157,7 +156,7 @@ def test_what_a_crash_left_in_the_log_is_read_too(path: Path) -> None:
 async def test_an_older_library_that_may_only_be_read_says_what_it_needs(
     path: Path, later: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "lrwr.core.adapters.storage.sqlite.connection"
+    module = "lrwr.core.adapters.storage.sqlite.database"
     monkeypatch.setattr(f"{module}.sqlite3.connect", read_only(sqlite3.connect))
     older = SqliteDatabase(path, migrations=later)
     with pytest.raises(StoreProblem, match="older lrwr") as caught:

@@ -3,7 +3,10 @@
 import json
 from dataclasses import replace
 
-from lrwr.core.adapters.storage.sqlite.turn_rows import parse_turn_row, turn_to_columns
+from lrwr.core.adapters.storage.sqlite.thread_store import (
+    parse_turn_row,
+    turn_to_columns,
+)
 from lrwr.core.model.turns import Turn, WebCitation
 from tests.fakes.conversations import a_turn
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     checkpoint_database,
     copy_database,
@@ -12,7 +13,6 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
     rebuild_database_indexes,
 )
-from lrwr.core.adapters.storage.sqlite.migrator import SCHEMA_VERSION
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem

@@ -16,7 +16,7 @@ from lrwr.app.maintenance.finding import (
 )
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings, SettingSource
-from lrwr.core.settings.unsafe_folders import describe_unsafe_folder
+from lrwr.core.settings.places import describe_unsafe_folder
 
 LITTLE_SPACE = 500_000_000
 """Bytes; with less the next ingestion may not fit."""

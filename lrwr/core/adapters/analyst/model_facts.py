@@ -10,8 +10,8 @@ from lrwr.core.adapters.analyst.model_shapes import (
     ImpliedGap,
     PassageClassification,
 )
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
+    Certainty,
     CharacterField,
     Fact,
     FactAbout,

@@ -19,7 +19,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from lrwr.core.adapters.embed.spaces import SHIPPED_SPACE
-from lrwr.core.model.dot_products import compute_norm
+from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from lrwr.core.model.dot_products import compute_norm
+from lrwr.core.model.chunks import compute_norm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

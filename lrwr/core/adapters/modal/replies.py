@@ -19,7 +19,6 @@ from lrwr.core.adapters.modal.envelope import (
     get_envelope_text,
     get_envelope_texts,
 )
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import (
     Chunk,
     ChunkId,
@@ -30,7 +29,7 @@ from lrwr.core.model.chunks import (
 )
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import JobResult, ModelAnswers, ModelCallReplies

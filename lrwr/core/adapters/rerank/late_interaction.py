@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.text import (
     WORD_PATTERN,
+    SentenceSplitter,
     extract_content_words,
     normalize_word,
     stem_lightly,
 )
-from lrwr.core.model.text import SentenceSplitter
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,19 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source.docx_package import (
-    DocxPackage,
-    build_damaged_docx_error,
-    open_docx_package,
-)
 from lrwr.core.adapters.source.docx_text import (
     DocxAnchors,
+    DocxPackage,
     DocxParagraphReader,
     DocxStyle,
     W,
+    build_damaged_docx_error,
     find_text_box_paragraphs,
     join_runs,
     join_runs_as_markdown,
+    open_docx_package,
     parse_docx_styles,
 )
 from lrwr.core.adapters.source.layout import (

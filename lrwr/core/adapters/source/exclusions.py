@@ -1,12 +1,13 @@
-"""Patterns that leave files out, written as in `.gitignore`."""
+"""Which files are left out: patterns as in `.gitignore`, and the reasons in plain words."""
 
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.source import skip_reasons
+from lrwr.core.adapters.source import exclusions
+from lrwr.core.adapters.source.parser import FORMATS_BY_SUFFIX
 from lrwr.core.model.errors import SettingsProblem
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class ExclusionRules:
     def why(self, inner: str) -> str:
         """Say why a path under the target is left out; folders end in `/`."""
         if self._file and self._file.check_file(inner).include:
-            return skip_reasons.IGNORED
-        return skip_reasons.EXCLUDED if self._settings_match(inner) else ""
+            return exclusions.IGNORED
+        return exclusions.EXCLUDED if self._settings_match(inner) else ""
 
     def _settings_match(self, inner: str) -> bool:
         if self._settings is None:
@@ -80,3 +81,58 @@ def _spec(patterns: Sequence[str]) -> "GitIgnoreSpec":
             f"The pattern {invalid!r} cannot be read",
             hint="Write it as in a .gitignore file, or take it out of `exclude`.",
         ) from error
+
+
+OUTSIDE = "a link that leads out of the manuscript folder; it is not followed"
+NOWHERE = "a link to nothing, or back to itself"
+TWICE = "a link to a file that is read at its own place"
+LINKED_FOLDER = "a link to a folder; it is not followed"
+EXCLUDED = "excluded by your settings"
+IGNORED = "excluded by .lrwrignore"
+CLOSED = "may not be opened: you have no permission"
+BAD_NAME = "its name is not valid text; rename it"
+NOT_A_FILE = "not an ordinary file"
+_HIDDEN = "hidden"
+_LOCK = "a lock file that Word keeps while a document is open"
+_BACKUP = "a backup or temporary file"
+_SCRIVENER = "a Scrivener project; compile it to .docx or .md"
+_FORMAT = "not a format lrwr reads; save it as .docx or .md"
+_OTHER = "not text that lrwr reads"
+_WRITERS_FORMATS = (
+    ".doc .odt .fodt .rtf .pages .epub .pdf .mobi .azw3 .fdx .fountain .gdoc .wps "
+    ".wpd .docm .dot .dotx .htm .html .tex .org .rst .adoc .sxw"
+)
+_TEMPORARY = re.compile(
+    r".*~|#.*#|~.*\.tmp|.*\.(?:bak|tmp|temp|swp|swo|swx|orig|old|part|partial"
+    r"|crdownload|kate-swp|wbk|asd)|.*\.sb-[0-9a-f]+-\w+|4913",
+    re.I,
+)
+
+
+def explain_skipped_file(name: str) -> str:
+    """Say why the file called `name` is passed over; empty when it is read."""
+    if name.startswith("~$"):
+        return _LOCK
+    if name.startswith("."):
+        return _HIDDEN
+    if _TEMPORARY.fullmatch(name):
+        return _BACKUP
+    ending = PurePosixPath(name).suffix.lower()
+    if ending in FORMATS_BY_SUFFIX:
+        return ""
+    return _FORMAT if ending and ending in _WRITERS_FORMATS.split() else _OTHER
+
+
+def may_be_manuscript_name(name: str) -> bool:
+    """Say whether `name` may be a manuscript's or a folder's, and no temporary one."""
+    return explain_skipped_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
+
+
+def explain_skipped_folder(name: str) -> str:
+    """Say why the folder called `name` is passed over; empty when it is entered."""
+    if name.startswith("."):
+        return _HIDDEN
+    ending = PurePosixPath(name).suffix.lower()
+    if ending == ".scriv":
+        return _SCRIVENER
+    return _FORMAT if ending in (".pages", ".rtfd") else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from lrwr.core.adapters.source.numerals import parse_numeral
+from lrwr.core.adapters.source.headings import parse_numeral
 from lrwr.core.model.documents import DocumentType
 
 _TYPES = {

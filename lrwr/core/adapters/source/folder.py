@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lrwr.core.adapters.source import skip_reasons
+from lrwr.core.adapters.source import exclusions
 from lrwr.core.adapters.source.exclusions import ExclusionRules
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
@@ -93,7 +93,7 @@ class FolderSource:
                 else:
                     found.setdefault(path, revision)
         self._closed = tuple(
-            p for p, why in skipped.items() if why == skip_reasons.CLOSED
+            p for p, why in skipped.items() if why == exclusions.CLOSED
         )
         return SourceListing(
             found=tuple(ManuscriptFile(DocumentId(p), found[p]) for p in sorted(found)),
@@ -154,7 +154,7 @@ class _FolderWalk:
                 with os.scandir(folder) as opened:
                     entries = tuple(opened)
             except OSError:
-                yield f"{self._shown(inside)}/", "", skip_reasons.CLOSED
+                yield f"{self._shown(inside)}/", "", exclusions.CLOSED
                 continue
             for entry in entries:
                 yield from self._entry(entry, inside, waiting)
@@ -168,13 +168,13 @@ class _FolderWalk:
         inner = f"{inside}/{entry.name}" if inside else entry.name
         path = self._shown(inner)
         if not _is_text(entry.name):
-            yield path.encode(errors="replace").decode(), "", skip_reasons.BAD_NAME
+            yield path.encode(errors="replace").decode(), "", exclusions.BAD_NAME
         elif entry.name in _OURS:
             return
         elif entry.is_symlink():
             self._links.append((path, inner))
         elif entry.is_dir(follow_symlinks=False):
-            reason = skip_reasons.explain_skipped_folder(
+            reason = exclusions.explain_skipped_folder(
                 entry.name
             ) or self._excludes.why(f"{inner}/")
             if reason:
@@ -185,7 +185,7 @@ class _FolderWalk:
             yield self._entry_file(entry, path, inner)
 
     def _entry_file(self, entry: os.DirEntry[str], path: str, inner: str) -> _Seen:
-        reason = skip_reasons.explain_skipped_file(entry.name) or self._excludes.why(
+        reason = exclusions.explain_skipped_file(entry.name) or self._excludes.why(
             inner
         )
         if reason:
@@ -193,30 +193,30 @@ class _FolderWalk:
         try:
             return self._file(path, entry.name, Path(entry.path).stat())
         except OSError:
-            return path, "", skip_reasons.CLOSED
+            return path, "", exclusions.CLOSED
 
     def _file(self, path: str, name: str, status: os.stat_result) -> _Seen:
         if not stat.S_ISREG(status.st_mode):
-            return path, "", skip_reasons.NOT_A_FILE
+            return path, "", exclusions.NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
-        reason = skip_reasons.explain_skipped_file(name)
+        reason = exclusions.explain_skipped_file(name)
         return path, "" if reason else _revision(status), reason
 
     def _link(self, path: str, inner: str) -> _Seen:
         """Follow a link to a file inside the target that is not listed otherwise."""
-        reason = skip_reasons.explain_skipped_file(Path(path).name)
+        reason = exclusions.explain_skipped_file(Path(path).name)
         link = self._target / inner
         try:
             status = link.stat()
         except OSError:
-            return path, "", skip_reasons.NOWHERE
+            return path, "", exclusions.NOWHERE
         if not Path(os.path.realpath(link)).is_relative_to(self._real):
-            return path, "", skip_reasons.OUTSIDE
+            return path, "", exclusions.OUTSIDE
         if stat.S_ISDIR(status.st_mode):
-            return path, "", skip_reasons.LINKED_FOLDER
+            return path, "", exclusions.LINKED_FOLDER
         reason = reason or self._excludes.why(inner)
         if not reason and (status.st_dev, status.st_ino) in self._inodes:
-            reason = skip_reasons.TWICE
+            reason = exclusions.TWICE
         return (path, "", reason) if reason else self._file(path, link.name, status)
 
     def _shown(self, inner: str) -> str:

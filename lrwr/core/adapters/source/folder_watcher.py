@@ -8,7 +8,7 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from lrwr.core.adapters.source import skip_reasons
+from lrwr.core.adapters.source import exclusions
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.ports.folder_events import (
     FolderEvent,
@@ -129,9 +129,9 @@ def _may_matter(path: Path, target: Path) -> bool:
     if not path.is_relative_to(target):
         return False
     *folders, name = path.relative_to(target).parts or (target.name,)
-    if any(skip_reasons.explain_skipped_folder(folder) for folder in folders):
+    if any(exclusions.explain_skipped_folder(folder) for folder in folders):
         return False
-    return path == target or skip_reasons.may_be_manuscript_name(name)
+    return path == target or exclusions.may_be_manuscript_name(name)
 
 
 def _folder_of(target: Path) -> Path:

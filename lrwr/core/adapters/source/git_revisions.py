@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from lrwr.core.adapters.source import skip_reasons
+from lrwr.core.adapters.source import exclusions
 from lrwr.core.adapters.source.folder import FILE_LIMIT
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 
@@ -306,9 +306,9 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
 
 def _is_read(path: PurePosixPath) -> bool:
     folders = path.parts[:-1]
-    if any(skip_reasons.explain_skipped_folder(folder) for folder in folders):
+    if any(exclusions.explain_skipped_folder(folder) for folder in folders):
         return False
-    return not skip_reasons.explain_skipped_file(path.name)
+    return not exclusions.explain_skipped_file(path.name)
 
 
 async def _content(process: Process, object_: bytes) -> bytes | None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 from qdrant_client import models
 
-from lrwr.core.adapters.vectors.base import compute_net_changes
-from lrwr.core.adapters.vectors.filters import build_vector_filter
+from lrwr.core.adapters.vectors.base import build_vector_filter, compute_net_changes
 from lrwr.core.adapters.vectors.numpy_index import (
     COSINE_TOLERANCE,
     compute_exact_cosines,

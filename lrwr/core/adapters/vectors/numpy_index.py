@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_changes
-from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.chunks import ChunkId, Pipeline, compute_norm
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.dot_products import compute_norm
 from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
 

@@ -1,8 +1,11 @@
-"""The way to a Qdrant server: each request is noted, in time, and tried again here."""
+"""Requests to a Qdrant server: logged, bounded in time and retried.
+
+Also lists and deletes the collections that lrwr made there.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +18,7 @@ from lrwr.core.adapters.chat.connection import create_empty_ssl_context
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import ServiceCallError, parse_retry_after
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.settings.addresses import parse_host
@@ -280,3 +284,51 @@ class QdrantHttpClient:
         if not response.is_success:
             after = parse_retry_after(response.headers, now=self.clock.today())
             raise translate_qdrant_status(response.status_code, self._server, after)
+
+
+def is_lrwr_collection(name: str) -> bool:
+    """Say whether lrwr gives such names to collections, of whichever library."""
+    return any(name.startswith(f"lrwr-{pipeline.value}-") for pipeline in Pipeline)
+
+
+async def list_lrwr_collections(wire: QdrantHttpClient) -> list[str]:
+    """Return the collections on the server that lrwr made, sorted.
+
+    Raises:
+        ServiceUnavailable: The server did not answer, or does not let this key see.
+    """
+    listed = await wire.ask(lambda client: client.get_collections())
+    names = (one.name for one in listed.collections)
+    return sorted(name for name in names if is_lrwr_collection(name))
+
+
+async def fetch_collection_mark(wire: QdrantHttpClient, name: str) -> tuple[str, str]:
+    """Return the mark that a collection bears, and its library's name; empty: none.
+
+    Raises:
+        ServiceUnavailable: The server did not answer.
+    """
+    with suppress(CollectionNotFound):
+        points = await wire.ask(
+            lambda client: client.retrieve(
+                name, [0], with_payload=True, with_vectors=False
+            )
+        )
+        said = (points[0].payload or {}) if points else {}
+        match said.get("mark"), said.get("epoch"):
+            case str() as mark, str() as epoch:
+                return mark, epoch.rpartition(".")[0]
+    return "", ""
+
+
+async def delete_collection(wire: QdrantHttpClient, name: str) -> bool:
+    """Delete a collection; False when it was not there.
+
+    Raises:
+        ServiceUnavailable: The server did not do it.
+    """
+    if not await wire.ask(lambda client: client.collection_exists(name)):
+        return False
+    with suppress(CollectionNotFound):
+        await wire.ask(lambda client: client.delete_collection(name))
+    return True

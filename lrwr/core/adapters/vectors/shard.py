@@ -15,8 +15,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as engine
 
-from lrwr.core.adapters.vectors.base import compute_net_changes
-from lrwr.core.adapters.vectors.filters import build_vector_filter
+from lrwr.core.adapters.vectors.base import build_vector_filter, compute_net_changes
 from lrwr.core.adapters.vectors.numpy_index import (
     COSINE_TOLERANCE,
     compute_exact_cosines,

@@ -25,8 +25,8 @@ from lrwr.core.chat.extractive.question_parts import (
     parse_chapter_numbers,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.query_terms import extract_content_words, stem_lightly
 from lrwr.core.model.search import Passage
+from lrwr.core.model.text import extract_content_words, stem_lightly
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerSource,

@@ -17,17 +17,17 @@ from lrwr.core.chat.context.numbered_items import estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
-from lrwr.core.model.query_terms import (
-    WORD_PATTERN,
-    extract_content_words,
-    normalize_word,
-    stem_lightly,
-)
 from lrwr.core.model.replies import (
     MalformedReply,
     build_strict_schema,
     extract_json_object,
     flatten_reply_text,
+)
+from lrwr.core.model.text import (
+    WORD_PATTERN,
+    extract_content_words,
+    normalize_word,
+    stem_lightly,
 )
 from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
 from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape

@@ -26,7 +26,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.certainty import Certainty
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.turns import SourceIntention
 
 

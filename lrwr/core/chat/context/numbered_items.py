@@ -16,8 +16,8 @@ from lrwr.core.model.search import Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.retrieval.evidence import WordWeights, select_excerpt
-from lrwr.core.retrieval.stale_results import load_existing_texts
+from lrwr.core.retrieval.freshness import load_existing_texts
+from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
 MATERIAL_TOKEN_BUDGET = 3_000
 """Tokens of material that an answer is made from, by default."""

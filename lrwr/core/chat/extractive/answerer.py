@@ -18,14 +18,6 @@ from lrwr.core.chat.context.items import (
 )
 from lrwr.core.chat.context.numbered_items import load_result_texts
 from lrwr.core.chat.extractive.in_character import CharacterAnswerer
-from lrwr.core.chat.extractive.not_found import (
-    NotFoundLevel,
-    build_gap_from_ledger,
-    build_gap_from_question,
-    classify_not_found,
-    find_unknown_words,
-    format_not_found,
-)
 from lrwr.core.chat.extractive.question_parts import QuestionPart, split_question_parts
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
@@ -40,8 +32,16 @@ from lrwr.core.chat.extractive.sentence_ranking import (
     SentenceQuote,
     select_best_sentences,
 )
-from lrwr.core.chat.extractive.writer import AnswerWriter
-from lrwr.core.chat.generation.speaker import find_answering_character
+from lrwr.core.chat.extractive.writer import (
+    AnswerWriter,
+    NotFoundLevel,
+    build_gap_from_ledger,
+    build_gap_from_question,
+    classify_not_found,
+    find_unknown_words,
+    format_not_found,
+)
+from lrwr.core.chat.generation.prompts import find_answering_character
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import (
     AnswerIntent,

@@ -9,8 +9,8 @@ from lrwr.core.chat.extractive.selection import MIN_ITEM_FIT, ItemSelector
 from lrwr.core.chat.extractive.sentence_ranking import MIN_QUOTE_WORDS
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, normalize_word
+from lrwr.core.model.facts import Certainty
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import QuestionPlan
 
 _GREETING = re.compile(

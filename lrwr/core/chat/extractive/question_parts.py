@@ -1,4 +1,4 @@
-"""What a question asks for: part by part, in which words, and of whom. English rules."""
+"""What a question asks for: its parts, their words and the type of answer. English rules."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -6,21 +6,55 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.core.chat.extractive.answer_type import score_answer_type
 from lrwr.core.chat.extractive.sentence_ranking import (
     PassageSource,
     weigh_question_words,
 )
 from lrwr.core.chat.planning import lexicon
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
     extract_content_words,
     normalize_word,
 )
 from lrwr.core.model.turns import QuestionPlan
-from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.core.retrieval.retrievers import WordWeights
+
+ANSWER_TYPE_FACTOR = 1.2
+"""What a sentence is worth that has what is asked for: a time, a number, a reason."""
+_TIMES = (
+    r"\b(?:day|days|week|weeks|month|months|year|years|hours?|o['’]clock|noon|midnight"
+    r"|morning|evening|afternoon|night|yesterday|tomorrow|today|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|january|february|march|april|june|july|august"
+    r"|september|october|november|december|spring|summer|autumn|winter|\d+)\b"
+)
+_AMOUNTS = (
+    r"\b(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty\S*|hundred|thousand|dozen"
+    r"|half|none|nobody|all|both)\b"
+)
+_REASONS = (
+    r"\b(?:because|since|so that|in order|that was why|that is why|that['’]s why"
+    r"|on account of|for fear|lest|owing to|therefore|the reason)\b"
+)
+_KINDS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(told, re.IGNORECASE))
+    for asked, told in (
+        (r"\bwhen\s+(?:did|does|do|was|is|were|has|had|will)\b|\bhow\s+long\b"
+         r"|\b(?:what|which)\s+(?:day|date|year|month|time)\b", _TIMES),
+        (r"\bhow\s+(?:many|much|old|far)\b", _AMOUNTS),
+        (r"\bwhy\b", _REASONS),
+    )
+)  # fmt: skip
+"""What is asked for, and the words of a sentence that has such a thing."""
+
+
+def score_answer_type(question: str, sentence: str) -> float:
+    """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
+    kinds = (told for asked, told in _KINDS if asked.search(question))
+    return ANSWER_TYPE_FACTOR if any(told.search(sentence) for told in kinds) else 1.0
+
 
 _ASKING = (
     "related relation relations relationship relationships describe description look"
@@ -30,7 +64,6 @@ _ASKING = (
     " habits note notes noted wrote written chapter chapters compare compared contrast"
     " text manuscript draft ever never really actually exactly"
 )
-
 _PARTICLES = frozenset(
     {
         "out", "up", "down", "off", "over", "away", "back", "through", "go", "goes",
@@ -38,10 +71,8 @@ _PARTICLES = frozenset(
     }
 )  # fmt: skip
 """The commonest verbs, and what belongs to verbs: they say little of what is asked."""
-
 ASPECT_WORDS = frozenset(_ASKING.split())
 """Words that ask for a side of somebody: a text need not hold them to answer."""
-
 _LABELS = MappingProxyType(
     {
         "old": "age", "birthday": "age", "live": "home", "lives": "home",
@@ -52,13 +83,10 @@ _LABELS = MappingProxyType(
     }
 )  # fmt: skip
 """What some words ask for, as profiles and notes label it."""
-
 ALL_NAMED_FACTOR = 1.5
 """What a sentence is worth that names all whom the question is about."""
-
 _WORDS_OF_A_PART = 3
 """The fewest words of a part: "how and why did she leave" is one question."""
-
 _NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
@@ -69,7 +97,6 @@ _CHAPTER = re.compile(
     re.IGNORECASE,
 )
 """A chapter by its number; what is before or after it is not in it."""
-
 _JOINT = re.compile(
     r"[;?!]\s+(?=\w)"
     r"|,?\s+(?:and|but|or)\s+(?=(?:also\s+)?(?:who|whom|whose|what|when|where|why|how"

@@ -16,7 +16,7 @@ from lrwr.core.chat.extractive.sentence_ranking import (
 )
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.facts import WRITER_KEEPER
-from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
+from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
 MAX_FACTS_PER_PART = 6

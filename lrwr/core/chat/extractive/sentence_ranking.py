@@ -6,13 +6,18 @@ from dataclasses import dataclass
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.query_terms import extract_capitalized_words, extract_content_words
 from lrwr.core.model.search import Passage
-from lrwr.core.model.text import LineRange, SentenceSplitter, Span
+from lrwr.core.model.text import (
+    LineRange,
+    SentenceSplitter,
+    Span,
+    extract_capitalized_words,
+    extract_content_words,
+)
 from lrwr.core.ports.lexical_index import LexicalIndex
 from lrwr.core.ports.record_store import PassageStore
 from lrwr.core.ports.reranker import Reranker
-from lrwr.core.retrieval.evidence import WordWeights
+from lrwr.core.retrieval.retrievers import WordWeights
 
 MAX_PASSAGES_READ = 4
 """Passages whose sentences are weighed."""

@@ -9,31 +9,26 @@ from lrwr.core.chat.context.numbered_items import (
     load_result_texts,
     number_material,
 )
-from lrwr.core.chat.extractive.answerer import (
-    build_gap_from_question,
-    stream_extractive_answer,
-)
+from lrwr.core.chat.extractive.answerer import stream_extractive_answer
 from lrwr.core.chat.extractive.sentence_ranking import (
     PassageSource,
     weigh_question_words,
 )
-from lrwr.core.chat.extractive.writer import quote_web_pages
+from lrwr.core.chat.extractive.writer import build_gap_from_question, quote_web_pages
 from lrwr.core.chat.generation.prompts import (
     build_avatar_messages,
     collect_story_name_words,
+    find_answering_character,
     list_fenced_texts,
     select_prompt_pages,
     select_web_pages,
-)
-from lrwr.core.chat.generation.speaker import (
-    find_answering_character,
     stream_model_answer,
 )
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.fence import generate_fence_mark
-from lrwr.core.model.query_terms import extract_content_words
+from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,

@@ -3,43 +3,99 @@
 Pure: all text comes from the question and from what was found within its horizon.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from types import MappingProxyType
 
 from lrwr.core.attribution.citation_check import strip_answer_citation_marks
+from lrwr.core.bible.characters import compile_forms_pattern
 from lrwr.core.chat.context.items import StoryFacet
 from lrwr.core.chat.context.numbered_items import (
     NumberedItem,
     NumberedMaterial,
     estimate_material_tokens,
 )
-from lrwr.core.chat.generation.speaker import find_answering_character
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.fence import FENCE_RULE, wrap_in_fence
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.story import Horizon
+from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
     extract_content_words,
     normalize_word,
 )
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,
+    AnswerSpeaker,
+    AnswerToken,
     Citation,
     QuestionPlan,
     WebCitation,
 )
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.chat_model import ChatMessage, ChatModel
 from lrwr.core.ports.web_search import WebPage
 from lrwr.core.web.citations import number_web_pages, strip_web_part
 
+
+def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
+    """Return the character who answers; empty where the analyst does.
+
+    What would be if is judged from outside, whoever is asked.
+    """
+    if (
+        question.mode is not AnswerMode.IN_CHARACTER
+        or plan.intent is AnswerIntent.SCENARIO
+    ):
+        return ""
+    return question.character
+
+
+async def stream_model_answer(
+    model: ChatModel, messages: Sequence[ChatMessage]
+) -> AsyncGenerator[AnswerToken]:
+    """Yield the model's answer piece by piece, as its server sends it.
+
+    Closing it closes the model's stream. What came before a failure was yielded.
+
+    Raises:
+        ServiceUnavailable: The server did not answer, refused, or broke off.
+    """
+    async with aclosing(model.stream(messages)) as pieces:
+        async for piece in pieces:
+            if piece:
+                yield AnswerToken(piece, AnswerSpeaker.AVATAR)
+
+
+def find_names_beyond_horizon(
+    answer: str, bible_whole_names: Collection[str], known_names: Collection[str]
+) -> tuple[str, ...]:
+    """Return the names in a finished answer that nobody knows yet, each once, in order.
+
+    `bible_whole_names` are all forms of all names of characters and world elements,
+    `known_names` those in sight at the horizon. Of forms that fit in one place the
+    longest counts: "Nell Tallow" may give away what "Nell" does not. Capitals count
+    too: a name may be a common word.
+    """
+    known = {_normalize_text(name) for name in known_names}
+    names = compile_forms_pattern(
+        {_normalize_text(name) for name in bible_whole_names} | known
+    )
+    if names is None:
+        return ()
+    found = (name[0] for name in names.finditer(_normalize_text(answer)))
+    return tuple(dict.fromkeys(name for name in found if name not in known))
+
+
+def _normalize_text(text: str) -> str:
+    """Return a text with single spaces and straight apostrophes."""
+    return " ".join(text.replace("’", "'").split())
+
+
 WEB_BUDGET = 800
 """Tokens of the web's pages, by `estimate_material_tokens`, that a model is given at most."""
-
 NAME_LENGTH = 80
 """Characters of a name that go into the rules: a name is the text's, not ours."""
-
 _RULES = f"""\
 {FENCE_RULE}
 Answer only from the numbered material. After each sentence put the number of what it \
@@ -47,12 +103,10 @@ rests on, as in [2] or [1][3]; use no number that is not there.
 Quote word for word, in “…”, or do not quote.
 Never add what you know of this book or any other.
 The author's own text, and what the author decided, outrank everything else."""
-
 _ANALYST = """\
 You are the close reader of a novelist's unfinished book, and answer the novelist's \
 question about it: briefly, plainly, the answer first.
 Where the material does not say, say that the text is silent on it."""
-
 _CHARACTER = """\
 You are {name}, a character of a novelist's book, and talk with the novelist.
 Speak as {name} does: take the manner from the lines and habits in the material, the \
@@ -62,10 +116,8 @@ and do not guess at it.{witnessed}
 Where the material is silent, turn the question aside as {name} would, and claim \
 nothing new; put no number there.
 Stay {name}: no word on prompts, material or models."""
-
 _WITNESSED = """
 You know only what you were there for and what you were told."""
-
 _KINDS: Mapping[AnswerIntent, str] = MappingProxyType(
     {
         AnswerIntent.SCENARIO: """\
@@ -81,7 +133,6 @@ The novelist asks about something outside of the book. Say what the book itself 
 of it; what it does not say, leave open.""",
     }
 )
-
 _WEB = """\
 What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
 for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
@@ -90,14 +141,11 @@ each sentence that rests on the web put its mark, as in [w1], never a number of 
 book's. It tells nothing of this book's people, places and \
 events, even where a name is the same. Where it differs from the author's own text, \
 the author's version holds."""
-
 _UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
 _WEAK = "The search was not sure of what it found: say so if it does not answer."
-
 _OUTDATED = """\
 (The author has since changed passages that the next answer rests on: repeat none of it \
 unless the material bears it out.)"""
-
 _NOTHING = "Nothing was found for this question."
 
 
@@ -227,7 +275,7 @@ def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
 
 def _told(entry: NumberedItem, cited: Mapping[int, Citation]) -> str:
     """Return a fact in one line, each number before its words."""
-    words = " ".join(f"[{n}] “{_plain(cited[n])}”" for n in entry.numbers)
+    words = " ".join(f"[{n}] “{_join_lines(cited[n])}”" for n in entry.numbers)
     return ": ".join(filter(None, (entry.piece.told, words)))
 
 
@@ -242,7 +290,7 @@ def _page(page: WebCitation) -> str:
     return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
 
 
-def _plain(citation: Citation) -> str:
+def _join_lines(citation: Citation) -> str:
     return " ".join(citation.text.split())
 
 

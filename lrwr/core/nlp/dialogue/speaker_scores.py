@@ -8,7 +8,7 @@ from math import log
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.nlp.dialogue.lexicon import MARRIED_NOUNS, SINGLE_NOUNS
 from lrwr.core.nlp.dialogue.subjects import PersonMention, PersonMentionKind
-from lrwr.core.nlp.dialogue.tag_patterns import DialogueTag, TagStrength
+from lrwr.core.nlp.dialogue.tags import DialogueTag, TagStrength
 from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn
 from lrwr.core.nlp.dialogue.vocatives import VocativeCues
 

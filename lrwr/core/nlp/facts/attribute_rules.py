@@ -3,6 +3,7 @@
 from types import MappingProxyType
 from typing import TypeAlias
 
+from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.facts.appearance_words import (
     AGE,
     AGE_END,
@@ -20,7 +21,6 @@ from lrwr.core.nlp.facts.appearance_words import (
     PERSON_PATTERN,
 )
 from lrwr.core.nlp.names.patterns import NAME_PATTERN
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
 
 _IS = r"(?:is|was|had been|has been)"
 _STOP = r"(?=[.,;:!)—–]| --|$)"

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import CharacterField, Fact, FactAbout
+from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
 from lrwr.core.nlp.facts.appearance_words import TRADES
 from lrwr.core.nlp.facts.attribute_rules import (
     CHARACTER_PATTERN,

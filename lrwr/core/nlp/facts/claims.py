@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES_KEEPER, Fact, FactAbout
+from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import (
     NAME_PATTERN,

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import Fact, FactAbout
-from lrwr.core.model.text import Span
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.text import LazyPattern, Span
 from lrwr.core.nlp.facts.claims import (
     ends_in_question,
     extract_clause_before,
@@ -22,7 +21,6 @@ from lrwr.core.nlp.names.patterns import (
     has_place_preposition,
     may_be_person,
 )
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
 from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
 _DEEDS_TEXT = (

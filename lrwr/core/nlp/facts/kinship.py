@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import CharacterField, Fact, FactAbout
+from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
+from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.facts.claims import (
     SPOKEN_DETAIL,
     deduplicate_facts,
@@ -25,7 +25,6 @@ from lrwr.core.nlp.names.patterns import (
     find_matches_at,
     has_place_preposition,
 )
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,

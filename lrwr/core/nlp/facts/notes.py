@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document, DocumentType
 from lrwr.core.model.facts import (
     WRITER_KEEPER,
+    Certainty,
     CharacterField,
     ElementType,
     Fact,

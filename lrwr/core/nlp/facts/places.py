@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import ElementType, Fact, FactAbout, WorldField
+from lrwr.core.model.facts import Certainty, ElementType, Fact, FactAbout, WorldField
+from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.facts.claims import make_fact, split_narration_and_speech
 from lrwr.core.nlp.names.evidence import NameEvidence
 from lrwr.core.nlp.names.forms import CapitalizationCounts, merge_name_forms
@@ -18,8 +18,7 @@ from lrwr.core.nlp.names.patterns import (
     find_matches_at,
     is_known_person,
 )
-from lrwr.core.nlp.names.person_classifier import score_person_cues, score_place_cues
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.nlp.names.person import score_person_cues, score_place_cues
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,

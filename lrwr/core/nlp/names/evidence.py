@@ -14,7 +14,7 @@ from lrwr.core.nlp.names.candidates import (
     find_name_candidates,
 )
 from lrwr.core.nlp.names.lexicon import AMBIGUOUS_NAME_WORDS, CALENDAR, is_non_name
-from lrwr.core.nlp.names.person_cues import count_name_cues, is_alias_phrase
+from lrwr.core.nlp.names.person import count_name_cues, is_alias_phrase
 from lrwr.core.nlp.names.titles import NAME_TITLES, normalize_name_title
 
 _LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
+from lrwr.core.model.text import LazyPattern
 from lrwr.core.nlp.text.prose import AnnotatedProse
 
 TITLE_WORDS = (

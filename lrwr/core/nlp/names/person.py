@@ -1,14 +1,37 @@
-"""One person being put together from the forms that may be theirs."""
+"""Persons: cues beside a name, their classification, and one person in the making."""
 
+import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
+from lrwr.core.nlp.names.candidates import NameCandidate, TextSection
 from lrwr.core.nlp.names.gender import infer_form_gender, resolve_gender_votes
+from lrwr.core.nlp.names.lexicon import (
+    BODY_NOUNS,
+    DETERMINERS,
+    DIRECTION_WORDS,
+    KIN_EITHER,
+    KIN_FEMALE,
+    KIN_MALE,
+    PERSON_ACTION_VERBS,
+    PLACE_NOUNS,
+    PLACE_PREPOSITIONS,
+    STRICT_SPEECH,
+)
 from lrwr.core.nlp.names.name_form import NameForm
-from lrwr.core.nlp.names.nicknames import is_same_given_name, is_short_for
-from lrwr.core.nlp.names.titles import DEFAULT_MALE_TITLES, infer_title_gender
+from lrwr.core.nlp.names.nicknames import (
+    is_given_name,
+    is_same_given_name,
+    is_short_for,
+)
+from lrwr.core.nlp.names.titles import (
+    DEFAULT_MALE_TITLES,
+    NAME_EPITHETS,
+    infer_title_gender,
+)
 
 
 @dataclass(slots=True)
@@ -118,3 +141,262 @@ def find_dominant_person(
     if len(ranked) == 1 or ranked[0].n >= times * ranked[1].n:
         return ranked[0]
     return None
+
+
+_SIZES = (3_000, 8_000, 20_000, 40_000)
+"""Texts of so many words: in longer ones a person is named more often."""
+_OFTEN = 2
+"""Who is named this many times as often as they must be need not speak."""
+_HUMAN = (0.0, 0.1, 0.2, 0.3, 0.6)
+"""How much must speak for who never speaks: a novel names many in passing."""
+_WEIGHTS = {
+    "tag": 2.0,
+    "speech": 1.0,
+    "vocative": 2.0,
+    "act": 1.0,
+    "who": 1.0,
+    "body": 1.5,
+    "kin": 1.5,
+    "epithet": 0.7,
+    "possessive": 0.3,
+    "narrator": 2.0,
+}
+
+
+def score_person_cues(counts: Mapping[str, int]) -> float:
+    """Weigh what speaks for a person, per place of the name."""
+    total = sum(weight * counts.get(cue, 0) for cue, weight in _WEIGHTS.items())
+    return total / max(1, counts.get("n", 0))
+
+
+def score_place_cues(counts: Mapping[str, int]) -> float:
+    """Weigh what speaks for a place, per place of the name."""
+    total = 2.0 * counts.get("in", 0) + 0.6 * counts.get("at", 0)
+    return total / max(1, counts.get("n", 0))
+
+
+def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
+    """Say whether a form may be a person's name at all.
+
+    `family` holds all forms: "the Gannets" are no person where there is a Gannet.
+    """
+    if form.words and form.words[-1].lower() in PLACE_NOUNS and len(form.words) > 1:
+        return form.title not in ("", "st") and form.counts["speech"] > 0
+    if _is_family(form, family):
+        return False
+    if form.title and form.words:
+        return form.title not in ("st", "saint") or form.counts["speech"] > 1
+    if form.of:
+        return bool(form.title)
+    if not form.counts["inside"] and form.counts["tag"] < 2:
+        return False
+    if _is_thing(form):
+        return False
+    if form.counts["tag"] >= 2 or form.counts["vocative"] >= 3:
+        return score_person_cues(form.counts) > 0.1
+    return score_place_cues(form.counts) <= 0.25 + score_person_cues(form.counts)
+
+
+def _is_family(form: NameForm, family: Mapping[str, NameForm]) -> bool:
+    """Say whether it is several people's: the Gannets, the Miss Gannets."""
+    if not form.name.endswith("s") or form.given:
+        return False
+    word = form.words[-1][:-1] if form.words else ""
+    titled = (f"{title} {word}" for title in ("Mr.", "Mrs.", "Miss", "Mr", "Mrs"))
+    single = max(
+        (family[name].n for name in (word, *titled) if name in family), default=0
+    )
+    if form.title:
+        return form.title == "miss" and form.counts["the"] > 0 and single > 0
+    return single > 0 and (form.counts["the"] * 2 >= form.n or single > 5 * form.n)
+
+
+def _is_thing(form: NameForm) -> bool:
+    articles = form.counts["the"] + form.counts["a"]
+    if articles * 2 < form.n:
+        return False
+    return form.counts["tag"] < 2 and form.counts["speech"] < 3
+
+
+def compute_min_mentions(words: int) -> int:
+    """Return how often a person has to be named, in a text of so many words."""
+    return bisect_right(_SIZES, words) + 1
+
+
+def is_worth_listing(person: PersonCluster, least: int) -> bool:
+    """Say whether enough speaks for a person to be worth a writer's look.
+
+    Who speaks or is spoken to takes part; who is only spoken of has to be named often.
+    """
+    counts = sum_person_cues(person)
+    human, placed = score_person_cues(counts), score_place_cues(counts)
+    if counts["tag"] >= 2 or counts["vocative"] >= 3:
+        return human * person.n >= 3
+    forms = person.forms.values()
+    titled = any(form.title and form.words for form in forms)
+    known = any(is_given_name(form.words[0]) for form in forms if form.words)
+    if person.n < least - (titled or known):
+        return False
+    if not titled and human < placed:
+        return False
+    silent = person.n < _OFTEN * least and not counts["tag"]
+    if silent and human < _HUMAN[least - 1]:
+        return False
+    return titled or known or (human >= 0.3 and human * person.n >= min(3, least))
+
+
+def sum_person_cues(person: PersonCluster) -> Counter[str]:
+    """Add up the cues of all of a person's forms."""
+    counts: Counter[str] = Counter()
+    for form in person.forms.values():
+        counts.update(form.counts)
+    return counts
+
+
+_BEFORE = re.compile(r"(?:(\w+)(,?)\s+)?(\w+)([^\w]*)\Z")
+_AFTER = re.compile(r"([^\w]*)(\w+)?(?:\s+(\w+))?")
+_PRONOUN = re.compile(
+    r"\b(?:([Hh]e|[Hh]is|himself)|([Ss]he|[Hh]er|hers|herself))\b"
+    r"|[a-z,;.!?] (?!He\b|She\b|His\b|Her\b)[A-Z][a-z]+|\n\n",
+)
+_VOCATIVE_AFTER = re.compile(r"\s*[,.!?;:—”\"-]")
+_ALIKE = re.compile(
+    r",?\s+(?:also |often |sometimes )?(?:called|known as|nicknamed|alias)\s+"
+    r"|,?\s+whose (?:real|true|other|first) name was\s+"
+)
+_QUOTE_NEAR = re.compile(r"[“”\"‘’]")
+_NAMING = re.compile(r"\b(?:[Mm]y name is|I,|call(?:ed)? me|named me|I am) $")
+_PREPOSED = {"a": DETERMINERS, "in": PLACE_PREPOSITIONS, "at": DIRECTION_WORDS}
+_NEAR = 70
+_BACK = 40
+
+
+def is_alias_phrase(gap: str) -> bool:
+    """Say whether what stands between two names says that they are one person's."""
+    return bool(_ALIKE.fullmatch(gap))
+
+
+def count_name_cues(reading: TextSection, sighting: NameCandidate) -> Counter[str]:
+    """Count each cue that stands beside one sighting; `n` is always 1."""
+    text = reading.text
+    before = text[max(0, sighting.start - _BACK) : sighting.start]
+    after = text[sighting.end : sighting.end + _NEAR + 30]
+    cues = Counter(("n",))
+    if not sighting.initial:
+        cues["inside"] = 1
+    if len(sighting.words) > 1 and sighting.words[0] == "The":
+        cues["the"] = 1
+    if sighting.quoted:
+        cues["quoted"] = 1
+        if _is_vocative(before, after):
+            cues["vocative"] = 1
+            return cues
+    if sighting.possessive:
+        cues["possessive"] = 1
+        after = after[2:]
+    _count_before(cues, before)
+    _count_after(cues, after, possessive=sighting.possessive)
+    _count_gender(cues, after)
+    if not sighting.quoted and _NAMING.search(before):
+        cues["narrator"] = 1
+    return +cues
+
+
+def _is_vocative(before: str, after: str) -> bool:
+    if not _VOCATIVE_AFTER.match(after):
+        return False
+    if before.rstrip("_*")[-1:] in ("“", '"', "‘", "'"):
+        return True
+    lead = before.rstrip(" _*\n")
+    words = lead.rstrip(",").split()
+    last = words[-1].strip("“\"‘'—-").lower() if words else ""
+    if lead.endswith(","):
+        return not _has_kin(words) and after.lstrip()[:1] != "-"
+    return last in (
+        "dear",
+        "dearest",
+        "oh",
+        "o",
+        "ah",
+        "my",
+        "poor",
+        "well",
+        "no",
+        "yes",
+    )
+
+
+def _has_kin(words: list[str]) -> bool:
+    last = words[-1].lower() if words else ""
+    return last in KIN_FEMALE or last in KIN_MALE or last in KIN_EITHER
+
+
+def _count_before(cues: Counter[str], before: str) -> None:
+    found = _BEFORE.search(before)
+    if found is None:
+        return
+    earlier, last = (found[1] or "").lower(), found[3].lower()
+    gap = found[4].strip(" \n\t_*")
+    if gap:
+        if gap == "," and _has_kin([last]):
+            _count_kin(cues, last)
+        return
+    if last in NAME_EPITHETS:
+        cues["epithet"] = 1
+        last, earlier = earlier, ""
+    if last == "the":
+        cues["the"] = 1
+        last = earlier
+    _count_word_before(cues, last, before)
+
+
+def _count_word_before(cues: Counter[str], word: str, before: str) -> None:
+    if word in STRICT_SPEECH and word != "called":
+        cues["speech"] = 1
+        if _QUOTE_NEAR.search(before[-28:]):
+            cues["tag"] = 1
+    elif _has_kin([word]):
+        _count_kin(cues, word)
+    else:
+        for cue, words in _PREPOSED.items():
+            if word in words:
+                cues[cue] = 1
+
+
+def _count_kin(cues: Counter[str], word: str) -> None:
+    cues["kin"] = 1
+    if word in KIN_FEMALE:
+        cues["female"] += 3
+    elif word in KIN_MALE:
+        cues["male"] += 3
+
+
+def _count_after(cues: Counter[str], after: str, *, possessive: bool) -> None:
+    found = _AFTER.match(after)
+    if found is None or not found[2]:
+        return
+    gap, word, second = found[1].strip(" _*"), found[2], found[3] or ""
+    if possessive:
+        cues["body"] += not gap and (word in BODY_NOUNS or second in BODY_NOUNS)
+    elif gap:
+        cues["who"] += gap == "," and word in ("who", "whom")
+    else:
+        _count_verb(cues, second if word.endswith("ly") else word, after)
+
+
+def _count_verb(cues: Counter[str], word: str, after: str) -> None:
+    if word in STRICT_SPEECH:
+        cues["speech"] += 1
+        cues["tag"] += bool(_QUOTE_NEAR.search(after[:40]))
+    elif word in PERSON_ACTION_VERBS or word in ("who", "whom", "himself", "herself"):
+        cues["act"] = 1
+
+
+def _count_gender(cues: Counter[str], after: str) -> None:
+    found = _PRONOUN.search(after[:_NEAR])
+    if found is None:
+        return
+    if found[1]:
+        cues["male"] += 1
+    elif found[2]:
+        cues["female"] += 1

@@ -2,9 +2,9 @@
 
 import re
 
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.facts import (
     RULES_KEEPER,
+    Certainty,
     ContentType,
     Fact,
     FactAbout,

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import log
 
-from lrwr.core.model.certainty import Certainty
-from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Fact, FactAbout
-from lrwr.core.model.query_terms import STOP_WORDS
-from lrwr.core.model.text import Span
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Certainty,
+    Fact,
+    FactAbout,
+)
+from lrwr.core.model.text import STOP_WORDS, LazyPattern, Span
 from lrwr.core.nlp.facts.claims import find_sentence_subject, to_text_span
 from lrwr.core.nlp.facts.events import EVENT_VERBS
 from lrwr.core.nlp.names.patterns import (
@@ -21,7 +25,6 @@ from lrwr.core.nlp.names.patterns import (
     infer_title_possessive,
     may_be_person,
 )
-from lrwr.core.nlp.text.lazy_regex import LazyPattern
 from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 
 _INNER_TEXT = (

@@ -3,9 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Document
-from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Fact, FactAbout
+from lrwr.core.model.facts import (
+    RULES_KEEPER,
+    WRITER_KEEPER,
+    Certainty,
+    Fact,
+    FactAbout,
+)
 from lrwr.core.model.text import Span
 
 _ASKS = (

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.query_terms import STOP_WORDS, WORD_PATTERN, stem_lightly
+from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, stem_lightly
 from lrwr.core.nlp.facts.events import EVENT_VERBS
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.lexicon import (

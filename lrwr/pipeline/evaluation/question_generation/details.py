@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lrwr.core.model.query_terms import WORD_PATTERN
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import WORD_PATTERN, Span
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
 from lrwr.pipeline.evaluation.question_generation.source_material import (

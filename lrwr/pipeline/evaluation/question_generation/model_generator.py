@@ -8,9 +8,8 @@ from random import Random
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.query_terms import extract_content_words, stem_lightly
 from lrwr.core.model.replies import MalformedReply
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import Span, extract_content_words, stem_lightly
 from lrwr.core.ports.chat_model import ChatModel
 from lrwr.pipeline.evaluation.question_generation import facts, prompts
 from lrwr.pipeline.evaluation.question_generation.draft import (

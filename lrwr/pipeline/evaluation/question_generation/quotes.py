@@ -7,8 +7,7 @@ from itertools import combinations
 
 from lrwr.core.bible.values import AttributedQuote
 from lrwr.core.model.cast import Gender
-from lrwr.core.model.query_terms import WORD_PATTERN, normalize_word
-from lrwr.core.model.text import Span
+from lrwr.core.model.text import WORD_PATTERN, Span, normalize_word
 from lrwr.pipeline.evaluation.question_generation.draft import QuestionDraft
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SURE,

@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.projection import StoryKnowledge, project_bible
-from lrwr.core.bible.service import BibleService
+from lrwr.core.bible.service import BibleService, StoryKnowledge, project_bible
 from lrwr.core.bible.values import Bible, CharacterProfile, TextEvidence
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.query_terms import (
+from lrwr.core.model.facts import Certainty
+from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,
+    SentenceSplitter,
+    Span,
     normalize_word,
     stem_lightly,
 )
-from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
 from lrwr.pipeline.evaluation.questions import AnswerPlace, GoldQuote, find_quote_places

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.documents import Chapter, Scene
+from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 
 

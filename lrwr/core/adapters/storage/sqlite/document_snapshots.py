@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.connection import open_library_as_is
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.database import (
+    SqliteDatabase,
+    open_library_as_is,
+)
 from lrwr.core.adapters.storage.sqlite.fact_rows import parse_fact_row
 from lrwr.core.adapters.storage.sqlite.maintenance import MAINTENANCE_LOCK_TIMEOUT
 from lrwr.core.adapters.storage.supabase.library_link import (

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrwr.core.model.cast import Mention
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import Knowledge
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import Fact, FactAbout
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 
 _DROP = (

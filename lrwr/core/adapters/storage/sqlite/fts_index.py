@@ -1,39 +1,37 @@
-"""Finding passages by their words, with SQLite's own full-text index."""
+"""Full-text search with SQLite FTS5: queries, and rebuilding the indexes."""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.database import (
+    SqliteDatabase,
+    find_migration_statement,
+    is_read_only_error,
+)
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import ScoredChunk, SearchScope
 
-_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
-
+_PASSAGE_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 Bm25Weights = tuple[float, ...]
 """What a word counts in each column of an index, in the order of its columns."""
-
 BM25_WEIGHTS_BY_PIPELINE: Mapping[Pipeline, Bm25Weights] = {
     Pipeline.NAIVE: (1.0,),
     Pipeline.AGENTIC: (1.0, 0.5, 0.3, 0.3),
 }
 """Text; and in pipeline b lead, heading and names besides. See decision 011."""
-
 _UNBOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading names}"}
 _BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
 """The columns that are searched; a name in `names` may be one that the text gives
 somebody only later, so it is not searched where there is a bound."""
-
 MAX_WORDS_BETWEEN_PAIR = 12
 """Two words are close when at most so many others stand between them."""
-
 MAX_PAIRED_WORDS = 8
 """Words of a question that are paired, the first ones: 28 pairs at most."""
-
 _ANYWHERE = 2**62
 """An end beyond any text: the document is not bounded."""
-
 _FOUND = """
 select c.id, -bm25({index}, {weights}) as score
 from {index} join chunk c on c.n = {index}.rowid
@@ -100,7 +98,7 @@ class SqliteLexicalIndex:
         columns = (_UNBOUNDED if sql is _FOUND else _BOUNDED)[pipeline]
         asked |= {"words": f"{columns} : ({match})", "limit": limit}
         weights = ", ".join(map(str, self._weights[pipeline]))
-        chosen = sql.format(index=_INDEXES[pipeline], weights=weights)
+        chosen = sql.format(index=_PASSAGE_INDEXES[pipeline], weights=weights)
         return await self._database.read(
             lambda connection: [
                 ScoredChunk(ChunkId(chunk), score)
@@ -112,7 +110,7 @@ class SqliteLexicalIndex:
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
         """Return in how many chunks each word occurs, and how many chunks there are."""
-        index = _INDEXES[pipeline]
+        index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)
         )
@@ -161,3 +159,78 @@ def _term(word: str) -> str:
     """Return `word` as an FTS5 string, in which no syntax is left."""
     plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return '"' + plain.replace('"', '""') + '"'
+
+
+_ALL_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
+_SHADOWS = ("data", "idx", "content", "docsize", "config")
+"""Endings of the tables that FTS5 keeps an index in."""
+
+
+def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
+    """Ask the indexes to compare themselves with what they are made of.
+
+    None where nobody can tell: another process writes, or nothing may be written.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
+        for index in _ALL_INDEXES:
+            connection.execute(
+                f"insert into {index} ({index}, rank) values ('integrity-check', 1)"
+            )
+    except sqlite3.Error as error:
+        busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+        return None if busy or is_read_only_error(error) else False
+    finally:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+    return True
+
+
+def rebuild_fts_indexes(connection: sqlite3.Connection) -> None:
+    """Fill every index that is there anew, inside the caller's transaction."""
+    for index in _there(connection):
+        _rebuild(connection, index)
+
+
+def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
+    """Put a new index in the place of every one, whatever is left of it.
+
+    FTS5 does not even drop an index that it cannot read, and SQLite no table whose
+    pages are damaged: they are struck out of the schema, and their pages stay as ones
+    that nothing uses. The connection must not have read an index before: one that
+    failed is held on to.
+    """
+    indexes = _there(connection)
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        for index in indexes:
+            for name in (index, *(f"{index}_{ending}" for ending in _SHADOWS)):
+                connection.execute(
+                    "delete from sqlite_schema where tbl_name = ?", (name,)
+                )
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
+    for index in indexes:
+        _make(connection, index)
+
+
+def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
+    """Make and fill the indexes that are not there; the schema must be the newest."""
+    there = _there(connection)
+    for index in _ALL_INDEXES:
+        if index not in there:
+            _make(connection, index)
+
+
+def _there(connection: sqlite3.Connection) -> list[str]:
+    known = {row[0] for row in connection.execute("select name from sqlite_schema")}
+    return [index for index in _ALL_INDEXES if index in known]
+
+
+def _make(connection: sqlite3.Connection, index: str) -> None:
+    connection.execute(find_migration_statement(f"create virtual table {index} "))
+    _rebuild(connection, index)
+
+
+def _rebuild(connection: sqlite3.Connection, index: str) -> None:
+    connection.execute(f"insert into {index} ({index}) values ('rebuild')")

@@ -6,23 +6,23 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.connection import open_library_as_is
+from lrwr.core.adapters.storage.sqlite.database import (
+    SCHEMA_VERSION,
+    NoticeCallback,
+    migrate_sqlite_library,
+    open_library_as_is,
+    read_schema_version,
+)
 from lrwr.core.adapters.storage.sqlite.errors import (
     build_newer_library_error,
     is_corruption_error,
     translate_sqlite_error,
 )
-from lrwr.core.adapters.storage.sqlite.fts_schema import (
+from lrwr.core.adapters.storage.sqlite.fts_index import (
     check_fts_consistency,
     create_missing_fts_indexes,
     rebuild_fts_indexes,
     recreate_fts_indexes,
-)
-from lrwr.core.adapters.storage.sqlite.migrator import (
-    SCHEMA_VERSION,
-    NoticeCallback,
-    migrate_sqlite_library,
-    read_schema_version,
 )
 from lrwr.core.model.chunks import Pipeline
 

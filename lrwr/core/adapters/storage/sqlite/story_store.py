@@ -18,10 +18,9 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fact_rows import parse_fact_row, spans_from_json
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.model.cast import AttributionCue, Cast, Quotation
-from lrwr.core.model.certainty import Certainty
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.facts import Certainty, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, ChunkSpan

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from lrwr.core.adapters.storage.sqlite.connection import open_library_read_only
+from lrwr.core.adapters.storage.sqlite.database import open_library_read_only
 from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
 
 _PATIENCE = 10.0

@@ -1,0 +1,431 @@
+"""Speech tags: the words before or after a quotation that name its speaker."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.lexicon import GESTURE_VERBS, SPEECH_VERBS, SURE_VERBS
+from lrwr.core.nlp.dialogue.subjects import (
+    PersonMention,
+    PersonMentionKind,
+    TextToken,
+    parse_person_mention,
+    parse_possessor,
+    tokenize_masked_text,
+)
+from lrwr.core.nlp.dialogue.turns import MASKED_NAME_CHARACTER, DialoguePage
+
+_CONTINUING = (
+    "continued continues added adds resumed resumes pursued proceeded repeated "
+    "concluded went finished"
+)
+CONTINUATION_VERBS = frozenset(_CONTINUING.split())
+"""Verbs of one who has spoken already."""
+_SUBORDINATING = (
+    "that who whom which when as while if because though although seeing since "
+    "until till where whether how what why after before lest unless than"
+)
+SUBORDINATORS = frozenset(_SUBORDINATING.split())
+"""Words that open a clause under another."""
+_STANDS_BEFORE = (
+    "to at of with for by from upon on toward towards beside near about behind "
+    "like between into over against around round among past through under in "
+    "opposite without beyond after before"
+)
+PREPOSITIONS = frozenset(_STANDS_BEFORE.split())
+_STANDS_FOR_NAMES = "he she him her it they them i me we us you"
+PRONOUNS = frozenset(_STANDS_FOR_NAMES.split())
+COORDINATORS = frozenset({"and", "but", "then", "so", "yet", *",;:—–()*", "--"})
+"""What may stand between two clauses of the same rank."""
+_ADDRESSES = frozenset({"told", "asked", "begged", "assured", "reminded", "answered"})
+_FARTHEST_LISTENER = 8
+_SENTENCE = re.compile(r"(?<=[.!?])[\"”’')*_]*\s+(?=[^\W\d_a-z]|\ue000)")
+
+
+class TagStrength(IntEnum):
+    """How much a sentence beside a quotation tells of its speaker."""
+
+    BEAT = 1
+    """Somebody does something."""
+    LIKELY = 2
+    """A verb of speech farther off, or a gesture for one."""
+    SURE = 3
+    """A verb of speech and its subject, against the quotation."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueTag:
+    """What a sentence says of the speaker, and of the one spoken to."""
+
+    person: PersonMention
+    strength: TagStrength
+    goes_on: bool = False
+    addressee: PersonMention | None = None
+
+
+def parse_tag_addressee(
+    tokens: Sequence[TextToken], start: int, who: Mapping[int, str]
+) -> PersonMention | None:
+    """Read "to Nell", "told him"."""
+    verb = tokens[start - 1].lower() if start else ""
+    if verb in _ADDRESSES:
+        read = parse_person_mention(tokens, start, who)
+        if read and read[0].kind is PersonMentionKind.NAMED:
+            return read[0]
+    for at in range(start, min(len(tokens) - 1, start + _FARTHEST_LISTENER)):
+        if tokens[at] in {".", ";", "!", "?"}:
+            return None
+        if tokens[at] in {"to", "addressing"}:
+            read = parse_person_mention(tokens, at + 1, who)
+            return read[0] if read else None
+    return None
+
+
+def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
+    """Say whether a person at `at` may begin a clause."""
+    if at == 0:
+        return True
+    before = tokens[at - 1].lower()
+    if before == "and" and at >= 2:
+        two = tokens[at - 2]
+        return two[0] != MASKED_NAME_CHARACTER and two.lower() not in PRONOUNS
+    return before in COORDINATORS or before in SUBORDINATORS or before.endswith("ly")
+
+
+def find_first_sentence(masked: str, span: Span) -> Span:
+    """Return the first sentence of a stretch of a page's masked text."""
+    end = _SENTENCE.search(masked, span.start, span.end)
+    return Span(span.start, end.start() if end else span.end)
+
+
+def find_last_sentence(masked: str, span: Span) -> Span:
+    """Return the last sentence of a stretch of a page's masked text."""
+    start = span.start
+    for end in _SENTENCE.finditer(masked, span.start, span.end):
+        start = end.end()
+    return Span(start, span.end)
+
+
+_SKIPPED = frozenset({*",—–-*", "--", "and", "but", "then", "so", "thus"})
+_BEHIND_VERB = "out in up on off away forth back aloud again"
+_PARTICLES = frozenset(_BEHIND_VERB.split())
+_NO_SPEECH = "nothing no not to of at the a it this that"
+_SAYS_NOTHING = frozenset(_NO_SPEECH.split())
+_FARTHEST_VERB = 4
+_IN_LONG_SUBJECT = 28
+
+
+def parse_tag_after(
+    page: DialoguePage, span: Span, *, broken: bool
+) -> DialogueTag | None:
+    """Read the sentence that follows the words."""
+    sentence = find_first_sentence(page.masked, span)
+    tokens = tokenize_masked_text(page.masked, sentence.start, sentence.end)
+    start = 0
+    while start < len(tokens) and tokens[start] in _SKIPPED:
+        start += 1
+    if start >= len(tokens):
+        return None
+    tokens = tokens[start:]
+    tag = (
+        _verb_first(tokens, page.who)
+        or _reply_of(tokens, page.who)
+        or _person_first(tokens, page.who, broken=broken or _ends_open(page, span))
+    )
+    if tag and not broken and _is_for_next(page, span, tokens):
+        return replace(tag, strength=TagStrength.BEAT)
+    return tag
+
+
+def _ends_open(page: DialoguePage, span: Span) -> bool:
+    """Say whether the words before `span` end in a comma: a tag must follow."""
+    words = page.text[max(0, span.start - 4) : span.start].rstrip("\"”’' *_")
+    return (
+        words.endswith((",", "—", "–", "--"))
+        or page.text[span.start : span.start + 1] == ","
+    )
+
+
+def _is_for_next(page: DialoguePage, span: Span, tokens: Sequence[TextToken]) -> bool:
+    """Say whether a sentence after the words leads up to the next ones."""
+    words = page.masked[span.start : span.end].rstrip(" *_\n")
+    return words.endswith((",", ":")) and not tokens[0][0].islower()
+
+
+def _verb_first(
+    tokens: Sequence[TextToken], who: Mapping[int, str]
+) -> DialogueTag | None:
+    """Read "said Nell", "broke in the old man"."""
+    verb = tokens[0]
+    known = verb in SPEECH_VERBS or verb in GESTURE_VERBS
+    if not known and not verb.endswith("ed"):
+        return None
+    at = 1
+    while at < len(tokens) and tokens[at] in _PARTICLES:
+        at += 1
+    read = parse_person_mention(tokens, at, who, any_noun=True)
+    if read is None and at < len(tokens) and tokens[at].endswith("ly"):
+        read = parse_person_mention(tokens, at + 1, who, any_noun=True)
+    if read is None:
+        return None
+    person, end = read
+    sure = known and (
+        verb in SURE_VERBS or person.kind is not PersonMentionKind.STRANGER
+    )
+    return DialogueTag(
+        person,
+        TagStrength.SURE if sure else TagStrength.LIKELY,
+        verb in CONTINUATION_VERBS,
+        parse_tag_addressee(tokens, end, who),
+    )
+
+
+def _reply_of(
+    tokens: Sequence[TextToken], who: Mapping[int, str]
+) -> DialogueTag | None:
+    """Read "was Nell's reply", "came from the old man's lips"."""
+    if tokens[0] not in {"was", "were", "came", "is"}:
+        return None
+    for at in range(1, min(len(tokens), 8)):
+        person = parse_possessor(tokens, at, who)
+        if person is not None:
+            return DialogueTag(person, TagStrength.SURE)
+        if tokens[at] in {".", ";", ","}:
+            return None
+        if tokens[at] in {"from", "of"}:
+            read = parse_person_mention(tokens, at + 1, who)
+            return DialogueTag(read[0], TagStrength.LIKELY) if read else None
+    return None
+
+
+def _person_first(
+    tokens: Sequence[TextToken], who: Mapping[int, str], *, broken: bool
+) -> DialogueTag | None:
+    """Read "she said", "Nell, who had come in, asked", "Nell shut the door."."""
+    read = parse_person_mention(tokens, 0, who, any_noun=False)
+    if read is None:
+        read = _capitalised_first(tokens, who)
+    if read is None:
+        return None
+    person, end = read
+    verb = _verb_after(tokens, end)
+    if verb is None and broken and _any_verb(tokens, end):
+        return DialogueTag(
+            person,
+            TagStrength.SURE,
+            addressee=parse_tag_addressee(tokens, end + 1, who),
+        )
+    if verb is None:
+        return DialogueTag(person, TagStrength.BEAT)
+    strength = _strength_after(tokens, end, verb, broken=broken)
+    return DialogueTag(
+        person,
+        strength,
+        tokens[verb].lower() in CONTINUATION_VERBS,
+        parse_tag_addressee(tokens, verb + 1, who),
+    )
+
+
+def _capitalised_first(
+    tokens: Sequence[TextToken], who: Mapping[int, str]
+) -> tuple[PersonMention, int] | None:
+    """Read a sentence that begins with a time or an adverb: "Then Nell laughed."."""
+    for at in range(1, min(4, len(tokens))):
+        if tokens[at] in SUBORDINATORS or tokens[at - 1].lower() in PREPOSITIONS:
+            return None
+        if tokens[at][0] == MASKED_NAME_CHARACTER or tokens[at] in {"he", "she", "I"}:
+            return parse_person_mention(tokens, at, who)
+    return None
+
+
+def _strength_after(
+    tokens: Sequence[TextToken], end: int, verb: int, *, broken: bool
+) -> TagStrength:
+    """Judge a verb of speech at `verb` by its distance from the subject's end."""
+    nothing = verb + 1 < len(tokens) and tokens[verb + 1] in _SAYS_NOTHING
+    near = verb - end <= _FARTHEST_VERB and "," not in tokens[end:verb]
+    if near and (broken or (verb - end <= 1 and not nothing)):
+        return TagStrength.SURE
+    return TagStrength.LIKELY if near or broken else TagStrength.BEAT
+
+
+def _any_verb(tokens: Sequence[TextToken], at: int) -> bool:
+    """Say whether a verb of the past stands at `at`, perhaps behind an adverb."""
+    if at < len(tokens) and tokens[at].endswith("ly"):
+        at += 1
+    return at < len(tokens) and (
+        tokens[at].endswith("ed") or tokens[at] in GESTURE_VERBS
+    )
+
+
+def _verb_after(tokens: Sequence[TextToken], start: int) -> int | None:
+    """Find the verb of speech that belongs to the subject before `start`."""
+    for at in range(start, min(len(tokens), start + _IN_LONG_SUBJECT)):
+        word = tokens[at].lower()
+        if word in SPEECH_VERBS:
+            return at
+        if word in {".", "!", "?", ";"}:
+            return None
+    return None
+
+
+_HANDS_OVER = re.compile(r"(?:[:,—–-]|\b(?:that|said|was))[\s*_(]*$")
+_TAIL = 14
+_HELPING = (
+    "had has would could did at last only then thus never always immediately "
+    "again also once first just now even still soon to"
+)
+_AUXILIARY = frozenset(_HELPING.split())
+_BEFORE_INVERTED = frozenset({*",;:—–", "--", "and", "thus", "so", "then", "but"})
+
+
+def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
+    """Read the sentence that leads up to the words."""
+    sentence = find_last_sentence(page.masked, span)
+    words = page.masked[sentence.start : sentence.end]
+    if not words.strip(" \t\n>*_"):
+        return None
+    tokens = tokenize_masked_text(page.masked, sentence.start, sentence.end)
+    verb = _last_verb(tokens) if _HANDS_OVER.search(words) else None
+    if verb is None:
+        return _without_verb(tokens, page.who, words)
+    found = _inverted(tokens, verb, page.who) or _verb_subject(tokens, verb, page.who)
+    if found is None:
+        return None
+    return DialogueTag(
+        found[0],
+        found[1],
+        tokens[verb].lower() in CONTINUATION_VERBS,
+        parse_tag_addressee(tokens, verb + 1, page.who),
+    )
+
+
+def _without_verb(
+    tokens: Sequence[TextToken], who: Mapping[int, str], words: str
+) -> DialogueTag | None:
+    """Read "Nell’s answer was,", "Nell turned to him:", "Nell looked up."."""
+    for at in range(len(tokens) - 1, max(-1, len(tokens) - 10), -1):
+        person = parse_possessor(tokens, at, who)
+        if person is not None:
+            return DialogueTag(
+                person, TagStrength.SURE if len(tokens) - at < 8 else TagStrength.LIKELY
+            )
+    subject = _subject(tokens, len(tokens), who)
+    if subject is None:
+        return None
+    colon = words.rstrip(" *_").endswith(":")
+    return DialogueTag(subject, TagStrength.LIKELY if colon else TagStrength.BEAT)
+
+
+def _inverted(
+    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+) -> tuple[PersonMention, TagStrength] | None:
+    """Read "…, and thus spoke Nell:"."""
+    read = parse_person_mention(tokens, verb + 1, who)
+    if read is None or not _ends_clause(tokens, read[1]):
+        return None
+    if verb and tokens[verb - 1].lower() not in _BEFORE_INVERTED:
+        return None
+    return read[0], TagStrength.SURE
+
+
+def _verb_subject(
+    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+) -> tuple[PersonMention, TagStrength] | None:
+    """Find the subject of the verb of speech at `verb`.
+
+    It stands right before the verb ("that Nell added"), or before what is set between
+    commas ("Nell, who had come in, asked"), or leads the clause.
+    """
+    last = verb
+    while last > 0 and _helps_verb(tokens[last - 1]):
+        last -= 1
+    comma = last > 0 and tokens[last - 1] == ","
+    for person, start, after in reversed(_persons(tokens, last, who)):
+        if after == last:
+            return person, TagStrength.SURE
+        aside = after < len(tokens) and tokens[after] == ","
+        relative = "who" in tokens[after : after + 2]
+        if relative or (comma and aside and may_start_clause(tokens, start)):
+            return person, TagStrength.SURE if len(
+                tokens
+            ) - verb <= _TAIL else TagStrength.LIKELY
+    subject = _subject(tokens, verb, who)
+    return (subject, TagStrength.LIKELY) if subject else None
+
+
+def _helps_verb(token: TextToken) -> bool:
+    word = token.lower()
+    return word in _AUXILIARY or word.endswith("ly") or word in SPEECH_VERBS
+
+
+def _persons(
+    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+) -> list[tuple[PersonMention, int, int]]:
+    """Return every person before `end`, with where they begin and end."""
+    found = []
+    at = 0
+    while at < end:
+        read = parse_person_mention(tokens, at, who)
+        if read is None:
+            at += 1
+            continue
+        found.append((read[0], at, read[1]))
+        at = max(read[1], at + 1)
+    return found
+
+
+def _ends_clause(tokens: Sequence[TextToken], at: int) -> bool:
+    return at >= len(tokens) or tokens[at] in {",", ":", "—", "--", "–", "-"}
+
+
+def _last_verb(tokens: Sequence[TextToken]) -> int | None:
+    for at in range(len(tokens) - 1, -1, -1):
+        if tokens[at].lower() in SPEECH_VERBS:
+            return at
+    return None
+
+
+def _subject(
+    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+) -> PersonMention | None:
+    """Find the subject of the last main clause before `end`.
+
+    A name behind a preposition, a verb or a word like "that" is no subject; nor is one
+    that stands between commas right behind another: Nell, the miller's daughter.
+    """
+    found: PersonMention | None = None
+    found_end = -2
+    for person, start, after in _persons(tokens, end, who):
+        if _is_subject(tokens, start, found_end):
+            found, found_end = person, after
+    return found
+
+
+def _is_subject(tokens: Sequence[TextToken], at: int, found_end: int) -> bool:
+    if at == 0:
+        return True
+    before = tokens[at - 1].lower()
+    if before == "," and found_end == at - 1:
+        return False
+    if before == "and" and at >= 2:
+        return found_end != at - 1 and may_start_clause(tokens, at)
+    if before in COORDINATORS:
+        return found_end < 0 or before in {
+            ";",
+            "and",
+            "but",
+            "then",
+            "so",
+            ":",
+            "—",
+            "--",
+        }
+    return before.endswith("ly") or (
+        found_end < 0
+        and at <= 3
+        and before not in SUBORDINATORS
+        and before not in PREPOSITIONS
+    )
