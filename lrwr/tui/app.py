@@ -16,8 +16,8 @@ from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.themes import build_themes, resolve_theme
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
-    from lrwr.tui.services import Lends
 
 CrashReporter = Callable[[Exception], LrwrError]
 """Makes of an error that nobody foresaw what a writer is told."""
@@ -36,7 +36,7 @@ class WritingRoom(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        stage: "ServiceThread[Lends]",
+        stage: "ServiceThread[Workspace]",
         settings: Settings,
         opening: ChatOptions,
         fault: CrashReporter,

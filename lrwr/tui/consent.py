@@ -9,12 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Footer, Static
 
+from lrwr.app.consent import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.screens.modal import ModalSheet
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.tui.screens.chat import ChatScreen
-    from lrwr.tui.services import ConsentRequest, Lends
 
 
 class ConsentScreen(ModalSheet[bool | None]):
@@ -67,15 +68,16 @@ class ConsentScreen(ModalSheet[bool | None]):
 async def ask_consent_on_screen(screen: "ChatScreen") -> None:
     """Ask about each service that waits for the writer's leave."""
     stage = screen.room.stage
-    for asked in await stage.do(_to_allow):
+    for asked in await stage.do(_pending_consents):
         allowed = await screen.app.push_screen_wait(ConsentScreen(asked.question))
         if allowed is not None:
-            await stage.do(partial(_keep, name=asked.name, allowed=allowed))
+            await stage.do(partial(_record_consent, name=asked.name, allowed=allowed))
 
 
-async def _to_allow(lent: "Lends") -> "tuple[ConsentRequest, ...]":
-    return tuple(lent.to_allow())
+async def _pending_consents(workspace: "Workspace") -> tuple[ConsentRequest, ...]:
+    return pending_consents(workspace.egress)
 
 
-async def _keep(lent: "Lends", *, name: str, allowed: bool) -> None:
-    lent.allow(name, allowed=allowed)
+async def _record_consent(workspace: "Workspace", *, name: str, allowed: bool) -> None:
+    record_consent(workspace.egress, name, allowed=allowed)
+    workspace.reset_sessions()

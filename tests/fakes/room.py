@@ -8,7 +8,7 @@ from pathlib import Path
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
-from lrwr.app.workspace import RoomServices, open_room
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
@@ -33,7 +33,7 @@ class Room:
 
     pilot: Pilot[None]
     app: WritingRoom
-    stage: ServiceThread[RoomServices]
+    stage: ServiceThread[Workspace]
 
     @property
     def screen(self) -> ChatScreen:
@@ -114,7 +114,7 @@ async def a_room(
     asked = with_model(model) if model is not None else {}
     variables = {"LRWR_EMBEDDING_MODEL": "off", **asked, **env}
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
-    async with ServiceThread(lambda: open_room(settings)) as stage:
+    async with ServiceThread(lambda: open_workspace(settings, brief=False)) as stage:
         app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)

@@ -5,13 +5,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.maintenance.finding import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
+from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
+from lrwr.core.adapters.storage.supabase.records import delete_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors import qdrant_admin
 from lrwr.core.adapters.vectors.factory import (
     build_library_key,
@@ -24,9 +27,6 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
 from lrwr.core.settings.library import Library, write_private_file
 from lrwr.core.settings.model import Settings
-
-if TYPE_CHECKING:
-    from lrwr.core.adapters.auth.factory import SupabaseSignIn
 
 _LONGEST = 1_000_000
 """Bytes of a list of what is left: ours are shorter."""
@@ -170,8 +170,6 @@ async def delete_hosted_library(
         LrwrError: No project is set or another one, nobody is signed in or somebody
             else, or it did not answer.
     """
-    from lrwr.core.adapters.auth.factory import create_supabase_sign_in
-
     way = create_supabase_sign_in(settings, env)
     await _check_home(way, home)
     async with _noting(settings, library, own=way.project.own) as noting:
@@ -179,17 +177,13 @@ async def delete_hosted_library(
 
 
 async def delete_from_project(
-    way: "SupabaseSignIn", home: HostedLocation, noting: EgressLogger | None
+    way: SupabaseSignIn, home: HostedLocation, noting: EgressLogger | None
 ) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
     Raises:
         LrwrError: The project did not answer, or refused.
     """
-    from lrwr.core.adapters.files.supabase import SupabaseFileStore
-    from lrwr.core.adapters.storage.supabase.records import delete_remote_library
-    from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-
     project, token = way.project, way.auth.token
     files = SupabaseFileStore(project, token, home.account, home.library, noting)
     async with (
@@ -203,7 +197,7 @@ async def delete_from_project(
     return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 
-async def _check_home(way: "SupabaseSignIn", home: HostedLocation) -> None:
+async def _check_home(way: SupabaseSignIn, home: HostedLocation) -> None:
     """Make sure that it is the right project, and the right account of it."""
     if way.project.url != home.project:
         raise SettingsProblem(
@@ -309,5 +303,5 @@ async def _noting(
     if own or not library.database.exists():
         yield None
         return
-    async with open_services(settings) as services:
-        yield services.outward.noting
+    async with open_workspace(settings) as workspace:
+        yield workspace.egress.request_logger

@@ -22,10 +22,10 @@ from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_characte
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.cli.runtime.output import Output
     from lrwr.core.bible.values import Bible
     from lrwr.core.model.turns import ThreadId
-    from lrwr.tui.services import Lends
 
 NOBODY = "nobody"
 WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
@@ -35,7 +35,7 @@ WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", 
 class PlainChatState:
     """A conversation as it stands. `turn` is the last answer, None before the first."""
 
-    lent: "Lends"
+    workspace: "Workspace"
     output: "Output"
     sitting: ChatScope
     model: str
@@ -57,7 +57,7 @@ class PlainCommand:
 async def handle_character(talk: PlainChatState, words: str) -> None:
     """Choose whom one talks about, or with; without a name, list everybody."""
     if not words:
-        bible = await load_story(talk.lent, talk.sitting.as_of)
+        bible = await load_story(talk.workspace, talk.sitting.as_of)
         for profile in bible.characters:
             talk.output.answer(profile.name)
         chosen = talk.sitting.character or NOBODY
@@ -68,7 +68,7 @@ async def handle_character(talk: PlainChatState, words: str) -> None:
             talk.sitting, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
         )
     else:
-        name = await resolve_character_name(talk.lent, words, talk.sitting.as_of)
+        name = await resolve_character_name(talk.workspace, words, talk.sitting.as_of)
         talk.sitting = replace(talk.sitting, character=name)
     print_chat_scope(talk)
 
@@ -76,7 +76,7 @@ async def handle_character(talk: PlainChatState, words: str) -> None:
 async def handle_as_of(talk: PlainChatState, words: str) -> None:
     """Choose how far the story has come; without a place, list the chapters."""
     if not words:
-        order = await talk.lent.order()
+        order = await talk.workspace.finder().story_order()
         for _, chapter, number in order.told():
             if not chapter.opening:
                 talk.output.answer(
@@ -86,7 +86,7 @@ async def handle_as_of(talk: PlainChatState, words: str) -> None:
         return
     place = "" if words.casefold() in WHOLE_STORY_WORDS else words
     before = talk.sitting.character
-    talk.sitting = await move_chat_scope(talk.lent, talk.sitting, place)
+    talk.sitting = await move_chat_scope(talk.workspace, talk.sitting, place)
     if before and not talk.sitting.character:
         talk.output.story(f"{before} is not known yet there, and no longer chosen.")
     print_chat_scope(talk)
@@ -125,11 +125,11 @@ async def handle_threads(talk: PlainChatState, words: str) -> None:
     from lrwr.app.presenters.threads import find_thread
     from lrwr.cli.presenters.threads import list_threads
 
-    found = await talk.lent.threads.threads()
+    found = await talk.workspace.threads.threads()
     if words:
         thread = find_thread(words, found)
         talk.sitting = ChatScope.of_thread(thread)
-        turns = await talk.lent.threads.turns(thread.id, last=1)
+        turns = await talk.workspace.threads.turns(thread.id, last=1)
         talk.turn = turns[0] if turns else None
         print_chat_scope(talk)
     elif found:
@@ -155,9 +155,9 @@ async def handle_rename(talk: PlainChatState, words: str) -> None:
             "A title needs a word", hint="Try: /rename What Nell knows"
         )
     title = " ".join(words.split())
-    await talk.lent.threads.rename(thread, title)
+    await talk.workspace.threads.rename(thread, title)
     talk.sitting = replace(talk.sitting, title=title)
-    called = format_thread_title(await talk.lent.threads.thread(thread))
+    called = format_thread_title(await talk.workspace.threads.thread(thread))
     talk.output.answer(f"This conversation is now called “{called}”.")
 
 
@@ -166,13 +166,13 @@ async def handle_export(talk: PlainChatState, words: str) -> None:
     from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 
     thread = _begun(talk)
-    path = words or await suggest_export_path(talk.lent, talk.sitting.title)
-    talk.output.answer(str(await export_thread_to_file(talk.lent, thread, path)))
+    path = words or await suggest_export_path(talk.workspace, talk.sitting.title)
+    talk.output.answer(str(await export_thread_to_file(talk.workspace, thread, path)))
 
 
 async def handle_gaps(talk: PlainChatState, words: str) -> None:
     """See what is left open."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     who = find_profile_by_name(words, bible).name if words else ""
     found = [
         gap
@@ -187,7 +187,7 @@ async def handle_gaps(talk: PlainChatState, words: str) -> None:
 
 async def handle_people(talk: PlainChatState, words: str) -> None:
     """Read what the text says of everybody, or of somebody."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     if words:
         story.show_character(find_profile_by_name(words, bible), bible, talk.output)
     elif bible.characters:
@@ -200,7 +200,7 @@ async def handle_world(talk: PlainChatState, words: str) -> None:
     """Read of places, things and rules, or of one."""
     from lrwr.cli.commands.world import find_world_element
 
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     if words:
         story.show_element(find_world_element(words, bible), talk.output)
     elif bible.world:
@@ -211,7 +211,7 @@ async def handle_world(talk: PlainChatState, words: str) -> None:
 
 async def handle_timeline(talk: PlainChatState, words: str) -> None:
     """Read what happens, in story order."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     moments = bible.timeline
     if words:
         name = find_profile_by_name(words, bible).name
@@ -226,7 +226,7 @@ async def handle_open(talk: PlainChatState, words: str) -> None:
     from lrwr.cli.chat.open_source import open_file_location
     from lrwr.tui.queries.locations import locate_citation
 
-    spot = await locate_citation(talk.lent, _cited(talk, words))
+    spot = await locate_citation(talk.workspace, _cited(talk, words))
     await open_file_location(spot, talk.output)
 
 
@@ -297,7 +297,7 @@ def _cited(talk: PlainChatState, words: str) -> Citation:
 
 
 def _say_nothing(talk: PlainChatState, bible: "Bible", what: str) -> None:
-    remedy = explain_model_setup(bible, talk.lent.settings)
+    remedy = explain_model_setup(bible, talk.workspace.settings)
     print_nothing_known(talk.output, what, talk.sitting.as_of or None, remedy)
 
 

@@ -290,7 +290,7 @@ def _numbers(chapters: "Sequence[int]") -> str:
 
 
 def _turn(context: typer.Context, *, back: bool) -> None:
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
     from lrwr.cli.runtime.stream import StyledText
@@ -299,8 +299,8 @@ def _turn(context: typer.Context, *, back: bool) -> None:
     settings, output = start_session(context)
 
     async def turn() -> "Decision | None":
-        async with open_services(settings) as services:
-            return services.canon.undo() if back else services.canon.redo()
+        async with open_workspace(settings) as workspace:
+            return workspace.canon.undo() if back else workspace.canon.redo()
 
     decision = run_async(turn())
     done, other = ("Undone", "redo") if back else ("Decided again", "undo")

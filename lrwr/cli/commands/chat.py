@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from lrwr.app.container import Workspace
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import AnswerMode
     from lrwr.core.settings.model import Settings
     from lrwr.tui.scope import ChatOptions
     from lrwr.tui.service_thread import CloseFailure
-    from lrwr.tui.services import Lends
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -111,10 +111,10 @@ async def _chat(
     from lrwr.tui.app import WritingRoom
     from lrwr.tui.service_thread import ServiceThread
 
-    def opening_room() -> "AbstractAsyncContextManager[Lends]":
-        from lrwr.app.workspace import open_room
+    def opening_room() -> "AbstractAsyncContextManager[Workspace]":
+        from lrwr.app.container import open_workspace
 
-        return open_room(settings, say=say)
+        return open_workspace(settings, say=say, brief=False)
 
     async with ServiceThread(opening_room) as stage:
         room = WritingRoom(stage, settings, opening, report_crash)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
     from lrwr.app.diff import DiffRequest, ManuscriptDiff
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.documents import DocumentId
@@ -90,26 +90,26 @@ async def _compare(
 ) -> "ManuscriptDiff":
     from dataclasses import replace
 
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.app.diff import diff_manuscript
     from lrwr.cli.commands.ingest import create_progress_listener
     from lrwr.core.settings.targets import resolve_targets
     from lrwr.pipeline.diff import filter_story_diff as narrowed
 
-    async with open_services(settings, say=output.story) as services:
-        targets = resolve_targets(services.manuscript())
+    async with open_workspace(settings, say=output.story) as workspace:
+        targets = resolve_targets(workspace.manuscript())
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
-            compared = await diff_manuscript(services, targets, asked, place, emit)
+            compared = await diff_manuscript(workspace, targets, asked, place, emit)
         if not only:
             return compared
-        documents = _documents(services, compared, only)
+        documents = _documents(workspace, compared, only)
         kept = narrowed(compared.difference, documents)
         return replace(compared, difference=kept)
 
 
 def _documents(
-    services: "Services", compared: "ManuscriptDiff", only: "Sequence[str]"
+    workspace: "Workspace", compared: "ManuscriptDiff", only: "Sequence[str]"
 ) -> "set[DocumentId]":
     """Return the documents that the writer calls so, in either state.
 
@@ -122,7 +122,7 @@ def _documents(
     from lrwr.core.canon.resolver import resolve_document
 
     spelled = {normalize_canon_path(one): one for one in compared.documents}
-    root, here = services.library.root, Path.cwd()
+    root, here = workspace.library.root, Path.cwd()
     named = [
         resolve_document(path, known=list(spelled), root=root, here=here)
         for path in only

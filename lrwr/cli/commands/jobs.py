@@ -42,14 +42,14 @@ async def _jobs(
     *,
     as_json: bool,
 ) -> None:
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.cli.runtime.options import parse_choice
     from lrwr.core.model.jobs import JobState
 
     wanted = parse_choice(JobState, state, "--state") if state else None
-    async with open_services(settings, say=output.story) as services:
-        services.require_library()
-        found = await services.jobs.jobs(limit=limit, state=wanted)
+    async with open_workspace(settings, say=output.story) as workspace:
+        workspace.require_library()
+        found = await workspace.jobs.jobs(limit=limit, state=wanted)
     if as_json:
         output.json([_plain(job) for job in found])
         return

@@ -66,25 +66,25 @@ def privacy_command(
     settings, output = start_session(context)
     began = _since(since, time.time()) if since is not None else None
     library = resolve_library(settings)
-    services = _services(settings, library, os.environ)
+    workspace = _services(settings, library, os.environ)
     report = run_async(_report(settings, library, output, began or 0.0, limit))
     if as_json:
         output.json(
             {
-                "services": sending.services_as_json(services),
+                "services": sending.services_as_json(workspace),
                 **sending.sent_report_as_json(report),
             }
         )
         return
     with output.paged():
-        sending.show_services(services, output)
+        sending.show_services(workspace, output)
         output.answer()
         sending.show_sent_report(report, output, since=began)
 
 
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.app.presenters.consent import describe_data_leaving
+    from lrwr.app.consent import describe_data_leaving
 
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)
@@ -115,7 +115,7 @@ def privacy_clear_command(
     """Forget what left this machine from here. When that was done is kept."""
     import time
 
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.app.presenters.text import format_count
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
@@ -129,9 +129,9 @@ def privacy_clear_command(
         )
 
     async def run() -> int:
-        async with open_services(settings, say=output.story) as services:
-            services.require_library()
-            return await services.outward.log.clear(time.time())
+        async with open_workspace(settings, say=output.story) as workspace:
+            workspace.require_library()
+            return await workspace.egress.log.clear(time.time())
 
     output.answer(f"{format_count(run_async(run()), 'request')} forgotten.")
 
@@ -143,13 +143,13 @@ async def _report(
     since: float,
     limit: int,
 ) -> "EgressReport":
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.core.model.egress import EgressReport
 
     if not library.database.exists():
         return EgressReport()
-    async with open_services(settings, say=output.story) as services:
-        return await services.outward.log.report(since=since, limit=limit)
+    async with open_workspace(settings, say=output.story) as workspace:
+        return await workspace.egress.log.report(since=since, limit=limit)
 
 
 def _services(

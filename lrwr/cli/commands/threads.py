@@ -9,7 +9,7 @@ import typer
 from lrwr.cli.runtime.options import JsonOption
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
     from lrwr.cli.runtime.output import Output
     from lrwr.core.model.turns import Thread, Turn, TurnId
     from lrwr.core.ports.thread_store import ThreadStore
@@ -223,16 +223,16 @@ def _with_store(
     work: "Callable[[ThreadStore], Coroutine[Any, Any, Result]]",
 ) -> "tuple[Output, Result]":
     """Do `work` with the conversations."""
-    return _with_services(context, lambda services: work(services.threads))
+    return _with_services(context, lambda workspace: work(workspace.threads))
 
 
 def _with_services(
     context: typer.Context,
-    work: "Callable[[Services], Coroutine[Any, Any, Result]]",
+    work: "Callable[[Workspace], Coroutine[Any, Any, Result]]",
     check: "Callable[[Settings], None] | None" = None,
 ) -> "tuple[Output, Result]":
     """Do `work` with the services, once `check` has nothing against it."""
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.cli.runtime.async_runner import run_async
     from lrwr.cli.runtime.session import start_session
 
@@ -241,8 +241,8 @@ def _with_services(
         check(settings)
 
     async def run() -> Result:
-        async with open_services(settings, say=output.story) as services:
-            return await work(services)
+        async with open_workspace(settings, say=output.story) as workspace:
+            return await work(workspace)
 
     return output, run_async(run())
 
@@ -254,9 +254,9 @@ async def _find(store: "ThreadStore", thread: str) -> "Thread":
 
 
 async def _read(
-    services: "Services", thread: str
+    workspace: "Workspace", thread: str
 ) -> "tuple[Thread, list[Turn], CitationPlaces]":
     """Read a conversation, and what became of the words that it rests on."""
-    found = await _find(services.threads, thread)
-    turns = await services.threads.turns(found.id)
-    return found, turns, await services.freshness.of_turns(turns)
+    found = await _find(workspace.threads, thread)
+    turns = await workspace.threads.turns(found.id)
+    return found, turns, await workspace.freshness.of_turns(turns)

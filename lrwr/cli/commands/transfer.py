@@ -113,15 +113,15 @@ async def _push(
 ) -> "LibraryPushResult":
     from contextlib import ExitStack
 
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.app.transfer.library import open_transfer
     from lrwr.cli.runtime.consent import prompt_for_consent
     from lrwr.core.settings.consent import HOSTED_SERVICES
 
-    async with open_services(settings, say=output.story) as services:
+    async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(services, output, "supabase", as_json=as_json)
-            async with open_transfer(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
                 await way.begin()
                 output.story(f"To {way.host} goes {HOSTED_SERVICES['supabase'].what}.")
                 return await way.push(name, new=new, over=over, files=files)
@@ -138,14 +138,14 @@ async def _pull(
 ) -> "LibraryPullResult":
     from contextlib import ExitStack
 
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.app.transfer.library import open_transfer
     from lrwr.cli.runtime.consent import prompt_for_consent
 
-    async with open_services(settings, say=output.story) as services:
+    async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(services, output, "supabase", as_json=as_json)
-            async with open_transfer(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
                 await way.begin()
                 return await way.pull(name, into=into, files=files)
 

@@ -14,7 +14,7 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
     from lrwr.app.evaluation import ArmSet
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
@@ -102,40 +102,44 @@ async def run_evaluation(
         SettingsProblem: The questions, or what is set, cannot be used.
         StoreProblem: The library cannot be read, or runs cannot be kept.
     """
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.app.evaluation import open_arms
 
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(
-            open_services(settings, say=output.story)
+        workspace = await stack.enter_async_context(
+            open_workspace(settings, say=output.story)
         )
-        services.require_library()
-        _ask_leave(services, output, wanted)
+        workspace.require_library()
+        _ask_leave(workspace, output, wanted)
         opened = await stack.enter_async_context(
-            open_arms(services, _steps(wanted), wanted.budgets)
+            open_arms(workspace, _steps(wanted), wanted.budgets)
         )
-        questions, remarks = await _questions(services, output, wanted)
-        runner = await _runner(services, output, wanted, opened, questions, stack)
+        questions, remarks = await _questions(workspace, output, wanted)
+        runner = await _runner(workspace, output, wanted, opened, questions, stack)
         if wanted.dry_run:
-            _show_estimate(services, output, runner, as_json=wanted.as_json)
+            _show_estimate(workspace, output, runner, as_json=wanted.as_json)
             return None
-        report = await _run(services, output, runner)
-        known = _calibrations(services)
+        report = await _run(workspace, output, runner)
+        known = _calibrations(workspace)
         return EvalResult(report, (*remarks, *opened.remarks, *known))
 
 
-def _calibrations(services: "Services") -> list[str]:
+def _calibrations(workspace: "Workspace") -> list[str]:
     """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
     from lrwr.cli.presenters.search_quality import describe_calibrations
     from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
 
-    pipeline = services.settings.pipeline
-    known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
+    pipeline = workspace.settings.pipeline
+    known = [
+        one
+        for (_, p), one in workspace.retrieval.calibrations().items()
+        if p is pipeline
+    ]
     shipped = set(SHIPPED_CALIBRATIONS.values())
     return describe_calibrations([one for one in known if one not in shipped])
 
 
-def _ask_leave(services: "Services", output: "Output", wanted: EvalRequest) -> None:
+def _ask_leave(workspace: "Workspace", output: "Output", wanted: EvalRequest) -> None:
     from lrwr.cli.runtime.consent import (
         SEARCH_SERVICES,
         announce_first_use,
@@ -145,9 +149,9 @@ def _ask_leave(services: "Services", output: "Output", wanted: EvalRequest) -> N
     names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
     if not wanted.dry_run:
         names = (*names, "langsmith")
-    prompt_for_consent(services, output, *names, as_json=wanted.as_json)
+    prompt_for_consent(workspace, output, *names, as_json=wanted.as_json)
     if not wanted.dry_run:
-        announce_first_use(services, output, *names)
+        announce_first_use(workspace, output, *names)
 
 
 def _steps(wanted: EvalRequest) -> "list[SearchVariant]":
@@ -160,13 +164,13 @@ def _steps(wanted: EvalRequest) -> "list[SearchVariant]":
 
 
 async def _questions(
-    services: "Services", output: "Output", wanted: EvalRequest
+    workspace: "Workspace", output: "Output", wanted: EvalRequest
 ) -> "tuple[list[EvalQuestion], tuple[str, ...]]":
     """Return the questions to ask; they are made first, where that is wanted."""
     from lrwr.cli.evaluation.calibration import read_question_file
     from lrwr.cli.presenters.question_review import resolve_question_file
 
-    file = resolve_question_file(services.settings, wanted.questions)
+    file = resolve_question_file(workspace.settings, wanted.questions)
     there = file.exists()
     if wanted.questions is not None and not there and not wanted.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")
@@ -179,8 +183,8 @@ async def _questions(
             "There are no questions yet, so nobody can say what they would cost",
             hint="Make them first, which costs nothing: lrwr eval --make 150",
         )
-    made = await _made(services, output, wanted, number)
-    questions = _saved(services, file, before, made[0])
+    made = await _made(workspace, output, wanted, number)
+    questions = _saved(workspace, file, before, made[0])
     output.story(
         f"Made {len(made[0]):,} questions from your text; they are in {file}."
         " Read them: lrwr eval review"
@@ -189,13 +193,13 @@ async def _questions(
 
 
 async def _made(
-    services: "Services", output: "Output", wanted: EvalRequest, number: int
+    workspace: "Workspace", output: "Output", wanted: EvalRequest, number: int
 ) -> "tuple[Sequence[EvalQuestion], tuple[str, ...]]":
     from lrwr.app.evaluation import load_eval_material
     from lrwr.pipeline.evaluation.question_generation.generator import make_questions
 
     with output.progress("Making questions", number) as advance:
-        material = await load_eval_material(services)
+        material = await load_eval_material(workspace)
         if wanted.model and not wanted.dry_run:
             from lrwr.cli.evaluation.answers import (
                 create_answer_probe,
@@ -206,11 +210,11 @@ async def _made(
             )
 
             made = await generate_questions_with_model(
-                require_chat_model(services),
+                require_chat_model(workspace),
                 material,
                 number,
                 advance=advance,
-                answered=create_answer_probe(services),
+                answered=create_answer_probe(workspace),
             )
         else:
             made = await asyncio.to_thread(make_questions, material, number)
@@ -218,7 +222,7 @@ async def _made(
 
 
 def _saved(
-    services: "Services",
+    workspace: "Workspace",
     file: Path,
     before: "Sequence[EvalQuestion]",
     made: "Sequence[EvalQuestion]",
@@ -229,13 +233,13 @@ def _saved(
     from lrwr.pipeline.evaluation.questions import serialize_questions
 
     questions = list(merge_questions(before, made))
-    prepare_state_dir(services.library)
+    prepare_state_dir(workspace.library)
     write_private_file(file, serialize_questions(questions))
     return questions
 
 
 async def _runner(
-    services: "Services",
+    workspace: "Workspace",
     output: "Output",
     wanted: EvalRequest,
     opened: "ArmSet",
@@ -252,7 +256,7 @@ async def _runner(
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
     if wanted.answers:
         answers = await create_answer_measure(
-            services, output, wanted, opened, spans, stack
+            workspace, output, wanted, opened, spans, stack
         )
         measures.append(answers)
         models |= name_answer_models(answers)
@@ -261,7 +265,7 @@ async def _runner(
         measures,
         wanted.budget,
         CONCURRENT_QUESTIONS if wanted.model else 1,
-        create_eval_lock(services.library),
+        create_eval_lock(workspace.library),
     )
     plan = build_eval_plan(
         questions,
@@ -271,12 +275,12 @@ async def _runner(
         lrwr=__version__,
         models=models,
     )
-    folder = locate_evaluations_folder(services.library)
+    folder = locate_evaluations_folder(workspace.library)
     return EvalRunner(folder, plan, means, time.time)
 
 
 async def _run(
-    services: "Services", output: "Output", runner: "EvalRunner"
+    workspace: "Workspace", output: "Output", runner: "EvalRunner"
 ) -> "EvalReport":
     """Run it, and return what it says."""
     from lrwr.pipeline.evaluation.run_store import load_eval_run
@@ -292,7 +296,7 @@ async def _run(
             else:
                 advance(1)
     return build_ladder_report(
-        load_eval_run(locate_evaluations_folder(services.library), run)
+        load_eval_run(locate_evaluations_folder(workspace.library), run)
     )
 
 
@@ -333,12 +337,12 @@ def _where(settings: "Settings") -> str:
 
 
 def _show_estimate(
-    services: "Services", output: "Output", runner: "EvalRunner", *, as_json: bool
+    workspace: "Workspace", output: "Output", runner: "EvalRunner", *, as_json: bool
 ) -> None:
     from lrwr.app.egress import create_price_lookup
     from lrwr.app.presenters.text import format_count, format_tokens_and_price
 
-    told = runner.priced(create_price_lookup(services.settings))
+    told = runner.priced(create_price_lookup(workspace.settings))
     if as_json:
         output.json(
             {
@@ -353,7 +357,7 @@ def _show_estimate(
         )
         return
     output.answer(
-        f"{told.searches:,} searches {_where(services.settings)};"
+        f"{told.searches:,} searches {_where(workspace.settings)};"
         f" {told.taken:,} of {told.total:,} parts are known already."
     )
     if told.usage.calls:

@@ -24,7 +24,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.story import Horizon
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
     from lrwr.cli.runtime.output import Output
     from lrwr.core.settings.model import Settings
 
@@ -68,24 +68,24 @@ async def run_rule_check(
     Raises:
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
 
-    async with open_services(settings, say=output.story) as services:
-        return await (await load_check_scope(services, asked)).by_rules()
+    async with open_workspace(settings, say=output.story) as workspace:
+        return await (await load_check_scope(workspace, asked)).by_rules()
 
 
-async def load_check_scope(services: "Services", asked: CheckRequest) -> CheckScope:
+async def load_check_scope(workspace: "Workspace", asked: CheckRequest) -> CheckScope:
     """Read what is known, and find the files and the place that are asked about.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
-    services.require_library()
-    service = services.bible()
+    workspace.require_library()
+    service = workspace.bible()
     horizon = None if asked.as_of is None else await service.horizon(asked.as_of)
     known = await service.knowledge(horizon)
     spelled = {normalize_canon_path(one): one for one in known.order.outlines}
-    root, here = services.library.root, Path.cwd()
+    root, here = workspace.library.root, Path.cwd()
     named = (
         resolve_document(path, known=list(spelled), root=root, here=here)
         for path in asked.paths

@@ -46,12 +46,12 @@ async def load_manuscript_texts(
     settings: "Settings", output: "Output"
 ) -> ManuscriptTexts:
     """Return the manuscript's texts; none where nothing has been ingested."""
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.core.retrieval.stale_results import load_existing_texts
 
-    async with open_services(settings, say=output.warn) as services:
+    async with open_workspace(settings, say=output.warn) as workspace:
         try:
-            passages = services.passages
+            passages = workspace.passages
         except NotFound:
             return {}
         outlines = await passages.outlines()

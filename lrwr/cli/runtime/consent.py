@@ -1,16 +1,12 @@
 """Asking the writer's leave, and saying what leaves this machine before it does."""
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
-from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
-from lrwr.core.settings.library import prepare_state_dir
+from lrwr.app.consent import announce_first_uses, pending_consents, record_consent
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
     from lrwr.cli.runtime.output import Output
 
 SEARCH_SERVICES = ("openai-embeddings", "qdrant", "cohere")
@@ -26,44 +22,32 @@ _YES = frozenset({"y", "yes"})
 
 
 def prompt_for_consent(
-    services: "Services", output: "Output", *names: str, as_json: bool
+    workspace: "Workspace", output: "Output", *names: str, as_json: bool
 ) -> None:
     """Ask, once for a folder, about services that only its own settings turn on.
 
-    Where nobody can be asked nothing is, and they stay unused.
+    Where nobody can be asked, nothing is and the services stay unused.
 
     Raises:
-        StoreProblem: The answer cannot be kept.
+        StoreProblem: The answer cannot be stored.
     """
-    for name in names:
-        if services.outward.leave(
-            name
-        ) is not ConsentState.UNASKED or not _can_be_asked(as_json):
-            continue
-        output.story(
-            describe_consent_question(HOSTED_SERVICES[name], services.settings)
-        )
+    if not _can_be_asked(as_json):
+        return
+    for request in pending_consents(workspace.egress, names):
+        output.story(request.question)
         output.story("Allow it for this folder? [y/N]")
-        said = sys.stdin.readline(100)
-        if not said:
+        line = sys.stdin.readline(100)
+        if not line:
             continue  # nobody there after all
-        allowed = said.strip().lower() in _YES
-        prepare_state_dir(services.library)
-        services.outward.consents.keep(services.library, name, allowed=allowed)
-        services.outward.consents.tell(services.library, name)
+        allowed = line.strip().lower() in _YES
+        record_consent(workspace.egress, request.name, allowed=allowed)
         other = "deny" if allowed else "allow"
-        output.story(f"To change your mind: lrwr privacy {other} {name}")
+        output.story(f"To change your mind: lrwr privacy {other} {request.name}")
 
 
-def announce_first_use(services: "Services", output: "Output", *names: str) -> None:
-    """Say in a line what will leave, the first time that a library uses a service."""
-    for name in names:
-        told = services.outward.consents.told(services.library, name)
-        if told or not services.outward.leave(name).may:
-            continue
-        output.story(describe_data_leaving(HOSTED_SERVICES[name], services.settings))
-        with suppress(StoreProblem):  # then it is said once more
-            services.outward.consents.tell(services.library, name)
+def announce_first_use(workspace: "Workspace", output: "Output", *names: str) -> None:
+    """Print a line about what leaves, the first time that a library uses a service."""
+    announce_first_uses(workspace.egress, names, output.story)
 
 
 def _can_be_asked(as_json: bool) -> bool:

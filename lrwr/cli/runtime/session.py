@@ -13,7 +13,7 @@ from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
+    from lrwr.app.container import Workspace
 
 
 def start_session(
@@ -47,27 +47,27 @@ def start_session(
 @asynccontextmanager
 async def open_search_services(
     settings: "Settings", output: "Output", *, as_json: bool
-) -> "AsyncIterator[Services]":
+) -> "AsyncIterator[Workspace]":
     """Lend out services, once the writer knows what a search sends elsewhere.
 
     Raises:
         NotFound: Nothing has been ingested here, or by another pipeline alone.
     """
-    from lrwr.app.container import open_services
+    from lrwr.app.container import open_workspace
     from lrwr.cli.runtime.consent import (
         SEARCH_SERVICES,
         announce_first_use,
         prompt_for_consent,
     )
 
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        prompt_for_consent(services, output, *SEARCH_SERVICES, as_json=as_json)
-        announce_first_use(services, output, *SEARCH_SERVICES)
-        yield services
+    async with open_workspace(settings, say=output.story) as workspace:
+        await require_passages(workspace)
+        prompt_for_consent(workspace, output, *SEARCH_SERVICES, as_json=as_json)
+        announce_first_use(workspace, output, *SEARCH_SERVICES)
+        yield workspace
 
 
-async def require_passages(services: "Services") -> None:
+async def require_passages(workspace: "Workspace") -> None:
     """Make sure that the pipeline in use has read something, if any has.
 
     Else a search would say of every word that the text does not hold it.
@@ -78,8 +78,8 @@ async def require_passages(services: "Services") -> None:
     from lrwr.core.model.chunks import Pipeline
     from lrwr.core.model.errors import NotFound
 
-    wanted = services.settings.pipeline
-    counts = {one: await services.passages.counts(one) for one in Pipeline}
+    wanted = workspace.settings.pipeline
+    counts = {one: await workspace.passages.counts(one) for one in Pipeline}
     others = [one for one in Pipeline if one is not wanted and counts[one].documents]
     if counts[wanted].documents or not others:
         return

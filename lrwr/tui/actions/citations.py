@@ -65,7 +65,9 @@ async def open_cited_passage(screen: "ChatScreen", words: str) -> None:
             "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
         )
     citation = chosen.citation
-    spot = await screen.room.stage.do(lambda lent: locate_citation(lent, citation))
+    spot = await screen.room.stage.do(
+        lambda workspace: locate_citation(workspace, citation)
+    )
     await _open_spot(screen.room, spot)
 
 
@@ -77,7 +79,7 @@ async def open_document_at_line(screen: "ChatScreen", document: str, line: int) 
         EditorFailed: No editor is set, or it did not work.
     """
     spot = await screen.room.stage.do(
-        lambda lent: locate_document_line(lent, document, line)
+        lambda workspace: locate_document_line(workspace, document, line)
     )
     await _open_spot(screen.room, spot)
 

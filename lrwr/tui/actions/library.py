@@ -8,6 +8,10 @@ from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from lrwr.app.container import Workspace
+    from lrwr.app.watch import SaveEvent
     from lrwr.tui.screens.chat import ChatScreen
 
 WATCH = "watch"
@@ -40,13 +44,21 @@ async def toggle_watch(screen: "ChatScreen", words: str) -> None:
         screen.run_worker(_saves(screen), group=WATCH, exit_on_error=False)
 
 
+async def _stream_saves(workspace: "Workspace") -> "AsyncGenerator[SaveEvent, None]":
+    from lrwr.app.watch import stream_saves  # slow to import: in the service thread
+
+    async with aclosing(stream_saves(workspace)) as events:
+        async for event in events:
+            yield event
+
+
 async def _saves(screen: "ChatScreen") -> None:
     """Show what each save brings, until it is stopped."""
     from lrwr.app.presenters.watch import describe_watch_event
 
     status = screen.query_one(StatusLine)
     status.say(index="reading what changed …")
-    saves = screen.room.stage.follow(lambda lent: lent.watch())
+    saves = screen.room.stage.follow(_stream_saves)
     try:
         async with aclosing(saves) as events:
             async for event in events:

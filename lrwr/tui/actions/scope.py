@@ -51,7 +51,7 @@ async def choose_character(screen: "ChatScreen", words: str) -> None:
     else:
         as_of = screen.sitting.as_of
         name = await screen.room.stage.do(
-            lambda lent: resolve_character_name(lent, wanted, as_of)
+            lambda workspace: resolve_character_name(workspace, wanted, as_of)
         )
         _take(screen, name)
 
@@ -74,7 +74,7 @@ async def choose_horizon(screen: "ChatScreen", words: str) -> None:
         return
     before, as_of = screen.sitting, wanted
     after = await screen.room.stage.do(
-        lambda lent: move_chat_scope(lent, before, as_of)
+        lambda workspace: move_chat_scope(workspace, before, as_of)
     )
     now = screen.sitting  # a conversation may have begun meanwhile
     screen.sitting = replace(after, thread=now.thread, title=now.title)

@@ -44,7 +44,7 @@ async def choose_thread(screen: "ChatScreen", words: str) -> None:
         await _catch_up(screen)
         return
     thread, turns = await screen.room.stage.do(
-        lambda lent: load_thread_with_turns(lent, chosen)
+        lambda workspace: load_thread_with_turns(workspace, chosen)
     )
     await _open(screen, thread, turns)
 
@@ -74,7 +74,9 @@ async def rename_thread(screen: "ChatScreen", words: str) -> None:
         title = await screen.app.push_screen_wait(line)
     if title:
         new_title = title
-        await screen.room.stage.do(lambda lent: lent.threads.rename(thread, new_title))
+        await screen.room.stage.do(
+            lambda workspace: workspace.threads.rename(thread, new_title)
+        )
         screen.sitting = replace(screen.sitting, title=" ".join(new_title.split()))
 
 
@@ -106,7 +108,7 @@ async def export_thread_as(
     path: str | None = words.strip()
     if not path:
         offered = await screen.room.stage.do(
-            lambda lent: suggest_export_path(lent, title)
+            lambda workspace: suggest_export_path(workspace, title)
         )
         line = TextInputScreen(
             "Write it to",
@@ -119,7 +121,7 @@ async def export_thread_as(
     wanted = path
     return str(
         await screen.room.stage.do(
-            lambda lent: export_thread_to_file(lent, thread, wanted)
+            lambda workspace: export_thread_to_file(workspace, thread, wanted)
         )
     )
 

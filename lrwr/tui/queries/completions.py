@@ -8,8 +8,8 @@ from lrwr.tui.input.history import load_past_questions
 from lrwr.tui.widgets.prompt import PromptInputArea
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.tui.screens.chat import ChatScreen
-    from lrwr.tui.services import Lends
 
 
 async def fill_prompt_history(screen: "ChatScreen") -> None:
@@ -29,14 +29,14 @@ async def fill_prompt_completions(screen: "ChatScreen") -> None:
     before = prompt.known
     try:
         prompt.known = await screen.room.stage.do(
-            lambda lent: load_completion_context(lent, as_of, before)
+            lambda workspace: load_completion_context(workspace, as_of, before)
         )
     except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
         screen.tell(error)
 
 
 async def load_completion_context(
-    lent: "Lends", as_of: str, before: CompletionContext
+    workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
     """Return who has come up by `as_of`, and the places of the whole story.
 
@@ -46,18 +46,18 @@ async def load_completion_context(
         NotFound: There is no such place in the story.
         StoreProblem: The library cannot be read.
     """
-    if not lent.begun:
+    if not workspace.is_ingested:
         return CompletionContext()
-    canon = lent.library.root / CANON_FILE_NAME
+    canon = workspace.library.root / CANON_FILE_NAME
     decided = canon.stat().st_mtime_ns if canon.exists() else 0
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     mark = f"{as_of} {decided} {counts}"
     if mark == before.mark:
         return before
-    bible = lent.bible()
+    bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     people = (await bible.read(horizon)).characters
-    told = (await lent.order()).told()
+    told = (await workspace.finder().story_order()).told()
     places = {f"ch{number}": one.title for _, one, number in told if not one.opening}
     return CompletionContext(
         tuple(one.name for one in people), tuple(places.items()), mark

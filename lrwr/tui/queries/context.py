@@ -13,10 +13,10 @@ from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.model.story import DocumentOutline
     from lrwr.core.retrieval.anchors import AnchoredCitation
     from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.tui.services import Lends
 
 AROUND = 300
 """Characters of the text that are shown before a passage at most, and after it."""
@@ -52,7 +52,7 @@ class CitationContext:
 
 
 async def load_citation_contexts(
-    lent: "Lends", citations: Sequence[Citation]
+    workspace: "Workspace", citations: Sequence[Citation]
 ) -> list[CitationContext]:
     """Return each passage with what surrounds it in the present text, in that order."""
     from lrwr.core.model.errors import LrwrError, NotFound
@@ -60,15 +60,15 @@ async def load_citation_contexts(
 
     if not citations:
         return []
-    places = await FreshnessService(lent.passages).anchors(citations)
+    places = await FreshnessService(workspace.passages).anchors(citations)
     try:
-        order = await lent.order()
+        order = await workspace.finder().story_order()
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
     texts: dict[DocumentId, str] = {}
     for document in {one.now.document for one in places if one.now is not None}:
         with suppress(NotFound):  # it was read a moment ago, and is forgotten since
-            texts[document] = (await lent.passages.text(document)).text
+            texts[document] = (await workspace.passages.text(document)).text
     return [
         build_citation_context(
             one, texts.get(one.now.document, "") if one.now else "", order

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from lrwr.tui.queries.story import load_story
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.bible.values import Bible, Gap
     from lrwr.core.canon.decision import Decision
     from lrwr.core.model.turns import ThreadId
-    from lrwr.tui.services import Lends
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class OpenGaps:
 
 
 async def load_open_gaps(
-    lent: "Lends", as_of: str, thread: "ThreadId | None"
+    workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
     """Return what is left open, as far as the story has come.
 
@@ -33,9 +33,9 @@ async def load_open_gaps(
     """
     from lrwr.core.bible.values import GapState
 
-    bible = await load_story(lent, as_of)
+    bible = await load_story(workspace, as_of)
     found = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
-    turns = await lent.threads.turns(thread) if thread else []
+    turns = await workspace.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
     came = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
     asked = (gap.id for gap in found if _asked(gap) in came)
@@ -43,7 +43,7 @@ async def load_open_gaps(
 
 
 async def decide_gap(
-    lent: "Lends", gap: "Gap", answer: str | None
+    workspace: "Workspace", gap: "Gap", answer: str | None
 ) -> "Decision | None":
     """Define what is left open, or leave it so on purpose where there is no answer.
 
@@ -55,18 +55,18 @@ async def decide_gap(
     """
     from lrwr.core.canon.decision import GapAnswered, GapDeclined
 
-    known = {one.id: one for one in (await lent.bible().read()).gaps}
+    known = {one.id: one for one in (await workspace.bible().read()).gaps}
     asked = known.get(gap.id, gap).asked  # a horizon may hide under what name
     decision: Decision = (
         GapDeclined(asked.about, asked.attribute)
         if answer is None
         else GapAnswered(asked.about, asked.attribute, answer)
     )
-    change = await asyncio.to_thread(lent.canon.decide, decision)
+    change = await asyncio.to_thread(workspace.canon.decide, decision)
     return decision if change else None
 
 
-async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
+async def undo_gap_decision(workspace: "Workspace", last: "Decision") -> str:
     """Take back the decision that was made here last; return what it was, in words.
 
     Empty where something else was decided since, elsewhere: that is left alone.
@@ -78,11 +78,13 @@ async def undo_gap_decision(lent: "Lends", last: "Decision") -> str:
     from lrwr.core.canon.phrases import format_decision
 
     held = [
-        one for one in await asyncio.to_thread(lent.canon.history) if not one.undone
+        one
+        for one in await asyncio.to_thread(workspace.canon.history)
+        if not one.undone
     ]
     if not held or held[-1].decision != last:
         return ""
-    undone = await asyncio.to_thread(lent.canon.undo)
+    undone = await asyncio.to_thread(workspace.canon.undo)
     return format_decision(undone) if undone else ""
 
 

@@ -10,8 +10,8 @@ from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.retrieval.anchors import AnchoredCitation, QuoteLocation
-    from lrwr.tui.services import Lends
 
 LONGEST = 20_000_000
 """Bytes of a file that are searched for a passage; it is opened all the same."""
@@ -30,7 +30,7 @@ class FileLocation:
     gone: bool = False
 
 
-async def locate_citation(lent: "Lends", citation: Citation) -> FileLocation:
+async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
     """Return where the words of a citation stand now, or stood.
 
     Raises:
@@ -40,17 +40,19 @@ async def locate_citation(lent: "Lends", citation: Citation) -> FileLocation:
 
     from lrwr.core.retrieval.freshness import FreshnessService
 
-    (found,) = await FreshnessService(lent.passages).anchors([citation])
-    return await asyncio.to_thread(_on_disk, lent.library.root, found)
+    (found,) = await FreshnessService(workspace.passages).anchors([citation])
+    return await asyncio.to_thread(_on_disk, workspace.library.root, found)
 
 
-async def locate_document_line(lent: "Lends", document: str, line: int) -> FileLocation:
+async def locate_document_line(
+    workspace: "Workspace", document: str, line: int
+) -> FileLocation:
     """Return a line of a document as it was read.
 
     Raises:
         NotFound: The file is not there.
     """
-    return _spot(lent.library.root, document, line)
+    return _spot(workspace.library.root, document, line)
 
 
 def _on_disk(root: Path, found: "AnchoredCitation") -> FileLocation:

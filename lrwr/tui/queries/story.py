@@ -9,11 +9,11 @@ from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.bible.values import Bible
     from lrwr.core.model.documents import Chapter, DocumentId, Scene
     from lrwr.core.ports.record_store import DocumentText
     from lrwr.core.retrieval.story import StoryOrder
-    from lrwr.tui.services import Lends
 
 FIRST_WORDS = 70
 """Characters of a scene's beginning that tell it from the others."""
@@ -35,31 +35,31 @@ class HorizonStop:
     present: bool = False
 
 
-def require_ingested(lent: "Lends") -> None:
+def require_ingested(workspace: "Workspace") -> None:
     """Make sure that anything was read.
 
     Raises:
         NotFound: Nothing was.
     """
-    if not lent.begun:
+    if not workspace.is_ingested:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
 
 
-async def load_story(lent: "Lends", as_of: str) -> "Bible":
+async def load_story(workspace: "Workspace", as_of: str) -> "Bible":
     """Return all that is known up to a place, the whole story for an empty one.
 
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
-    require_ingested(lent)
-    bible = lent.bible()
+    require_ingested(workspace)
+    bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     return await bible.read(horizon)
 
 
-async def resolve_character_name(lent: "Lends", name: str, as_of: str) -> str:
+async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) -> str:
     """Return the name of the character whom the writer calls so, up to a place.
 
     Raises:
@@ -67,16 +67,18 @@ async def resolve_character_name(lent: "Lends", name: str, as_of: str) -> str:
     """
     from lrwr.core.bible.service import find_profile_by_name
 
-    return find_profile_by_name(name, await load_story(lent, as_of)).name
+    return find_profile_by_name(name, await load_story(workspace, as_of)).name
 
 
-async def move_chat_scope(lent: "Lends", sitting: ChatScope, as_of: str) -> ChatScope:
+async def move_chat_scope(
+    workspace: "Workspace", sitting: ChatScope, as_of: str
+) -> ChatScope:
     """Return the sitting as of another place; who is not known there is let go.
 
     Raises:
         NotFound: There is no such place.
     """
-    bible = await load_story(lent, as_of)
+    bible = await load_story(workspace, as_of)
     there = replace(sitting, as_of=as_of)
     if not sitting.character:
         return there
@@ -89,19 +91,19 @@ async def move_chat_scope(lent: "Lends", sitting: ChatScope, as_of: str) -> Chat
     return replace(there, character=name)
 
 
-async def list_horizon_stops(lent: "Lends", as_of: str) -> list[HorizonStop]:
+async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
     """Return every place to stop at, in story order; the whole story is none of them.
 
     Raises:
         NotFound: Nothing was read.
     """
-    require_ingested(lent)
-    order = await lent.order()
+    require_ingested(workspace)
+    order = await workspace.finder().story_order()
     found: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
     for document, chapter, number in order.told():
         if document not in texts:
-            texts[document] = await lent.passages.text(document)
+            texts[document] = await workspace.passages.text(document)
         found += _stops_of(document, chapter, number, order, texts[document].text)
     return _marked(found, as_of, order)
 

@@ -9,7 +9,7 @@ from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.queries.story import require_ingested
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 FOUND = 20
 """Turns that a search through conversations gives at most."""
@@ -25,28 +25,28 @@ class ThreadMatch:
     words: str
 
 
-async def load_threads(lent: "Lends") -> Sequence[Thread]:
+async def load_threads(workspace: "Workspace") -> Sequence[Thread]:
     """Return the conversations, the one that was spoken in last first.
 
     Raises:
         NotFound: Nothing was read.
     """
-    require_ingested(lent)
-    return await lent.threads.threads()
+    require_ingested(workspace)
+    return await workspace.threads.threads()
 
 
 async def load_thread_with_turns(
-    lent: "Lends", thread: ThreadId
+    workspace: "Workspace", thread: ThreadId
 ) -> tuple[Thread, Sequence[Turn]]:
     """Return a conversation with its turns.
 
     Raises:
         NotFound: There is none, or it is deleted.
     """
-    return await lent.threads.thread(thread), await lent.threads.turns(thread)
+    return await workspace.threads.thread(thread), await workspace.threads.turns(thread)
 
 
-async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
+async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
     from lrwr.app.presenters.threads import cut_around_words
     from lrwr.core.model.query_terms import extract_content_words
@@ -55,40 +55,44 @@ async def search_threads(lent: "Lends", text: str) -> list[ThreadMatch]:
     if not wanted:
         return []
     found: dict[ThreadId, ThreadMatch] = {}
-    for thread, turn in await lent.threads.search(wanted, limit=FOUND):
+    for thread, turn in await workspace.threads.search(wanted, limit=FOUND):
         told = f"{turn.question} {turn.output.response_text}"
         found.setdefault(thread.id, ThreadMatch(thread, cut_around_words(told, wanted)))
     return list(found.values())
 
 
-async def delete_thread(lent: "Lends", thread: ThreadId) -> int:
+async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
     """Delete a conversation; return how many are gone for good, after 30 days."""
     import time
 
     from lrwr.app.presenters.threads import KEPT_DAYS
 
     now = time.time()
-    await lent.threads.delete(thread, now)
-    return await lent.threads.purge(now - KEPT_DAYS * _DAY)
+    await workspace.threads.delete(thread, now)
+    return await workspace.threads.purge(now - KEPT_DAYS * _DAY)
 
 
-async def export_thread_to_file(lent: "Lends", thread: ThreadId, path: str) -> Path:
+async def export_thread_to_file(
+    workspace: "Workspace", thread: ThreadId, path: str
+) -> Path:
     """Write a conversation to the file that the writer names, and return which.
 
     Raises:
         SettingsProblem: The file is there, is no `.md`, or is in the manuscript.
         LrwrError: It cannot be written.
     """
+    from lrwr.app.threads import export_thread  # slow to import
+
     file = _expanded(path)
-    await lent.export(thread, file)
+    await export_thread(workspace, thread, file)
     return file
 
 
-async def suggest_export_path(lent: "Lends", title: str) -> str:
+async def suggest_export_path(workspace: "Workspace", title: str) -> str:
     """Return where a conversation may be written: beside the library, by its title."""
     words = "".join(one if one.isalnum() else " " for one in title.casefold()).split()
     name = "-".join(words)[:40].strip("-") or "conversation"
-    folder = lent.library.root.parent
+    folder = workspace.library.root.parent
     taken = {path.name for path in folder.glob(f"{name}*.md")}
     names = (f"{name}{f'-{n}' if n > 1 else ''}.md" for n in range(1, len(taken) + 2))
     return str(folder / next(one for one in names if one not in taken))

@@ -4,13 +4,15 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lrwr.app.consent import announce_first_uses, list_data_leaving
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
+from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.scope import ChatOptions, ChatScope
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.ports.record_store import LibraryCounts
-    from lrwr.tui.services import Lends
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +31,32 @@ class Welcome:
     turns: tuple[Turn, ...] = ()
 
 
-async def load_welcome(lent: "Lends", opening: ChatOptions) -> Welcome:
+async def load_welcome(workspace: "Workspace", opening: ChatOptions) -> Welcome:
     """Return how things stand, once all that is slow to load is loaded.
 
     Raises:
         NotFound: There is no such character, conversation or place in the story.
         SettingsProblem: The language model that is set has no key or no name.
     """
-    if not lent.begun:
+    if not workspace.is_ingested:
         return Welcome(ChatScope())
-    session = lent.sessions()
-    sitting = await resolve_chat_scope(lent, opening)
-    turns = await lent.threads.turns(sitting.thread) if sitting.thread else []
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    session = workspace.sessions()
+    sitting = await resolve_chat_scope(workspace, opening)
+    turns = await workspace.threads.turns(sitting.thread) if sitting.thread else []
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
+    leaving, first_uses = list_data_leaving(workspace.egress), list[str]()
+    announce_first_uses(workspace.egress, HOSTED_SERVICES, first_uses.append)
     return Welcome(
         sitting,
         session.model,
         counts,
-        lent.leaving(),
-        lent.first_use(),
+        leaving,
+        tuple(first_uses),
         tuple(turns),
     )
 
 
-async def resolve_chat_scope(lent: "Lends", opening: ChatOptions) -> ChatScope:
+async def resolve_chat_scope(workspace: "Workspace", opening: ChatOptions) -> ChatScope:
     """Return where the writer begins.
 
     Raises:
@@ -65,9 +69,9 @@ async def resolve_chat_scope(lent: "Lends", opening: ChatOptions) -> ChatScope:
 
     sitting = ChatScope()
     if opening.thread:
-        found = find_thread(opening.thread, await lent.threads.threads())
+        found = find_thread(opening.thread, await workspace.threads.threads())
         sitting = ChatScope.of_thread(found)
-    bible = lent.bible()
+    bible = workspace.bible()
     if opening.as_of:
         await bible.horizon(opening.as_of)
         sitting = replace(sitting, as_of=opening.as_of)
@@ -80,28 +84,28 @@ async def resolve_chat_scope(lent: "Lends", opening: ChatOptions) -> ChatScope:
 
 
 async def load_stopped_turn(
-    lent: "Lends", sitting: ChatScope, text: str
+    workspace: "Workspace", sitting: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
     """Return what was kept of a turn that was stopped; None where nothing was."""
     thread = sitting.thread
     if thread is None:
-        threads = await lent.threads.threads()
+        threads = await workspace.threads.threads()
         thread = threads[0].id if threads else None
-    turns = await lent.threads.turns(thread, last=1) if thread else []
+    turns = await workspace.threads.turns(thread, last=1) if thread else []
     if thread and turns and turns[0].question == text:
         return thread, turns[0]
     return None
 
 
 async def stream_answer(
-    lent: "Lends", sitting: ChatScope, text: str
+    workspace: "Workspace", sitting: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
     from contextlib import aclosing
 
     from lrwr.core.chat.service import TurnRequest
 
-    if not lent.begun:
+    if not workspace.is_ingested:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
@@ -113,6 +117,13 @@ async def stream_answer(
         as_of=sitting.as_of,
         witnessed=sitting.witnessed,
     )
-    async with aclosing(lent.sessions().ask(asking)) as events:
+    async with aclosing(workspace.sessions().ask(asking)) as events:
         async for event in events:
             yield event
+
+
+async def count_unread_files(workspace: "Workspace") -> int:
+    """Return how many files changed since the last ingestion."""
+    from lrwr.app.ingestion import count_unread  # slow to import
+
+    return await count_unread(workspace)

@@ -45,7 +45,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         """Return nobody, then everybody who is known so far."""
         sitting = self.room.sitting
         self._bible = await self.room.room.stage.do(
-            lambda lent: load_story(lent, sitting.as_of)
+            lambda workspace: load_story(workspace, sitting.as_of)
         )
         chosen = sitting.character
         marked = (_row(one, chosen=chosen) for one in self._bible.characters)

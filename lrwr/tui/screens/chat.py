@@ -36,6 +36,7 @@ from lrwr.tui.queries.completions import fill_prompt_completions, fill_prompt_hi
 from lrwr.tui.queries.context import load_citation_contexts
 from lrwr.tui.queries.turns import (
     Welcome,
+    count_unread_files,
     load_stopped_turn,
     load_welcome,
     stream_answer,
@@ -91,7 +92,7 @@ class ChatScreen(Screen[None]):
         yield SplitView(
             self.room.settings.screen.side,
             lambda cited: self.room.stage.do(
-                lambda lent: load_citation_contexts(lent, cited)
+                lambda workspace: load_citation_contexts(workspace, cited)
             ),
             self.room.keymap,
         )
@@ -133,7 +134,7 @@ class ChatScreen(Screen[None]):
         try:
             await ask_consent_on_screen(self)
             found = await self.room.stage.do(
-                lambda lent: load_welcome(lent, self._opening)
+                lambda workspace: load_welcome(workspace, self._opening)
             )
             await self._settle(found)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -173,7 +174,7 @@ class ChatScreen(Screen[None]):
     async def _look(self) -> None:
         """Say whether what is known is what the files say."""
         try:
-            unread = await self.room.stage.do(lambda lent: lent.unread())
+            unread = await self.room.stage.do(count_unread_files)
         except LrwrError:
             return  # what cannot be looked at is said where it is read
         told = (
@@ -219,7 +220,7 @@ class ChatScreen(Screen[None]):
     async def _follow(self, text: str, view: TurnView) -> None:
         sitting = self.sitting
         turn = self.room.stage.follow(
-            lambda lent: stream_answer(lent, sitting, text), keeps=ANSWER
+            lambda workspace: stream_answer(workspace, sitting, text), keeps=ANSWER
         )
         try:
             async with aclosing(turn) as events:
@@ -234,7 +235,7 @@ class ChatScreen(Screen[None]):
         """Show what was kept of an answer that was stopped."""
         sitting = self.sitting
         found = await self.room.stage.do(
-            lambda lent: load_stopped_turn(lent, sitting, text)
+            lambda workspace: load_stopped_turn(workspace, sitting, text)
         )
         if found is not None:
             await self._done(*found, view)

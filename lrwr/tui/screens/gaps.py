@@ -59,7 +59,7 @@ class GapsScreen(MasterDetailScreen[None]):
         """Return the open gaps: this conversation's, the others, the postponed."""
         sitting, room = self.room.sitting, self.room.room
         left = await room.stage.do(
-            lambda lent: load_open_gaps(lent, sitting.as_of, sitting.thread)
+            lambda workspace: load_open_gaps(workspace, sitting.as_of, sitting.thread)
         )
         self._left = left
         remedy = explain_model_setup(left.bible, room.settings)
@@ -139,7 +139,7 @@ class GapsScreen(MasterDetailScreen[None]):
     async def _decide(self, gap: "Gap", answer: str | None) -> None:
         after = self.query_one(RowList).after(gap.id)
         decision = await self.room.room.stage.do(
-            lambda lent: decide_gap(lent, gap, answer)
+            lambda workspace: decide_gap(workspace, gap, answer)
         )
         if decision is None:
             self._say("That was decided already.")
@@ -154,7 +154,9 @@ class GapsScreen(MasterDetailScreen[None]):
             self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
             return
         last = self._decided[-1]
-        told = await self.room.room.stage.do(lambda lent: undo_gap_decision(lent, last))
+        told = await self.room.room.stage.do(
+            lambda workspace: undo_gap_decision(workspace, last)
+        )
         self._decided.pop()
         self._say(
             f"Taken back: {told}"

@@ -32,7 +32,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         """Return the whole story, then its chapters and their scenes."""
         as_of = self.room.sitting.as_of
         found = await self.room.room.stage.do(
-            lambda lent: list_horizon_stops(lent, as_of)
+            lambda workspace: list_horizon_stops(workspace, as_of)
         )
         self._stops = {_key(stop): stop for stop in found}
         here = "" if as_of else _HERE

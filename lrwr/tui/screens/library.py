@@ -20,9 +20,9 @@ from lrwr.tui.actions.table import CLOSE_ACTION, LIBRARY_ACTIONS
 from lrwr.tui.screens.modal import ModalSheet
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.tui.service_thread import ServiceThread
-    from lrwr.tui.services import Lends
 
 SHOWN = 100
 """Jobs that are looked at."""
@@ -41,13 +41,13 @@ class LibraryOverview:
     root: Path
 
 
-async def load_library_overview(lent: "Lends") -> LibraryOverview:
+async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
     """Return how the library stands."""
-    root, folders = lent.library.root, lent.manuscript()
-    if not lent.begun:
+    root, folders = workspace.library.root, workspace.manuscript()
+    if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
-    counts = await lent.passages.counts(lent.settings.pipeline)
-    jobs = await lent.jobs.jobs(limit=SHOWN)
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
+    jobs = await workspace.jobs.jobs(limit=SHOWN)
     return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
@@ -77,7 +77,9 @@ class LibraryScreen(ModalSheet[bool]):
             super().__init__()
             self.event = event
 
-    def __init__(self, stage: "ServiceThread[Lends]", learned: Sequence[str]) -> None:
+    def __init__(
+        self, stage: "ServiceThread[Workspace]", learned: Sequence[str]
+    ) -> None:
         super().__init__()
         self._stage = stage
         self._learned = learned
@@ -152,7 +154,9 @@ class LibraryScreen(ModalSheet[bool]):
             self.post_message(self.Seen(event))
 
         try:
-            told = await self._stage.do(lambda lent: _read_in(lent, folder, seen))
+            told = await self._stage.do(
+                lambda workspace: _read_in(workspace, folder, seen)
+            )
             self._changed = True
             self._say(*told)
         except LrwrError as error:
@@ -181,17 +185,20 @@ class LibraryScreen(ModalSheet[bool]):
 
 
 async def _read_in(
-    lent: "Lends", folder: str, seen: Callable[[IngestEvent], None]
+    workspace: "Workspace", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
+    from lrwr.app.ingestion import ingest_manuscript  # slow to import
     from lrwr.app.presenters.ingestion import (
         describe_document_problem,
         describe_ingest_report,
     )
 
-    report = await lent.ingest(_named_in(lent.library.root, folder), seen)
-    counts = await lent.passages.counts(lent.settings.pipeline)
+    report = await ingest_manuscript(
+        workspace, _named_in(workspace.library.root, folder), seen
+    )
+    counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [
-        *describe_ingest_report(report, counts, lent.settings),
+        *describe_ingest_report(report, counts, workspace.settings),
         *(f"{describe_document_problem(one)}. {one.hint}" for one in report.problems),
         *report.remarks,
     ]

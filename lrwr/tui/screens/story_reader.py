@@ -56,7 +56,7 @@ class StoryScreen(MasterDetailScreen[None]):
     async def rows(self) -> Sequence[ListRow]:
         """Read the story as far as it has come."""
         as_of, room = self.room.sitting.as_of, self.room.room
-        bible = await room.stage.do(lambda lent: load_story(lent, as_of))
+        bible = await room.stage.do(lambda workspace: load_story(workspace, as_of))
         self.bible = bible
         remedy = explain_model_setup(bible, room.settings)
         self.nothing = describe_nothing_known(self.NOTHING, as_of or None, remedy)

@@ -69,7 +69,9 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def besides(self, text: str) -> Sequence[ListRow]:
         """Return the conversations in which the words were said."""
-        found = await self.room.room.stage.do(lambda lent: search_threads(lent, text))
+        found = await self.room.room.stage.do(
+            lambda workspace: search_threads(workspace, text)
+        )
         rows = [
             ListRow(str(one.thread.id), format_thread_title(one.thread), one.words)
             for one in found
@@ -80,7 +82,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         """Return who spoke when, and the newest questions and answers."""
         id_ = ThreadId(key)
         thread, turns = await self.room.room.stage.do(
-            lambda lent: load_thread_with_turns(lent, id_)
+            lambda workspace: load_thread_with_turns(workspace, id_)
         )
         return _told(thread, turns)
 
@@ -100,7 +102,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _rename(self, thread: Thread, title: str) -> None:
         stage = self.room.room.stage
-        await stage.do(lambda lent: lent.threads.rename(thread.id, title))
+        await stage.do(lambda workspace: workspace.threads.rename(thread.id, title))
         new = format_thread_title(replace(thread, title=title))
         self.note(f"“{format_thread_title(thread)}” is now called “{new}”.", good=True)
         self.fill(at=str(thread.id))
@@ -125,7 +127,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     async def _delete(self, thread: Thread) -> None:
         gone = await self.room.room.stage.do(
-            lambda lent: delete_thread(lent, thread.id)
+            lambda workspace: delete_thread(workspace, thread.id)
         )
         lost = f" {format_count(gone, 'older one')} gone for good." if gone else ""
         self.note(
@@ -141,7 +143,9 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         await self.attempt(self._undo())
 
     async def _undo(self) -> None:
-        found = await self.room.room.stage.do(lambda lent: lent.threads.restore())
+        found = await self.room.room.stage.do(
+            lambda workspace: workspace.threads.restore()
+        )
         if found is None:
             self.note("There is no deleted conversation to bring back.")
             return
