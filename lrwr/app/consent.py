@@ -52,8 +52,8 @@ def announce_first_uses(
 ) -> None:
     """Pass `notify` a sentence about each service that is used here the first time."""
     for name in names:
-        known = egress.consents.told(egress.library, name)
-        if known or not egress.consent(name).may:
+        may_use = egress.consent(name).may
+        if not may_use or egress.consents.told(egress.library, name):
             continue
         notify(describe_data_leaving(HOSTED_SERVICES[name], egress.settings))
         with suppress(StoreProblem):  # the announcement is then repeated next time

@@ -7,11 +7,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.app.stores import Stores, missing_library_error, open_stores
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
+from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon.file import CanonFile
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lrwr.app.retrieval import Embedders, RetrievalComponents
+    from lrwr.app.stores import Stores
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.canon.service import CanonService
@@ -89,7 +91,7 @@ class Workspace:
             NotFound: Nothing has been ingested here.
         """
         if not self.is_ingested:
-            raise missing_library_error(self.settings, self.library)
+            raise _missing_library_error(self.settings, self.library)
 
     def manuscript(self) -> "tuple[Path, ...]":
         """Return the absolute folders and files of the manuscript; empty if unknown.
@@ -104,21 +106,30 @@ class Workspace:
     # Stores
 
     @cached_property
-    def stores(self) -> Stores:
+    def stores(self) -> "Stores":
         """The stores of the library: a local file, or a Supabase project.
 
         Raises:
             SettingsProblem: A project is configured that does not have the library yet.
         """
+        from lrwr.app.stores import open_stores
+
         return open_stores(
             self.egress, self._stack, self.now, self.notify, brief=self._brief
         )
+
+    @property
+    def database(self) -> SqliteDatabase:
+        """The SQLite file that everything is read from."""
+        if self.settings.records.keeper == "embedded":
+            return self.egress.database
+        return self.stores.database
 
     @cached_property
     def passages(self) -> "PassageStore":
         """The text of the manuscript, as it was ingested."""
         self.require_library()
-        return SqlitePassageStore(self.stores.database)
+        return SqlitePassageStore(self.database)
 
     @cached_property
     def threads(self) -> "ThreadStore":
@@ -129,7 +140,7 @@ class Workspace:
     @cached_property
     def stories(self) -> "StoryStore":
         """The facts and the cast extracted from the manuscript."""
-        return SqliteStoryStore(self.stores.database)
+        return SqliteStoryStore(self.database)
 
     @cached_property
     def jobs(self) -> "JobQueue":
@@ -155,7 +166,6 @@ class Workspace:
     @cached_property
     def canon(self) -> "CanonService":
         """The service that records the user's decisions."""
-        from lrwr.core.adapters.vectors.lock import FileLock
         from lrwr.core.canon.service import CanonService
 
         state = self.library.state_dir
@@ -184,7 +194,7 @@ class Workspace:
         from lrwr.app.retrieval import IndexedRecords, RetrievalComponents
 
         records = IndexedRecords(
-            self.stores.database, self.passages, self.stories, self.canon_file.load
+            self.database, self.passages, self.stories, self.canon_file.load
         )
         return RetrievalComponents(
             records, self.embedders, self.egress, self._stack, self.notify
@@ -263,3 +273,17 @@ class Workspace:
 
     def _decide(self, decision: "Decision") -> "CanonChange":
         return self.canon.decide(decision)
+
+
+def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
+    """Return the error for a missing library, with the command that makes one."""
+    if settings.records.keeper != "embedded":
+        return NotFound(
+            f"There is no library in {library.root} yet",
+            hint="Bring one here with `lrwr pull`, or begin one with `lrwr push`.",
+        )
+    return NotFound(
+        f"Nothing has been ingested in {library.root}",
+        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to"
+        " where you ran it.",
+    )

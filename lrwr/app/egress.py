@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.usage import Usage, compute_price, parse_prices
 from lrwr.core.ports.job_runner import RunnerUnavailable
@@ -148,6 +146,8 @@ class ExternalAccess:
     @cached_property
     def log(self) -> "EgressLog":
         """The log of requests that left the machine."""
+        from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
+
         return SqliteEgressLog(self.database)
 
     @cached_property
@@ -277,14 +277,6 @@ class ExternalAccess:
 
         key = partial(self.keyring.key, "langsmith")
         return create_langsmith_experiment_log(self.settings, key, self.request_logger)
-
-    async def library_name(self) -> str:
-        """Return the random name that tells this library's results from any others'.
-
-        Raises:
-            StoreProblem: The library cannot be read.
-        """
-        return await SqliteChangeFeed(self.database).library()
 
     @cached_property
     def _chat_client(self) -> "ModelServerClient | None":

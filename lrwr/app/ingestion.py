@@ -216,7 +216,7 @@ def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
         return None
     return StoryAttributor(
         store=workspace.stores.casts,
-        passages=SqlitePassageStore(workspace.stores.database),
+        passages=SqlitePassageStore(workspace.database),
         patterns=workspace.settings.manuscript.order,
         canon=workspace.canon_file.load,
     )

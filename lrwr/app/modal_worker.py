@@ -317,7 +317,7 @@ def build_modal_app(plan: ModalDeployment) -> "App":
     app = modal.App(plan.app, include_source=False)
     secrets = [modal.Secret.from_name(plan.secret, required_keys=[KEY])]
     register = app.function(
-        image=_image(plan),
+        image=_prepare_image(plan, modal.Image.debian_slim(python_version=plan.python)),
         name=plan.function,
         cpu=plan.cores,
         memory=plan.memory,
@@ -329,11 +329,8 @@ def build_modal_app(plan: ModalDeployment) -> "App":
     return app
 
 
-def _image(plan: ModalDeployment) -> "Image":
-    """Return Python with the packages, and this lrwr as it is here, changes and all."""
-    import modal
-
-    image = modal.Image.debian_slim(python_version=plan.python)
+def _prepare_image(plan: ModalDeployment, image: "Image") -> "Image":
+    """Return `image` with the packages and the source of this lrwr, changes included."""
     installed = image.uv_pip_install(*plan.packages)
     return installed.add_local_python_source("lrwr", ignore=["**/__pycache__/**"])
 

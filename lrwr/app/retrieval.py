@@ -14,6 +14,7 @@ from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
+from lrwr.core.adapters.vectors.factory import open_local_vector_index
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.calibration_store import (
@@ -113,13 +114,11 @@ class LazyVectorIndex:
         counts = await self._passages.counts(self._pipeline)
         if not counts.embedded:
             return None
-        from lrwr.core.adapters.vectors import factory
-
         egress = self._egress
         settings, library = egress.settings, egress.library
         feed = SqliteChangeFeed(egress.database)
         if settings.vectors.keeper != "qdrant":
-            return await factory.open_local_vector_index(
+            return await open_local_vector_index(
                 library.index_dir,
                 feed,
                 pipeline=self._pipeline,
@@ -127,12 +126,16 @@ class LazyVectorIndex:
                 dimensions=embedder.dimensions,
                 chunks=counts.embedded,
             )
-        return factory.create_qdrant_index(
+        from lrwr.core.adapters.vectors import qdrant_factory
+
+        return qdrant_factory.create_qdrant_index(
             replace(settings, pipeline=self._pipeline),
             os.environ,
             library.index_dir,
             feed,
-            library=factory.build_library_key(library.root, await feed.library()),
+            library=qdrant_factory.build_library_key(
+                library.root, await feed.library()
+            ),
             space=embedder.space,
             dimensions=embedder.dimensions,
             refused=egress.consent_refusal("qdrant"),

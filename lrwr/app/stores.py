@@ -14,9 +14,6 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
     SqliteCastStore,
 )
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.model.errors import NotFound
-from lrwr.core.settings.library import Library
-from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from lrwr.core.ports.analysis_store import AnalysisStore
@@ -126,17 +123,3 @@ def open_stores(
     from lrwr.app.supabase_project import open_supabase_stores
 
     return open_supabase_stores(egress, stack, now, say, brief=brief)
-
-
-def missing_library_error(settings: Settings, library: Library) -> NotFound:
-    """Return the error for a missing library, with the command that makes one."""
-    if settings.records.keeper != "embedded":
-        return NotFound(
-            f"There is no library in {library.root} yet",
-            hint="Bring one here with `lrwr pull`, or begin one with `lrwr push`.",
-        )
-    return NotFound(
-        f"Nothing has been ingested in {library.root}",
-        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to"
-        " where you ran it.",
-    )

@@ -54,7 +54,26 @@ def create_watch_service(
     """
     settings, watch = workspace.settings, workspace.settings.watch
     with_model = settings.model.use != "off"
-    snapshots = SqliteSnapshotStore(workspace.stores.database)
+    return WatchService(
+        events=WatchfilesEventSource(targets, poll=_describe_polling(targets)),
+        readers=_create_dependencies(workspace, targets),
+        pace=WatchIntervals(
+            debounce=watch.debounce / 1000,
+            sweep=watch.sweep,
+            idle=watch.idle if with_model and watch.model == "idle" else None,
+        ),
+        rest=asyncio.sleep,
+        clock=clock,
+        progress=progress,
+    )
+
+
+def _create_dependencies(
+    workspace: Workspace, targets: Sequence[Path]
+) -> WatchDependencies:
+    settings, watch = workspace.settings, workspace.settings.watch
+    with_model = settings.model.use != "off"
+    snapshots = SqliteSnapshotStore(workspace.database)
 
     def may_ask(cause: WatchCause) -> bool:
         return cause is WatchCause.IDLE or watch.model == "on-save"
@@ -78,23 +97,8 @@ def create_watch_service(
             workspace.jobs, snapshots, workspace.stories, settings.pipeline
         )
 
-    return WatchService(
-        events=WatchfilesEventSource(targets, poll=_describe_polling(targets)),
-        readers=WatchDependencies(
-            open_service,
-            may_ask,
-            create_job_queue,
-            FileIdentity(workspace.library.database),
-        ),
-        pace=WatchIntervals(
-            debounce=watch.debounce / 1000,
-            sweep=watch.sweep,
-            idle=watch.idle if with_model and watch.model == "idle" else None,
-        ),
-        rest=asyncio.sleep,
-        clock=clock,
-        progress=progress,
-    )
+    identity = FileIdentity(workspace.library.database)
+    return WatchDependencies(open_service, may_ask, create_job_queue, identity)
 
 
 async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:

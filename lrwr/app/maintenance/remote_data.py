@@ -16,12 +16,12 @@ from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventor
 from lrwr.core.adapters.storage.supabase.records import delete_remote_library
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors import qdrant_admin
-from lrwr.core.adapters.vectors.factory import (
+from lrwr.core.adapters.vectors.maintenance import list_shards
+from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
+from lrwr.core.adapters.vectors.qdrant_factory import (
     build_library_key,
     build_qdrant_connection,
 )
-from lrwr.core.adapters.vectors.maintenance import list_shards
-from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
 from lrwr.core.adapters.vectors.qdrant_http import QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem

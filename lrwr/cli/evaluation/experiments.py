@@ -63,7 +63,11 @@ async def _send(
 ) -> None:
     from lrwr.app.container import open_workspace
     from lrwr.app.presenters.text import format_count
-    from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
+    from lrwr.app.telemetry.evaluations import (
+        build_experiments,
+        build_golden_set,
+        load_library_name,
+    )
     from lrwr.cli.runtime.consent import announce_first_use, prompt_for_consent
     from lrwr.core.settings.consent import is_tracing_texts
 
@@ -74,7 +78,7 @@ async def _send(
         log = workspace.egress.experiments()
         if log is None:
             return
-        library = await workspace.egress.library_name()
+        library = await load_library_name(workspace.egress.database)
         golden = build_golden_set(report.run, library, workspace.library.root.name)
         found = build_experiments(report)
         with output.progress("Sending the results", len(found)) as advance:
