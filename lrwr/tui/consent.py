@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Footer, Static
 
-from lrwr.app.consent import ConsentRequest, pending_consents, record_consent
+from lrwr.app.egress import ConsentRequest, pending_consents, record_consent
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.screens.modal import ModalSheet
 

@@ -84,7 +84,7 @@ def privacy_command(
 
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    from lrwr.app.consent import describe_data_leaving
+    from lrwr.app.egress import describe_data_leaving
 
     settings, output, consents, library = _answered(context, service, allowed=True)
     hosted = _hosted(service)

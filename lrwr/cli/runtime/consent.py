@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from lrwr.app.consent import announce_first_uses, pending_consents, record_consent
+from lrwr.app.egress import announce_first_uses, pending_consents, record_consent
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.consent import announce_first_uses, list_data_leaving
+from lrwr.app.egress import announce_first_uses, list_data_leaving
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
 from lrwr.core.settings.consent import HOSTED_SERVICES
