@@ -13,14 +13,14 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from lrwr.app.workspace import open_room
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.ingestion import ingest_manuscript
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.tui.app import WritingRoom
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.service_thread import ServiceThread
-from lrwr.tui.services import Lends
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLE = REPO / "examples" / "marsh-lantern"
@@ -76,8 +76,8 @@ async def main() -> None:
 
 async def ingest(folder: Path) -> None:
     """Read the sample by words alone: the pictures need no more."""
-    async with open_room(settings_in(folder, "dark")) as lent:
-        await lent.ingest([folder], lambda _: None)
+    async with open_workspace(settings_in(folder, "dark"), brief=False) as workspace:
+        await ingest_manuscript(workspace, [folder], lambda _: None)
 
 
 def settings_in(folder: Path, theme: str) -> Settings:
@@ -89,7 +89,9 @@ def settings_in(folder: Path, theme: str) -> Settings:
 async def taken(folder: Path, shot: Shot) -> str:
     """Return a picture of the room after all that a shot does."""
     settings = settings_in(folder, shot.theme)
-    async with ServiceThread[Lends](lambda: open_room(settings)) as stage:
+    async with ServiceThread[Workspace](
+        lambda: open_workspace(settings, brief=False)
+    ) as stage:
         app = WritingRoom(stage, settings, ChatOptions(), _unforeseen)
         async with app.run_test(size=SIZE) as pilot:
             await settled(pilot, stage)
@@ -105,7 +107,7 @@ async def taken(folder: Path, shot: Shot) -> str:
 _KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
 
 
-async def settled(pilot: Pilot[None], stage: ServiceThread[Lends]) -> None:
+async def settled(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
     """Wait until nothing is under way."""
     for _ in range(3):
         await pilot.pause(0.1)

@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
@@ -206,10 +206,10 @@ def _cut_up(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 async def _searched(sample: Sample, pipeline: Pipeline) -> Any:
     """Yield questions with the chunks found for each, if the library has any."""
-    async with open_services(load_settings(sample.root, {}, {})) as services:
-        finder = services.finder()
+    async with open_workspace(load_settings(sample.root, {}, {})) as workspace:
+        finder = workspace.finder()
         order = await finder.story_order()
-        some = await services.passages.chunks_of(order.story[0], pipeline)
+        some = await workspace.passages.chunks_of(order.story[0], pipeline)
         for question in sample.asked if some else ():
             request = SearchRequest(question["question"], pipeline, LIMIT)
             found = await finder.find(request, order)

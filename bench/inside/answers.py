@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import read_lines
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.turns import AnswerMode, Citation, TurnDone
 from lrwr.core.settings.loader import load_settings
@@ -21,8 +21,8 @@ from lrwr.core.settings.loader import load_settings
 
 async def _main(questions: list[dict[str, Any]], *, prompts: bool) -> None:
     settings = load_settings(Path.cwd(), os.environ, {})
-    async with open_services(settings) as services:
-        sessions = services.sessions()
+    async with open_workspace(settings) as workspace:
+        sessions = workspace.sessions()
         told = []
         for question in questions:
             asking = _asking(question)

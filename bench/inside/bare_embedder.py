@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import closing
 
-from lrwr.app.factories import MOST_THREADS
+from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
 
 BATCH = 16
@@ -23,7 +23,7 @@ def main() -> None:
         texts = sorted((text for (text,) in rows), key=len)
     step = max(1, len(texts) // int(sys.argv[2]))
     some = texts[step // 2 :: step]  # of every length alike, for they are sorted
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     began, wall = time.process_time(), time.monotonic()
     asyncio.run(_embed(LocalEmbedder(None, threads=threads), some))
     share = len(some) / len(texts)

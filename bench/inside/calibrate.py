@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.data import read_lines
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
@@ -144,27 +144,31 @@ class VeiledVectors:
 class Library:
     """A library that is asked, with a veil that is drawn over it for each question."""
 
-    services: Services
+    workspace: Workspace
     order: StoryOrder
     veil: Veil
 
     def finder(self, way: str) -> PassageFinder:
         """Return what finds passages in one way."""
-        services = self.services
-        embedder: Embedder | None = None if way == "words" else services._embedder
+        workspace = self.workspace
+        embedder: Embedder | None = (
+            None if way == "words" else workspace.embedders.configured
+        )
         return PassageFinder(
-            store=services.passages,
-            lexical=VeiledWords(services._lexical, self.veil, self.order),
+            store=workspace.passages,
+            lexical=VeiledWords(
+                workspace.retrieval.lexical_index, self.veil, self.order
+            ),
             embedder=embedder,
             vectors=self._vectors,
-            reranker=services.reranker if way == "again" else None,
-            candidates=services.settings.rerank.looked_at,
-            order_patterns=services.settings.manuscript.order,
-            story=StorySearch(services.stories),
+            reranker=workspace.retrieval.reranker if way == "again" else None,
+            candidates=workspace.settings.rerank.looked_at,
+            order_patterns=workspace.settings.manuscript.order,
+            story=StorySearch(workspace.stories),
         )
 
     async def _vectors(self) -> VectorIndex | None:
-        opened = await self.services._vectors()
+        opened = await self.workspace.retrieval.vector_index.open()
         return opened and VeiledVectors(opened, self.veil, self.order)
 
     async def draw(self, item: Item) -> None:
@@ -173,8 +177,8 @@ class Library:
         self.veil.document = gold[0][0] if hide == "document" else ""
         chunks: set[ChunkId] = set()
         for document, start, end in gold if hide == "passages" else ():
-            held = await self.services.passages.chunks_of(
-                DocumentId(document), self.services.settings.pipeline
+            held = await self.workspace.passages.chunks_of(
+                DocumentId(document), self.workspace.settings.pipeline
             )
             chunks |= {c.id for c in held if c.span.start < end and c.span.end > start}
         self.veil.chunks = frozenset(chunks)
@@ -182,9 +186,9 @@ class Library:
 
 async def _main(items: Sequence[Item], ways: Sequence[str]) -> None:
     settings = load_settings(Path.cwd(), {}, {})
-    async with open_services(settings) as services:
-        order = await services.finder().story_order()
-        library = Library(services, order, Veil())
+    async with open_workspace(settings) as workspace:
+        order = await workspace.finder().story_order()
+        library = Library(workspace, order, Veil())
         finders = {way: library.finder(way) for way in ways}
         for item in items:
             await library.draw(item)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import read_lines
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.errors import NotFound
@@ -25,8 +25,8 @@ _ENV = {"LRWR_EMBEDDING_MODEL": "off"}
 async def told(root: Path, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
     """Count what is told of the pairs of one novel, by what is true."""
     counts: Counter[tuple[str, str]] = Counter()
-    async with open_services(load_settings(root, _ENV, {})) as services:
-        service = services.bible()
+    async with open_workspace(load_settings(root, _ENV, {})) as workspace:
+        service = workspace.bible()
         bibles: dict[int, Bible] = {}
         for row in rows:
             chapter = int(row["asof_chapter"])

@@ -21,7 +21,7 @@ import numpy as np
 
 from bench.data import DataFolder
 from bench.edits import next_edit
-from lrwr.app.factories import MOST_THREADS
+from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
@@ -235,7 +235,7 @@ async def _measured(folder: Path, embedder: LocalEmbedder) -> dict[str, Any]:
 async def _main() -> None:
     data = DataFolder(Path(sys.argv[1]))
     wanted = sys.argv[2:] or NOVELS
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     embedder = LocalEmbedder(None, threads=threads)
     await embedder.embed(["warm"])
     embedder.count_tokens(["warm"])

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from bench.edits import Edit, next_edit, one_line
 from bench.greedy import Greedy
 from bench.library import reading
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.ingestion import create_processing_service
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.retrieval.service import SearchRequest
 from lrwr.core.settings.loader import load_settings
@@ -64,17 +65,17 @@ class Counted:
         self.embedder._embed = counted  # type: ignore[method-assign]
 
 
-async def edit_all(services: Services, number: int) -> list[dict[str, Any]]:
+async def edit_all(workspace: Workspace, number: int) -> list[dict[str, Any]]:
     """Make so many edits; return what each of them took."""
-    root = services.library.root
-    targets = services.manuscript()
+    root = workspace.library.root
+    targets = workspace.manuscript()
     paths = {str(p): p for t in targets for p in sorted(t.rglob("*.md"))}
     texts = {name: _read(path) for name, path in paths.items()}
-    reference = Reference(Greedy(services._local.count_tokens))
+    reference = Reference(Greedy(workspace.embedders.local.count_tokens))
     for text in texts.values():
         reference.fresh(text)
-    await services.processing(targets).process(_unseen)
-    counted = Counted(services._local)
+    await create_processing_service(workspace, targets).process(_unseen)
+    counted = Counted(workspace.embedders.local)
     counted.watch()
     random, rows = Random(SEED), []
     for n in range(number):
@@ -84,12 +85,14 @@ async def edit_all(services: Services, number: int) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"kind": edit.kind, "file": Path(name).name}
         counted.texts = 0
         with _timed(row, "ingest"):
-            report = await services.processing(targets).process(_unseen)
+            report = await create_processing_service(workspace, targets).process(
+                _unseen
+            )
         row |= _told(report)
         row["sentences"] = counted.texts - report.embedded
         row["greedy"] = reference.fresh(edit.text)
         with _timed(row, "search"):
-            row["found"] = await _found(services, edit)
+            row["found"] = await _found(workspace, edit)
         row["stale"] = _stale(root, paths[name], edit)
         rows.append(row)
     return rows
@@ -110,13 +113,13 @@ def _unseen(event: object) -> None:
     del event
 
 
-async def _found(services: Services, edit: Edit) -> bool | None:
+async def _found(workspace: Workspace, edit: Edit) -> bool | None:
     """Say whether what is new is among the first three; None: nothing is new."""
     if not edit.sought:
         return None
     sought = one_line(edit.sought)
-    request = SearchRequest(sought, services.settings.pipeline, TOP)
-    result = await services.finder().find(request)
+    request = SearchRequest(sought, workspace.settings.pipeline, TOP)
+    result = await workspace.finder().find(request)
     return any(sought in one_line(found.chunk.text) for found in result.passages)
 
 
@@ -150,8 +153,8 @@ def _write(path: Path, text: str) -> None:
 
 async def _main() -> None:
     settings = load_settings(Path.cwd(), os.environ, {})
-    async with open_services(settings) as services:
-        print(json.dumps(await edit_all(services, int(sys.argv[1]))))
+    async with open_workspace(settings) as workspace:
+        print(json.dumps(await edit_all(workspace, int(sys.argv[1]))))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 import asyncio
 import os
 
-from lrwr.app.factories import MOST_THREADS
+from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
 
 
 def main() -> None:
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     asyncio.run(LocalEmbedder(None, threads=threads).embed(["Who painted it?"]))
 
 

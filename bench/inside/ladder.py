@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.evaluation import open_eval_finders
 from lrwr.core.model.search import Passage
 from lrwr.core.settings.loader import load_settings
@@ -75,10 +75,10 @@ async def _run(
     run: dict[str, list[dict[str, Any]]] = {}
     for root, questions in asked:
         async with AsyncExitStack() as stack:
-            services = await stack.enter_async_context(
-                open_services(load_settings(root, {}, {}))
+            workspace = await stack.enter_async_context(
+                open_workspace(load_settings(root, {}, {}))
             )
-            workshop = await stack.enter_async_context(open_eval_finders(services))
+            workshop = await stack.enter_async_context(open_eval_finders(workspace))
             finder = workshop.finder(step)
             order = await finder.story_order()
             for question in questions:

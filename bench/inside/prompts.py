@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.data import DataFolder, read_lines
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import AnswerMode
@@ -64,8 +64,8 @@ async def _asked(
     made = late = refused = held = 0
     async with AsyncExitStack() as stack:
         settings = load_settings(root, _ENV, {})
-        services = await stack.enter_async_context(open_services(settings))
-        sessions = services.sessions(asking=False)
+        workspace = await stack.enter_async_context(open_workspace(settings))
+        sessions = workspace.sessions(may_ask=False)
         for question in questions:
             try:
                 sendings = await sessions.prompt(_asking(question))

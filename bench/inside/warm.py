@@ -19,7 +19,7 @@ import numpy as np
 import qdrant_edge
 
 from bench.library import reading
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.retrievers import RETRIEVER_POOL_SIZE
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
@@ -46,10 +46,10 @@ async def _main(questions: Sequence[str]) -> None:
     settings = load_settings(Path.cwd(), os.environ, {})
     first = await _first(questions[0])
     second = await _first(questions[0])
-    async with open_services(settings) as services:
-        counts = await services.passages.counts(settings.pipeline)
-        ways = await _ways(services, questions)
-        ways |= await _bare(services, questions)
+    async with open_workspace(settings) as workspace:
+        counts = await workspace.passages.counts(settings.pipeline)
+        ways = await _ways(workspace, questions)
+        ways |= await _bare(workspace, questions)
     told = {"chunks": counts.chunks, "first": first, "second": second, "ways": ways}
     print(json.dumps(told))
 
@@ -58,14 +58,14 @@ async def _first(question: str) -> dict[str, float]:
     """Open everything anew and ask once."""
     cpu, wall = time.process_time(), time.monotonic()
     settings = load_settings(Path.cwd(), os.environ, {})
-    async with open_services(settings) as services:
+    async with open_workspace(settings) as workspace:
         way = replace(WAYS["fused"], pipeline=settings.pipeline)
-        await _asking(services.finder(), way, None)(question)
+        await _asking(workspace.finder(), way, None)(question)
     return {"cpu": time.process_time() - cpu, "wall": time.monotonic() - wall}
 
 
-async def _ways(services: Services, questions: Sequence[str]) -> dict[str, Any]:
-    finder, own = services.finder(), services.settings.pipeline
+async def _ways(workspace: Workspace, questions: Sequence[str]) -> dict[str, Any]:
+    finder, own = workspace.finder(), workspace.settings.pipeline
     order = await finder.story_order()
 
     async def arrange(question: str) -> object:
@@ -88,8 +88,8 @@ def _asking(finder: PassageFinder, way: SearchRequest, order: StoryOrder | None)
     return ask
 
 
-async def _bare(services: Services, questions: Sequence[str]) -> dict[str, Any]:
-    embedder = services._local
+async def _bare(workspace: Workspace, questions: Sequence[str]) -> dict[str, Any]:
+    embedder = workspace.embedders.local
     vectors = await embedder.embed(questions)
     queries = dict(zip(questions, vectors.tolist(), strict=True))
 
@@ -97,7 +97,7 @@ async def _bare(services: Services, questions: Sequence[str]) -> dict[str, Any]:
         return await embedder.embed([question])
 
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-edge-") as folder:
-        shard = _shard(Path(folder, "shard"), services.library.database)
+        shard = _shard(Path(folder, "shard"), workspace.library.database)
 
         async def ask(question: str) -> object:
             nearest = qdrant_edge.Query.Nearest(queries[question], using=VECTOR)

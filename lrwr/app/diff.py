@@ -1,4 +1,4 @@
-"""Two states of the manuscript made known beside the library, which stays as it is."""
+"""Comparison of two states of the manuscript, ingested into a copy of the library."""
 
 import asyncio
 import os
@@ -8,23 +8,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from lrwr.app.ingestion import IngestLimits
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.ingestion import IngestLimits, create_processing_service
+from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.source.git_revisions import (
+    GitRepository,
+    GitRevision,
+    UnreadableFile,
+)
+from lrwr.core.adapters.storage.sqlite.library_copy import copy_library_for_dry_run
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
+from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.core.adapters.source.git_revisions import (
-        GitRepository,
-        GitRevision,
-        UnreadableFile,
-    )
     from lrwr.core.bible.service import StoryKnowledge
     from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
     from lrwr.core.settings.model import Settings
-    from lrwr.pipeline.diff import StoryDiff
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 INGESTED = "last ingest"
@@ -57,7 +59,7 @@ class ManuscriptDiff:
 
     before: DiffPoint
     after: DiffPoint
-    difference: "StoryDiff"
+    difference: StoryDiff
     documents: tuple[DocumentId, ...] = ()
     left_out: tuple[SkippedDocument, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -76,7 +78,7 @@ class DiffRequest:
 
     @property
     def of_git(self) -> bool:
-        """Whether git must be asked."""
+        """Whether git must be request."""
         return self.revision is not None or self.since is not None
 
 
@@ -94,7 +96,7 @@ class _RevisionCheckout:
 
     library: Library
     targets: Sequence[Path]
-    repository: "GitRepository"
+    repository: GitRepository
     place: Path
 
 
@@ -106,9 +108,9 @@ class _LearnedState:
 
 
 async def diff_manuscript(
-    services: "Services",
+    workspace: Workspace,
     targets: Sequence[Path],
-    asked: DiffRequest,
+    request: DiffRequest,
     place: Path,
     emit: "EmitIngestEvent",
 ) -> ManuscriptDiff:
@@ -124,24 +126,24 @@ async def diff_manuscript(
             outside of the repository.
         LrwrError: git fails.
     """
-    settings, library = services.settings, services.library
-    if not asked.of_git:
-        services.require_library()
+    settings, library = workspace.settings, workspace.library
+    if not request.of_git:
+        workspace.require_library()
     before, after, trees = (
         DiffPoint(INGESTED),
         DiffPoint(WORKING_TREE),
         dict[str, _RevisionTree](),
     )
-    if asked.of_git:
-        repository = await _repository(library, targets)
+    if request.of_git:
+        repository = await _open_repository(library, targets)
         move = _RevisionCheckout(library, targets, repository, place)
-        before, new = await _points(repository, asked)
+        before, new = await _resolve_points(repository, request)
         after = new or after
         for commit in {before.commit, after.commit} - {""}:
-            trees[commit] = await _tree(move, commit, settings)
-    async with _beside(settings, library, place / "library") as lent:
-        return await _compared(
-            _ScratchLibrary(lent, targets, trees, emit), before, after
+            trees[commit] = await _write_tree(move, commit, settings)
+    async with _open_copy(settings, library, place / "library") as copy:
+        return await _compare(
+            _ScratchLibrary(copy, targets, trees, emit), before, after
         )
 
 
@@ -150,12 +152,12 @@ class _ScratchLibrary:
 
     def __init__(
         self,
-        lent: "Services",
+        workspace: Workspace,
         targets: Sequence[Path],
         trees: dict[str, _RevisionTree],
         emit: "EmitIngestEvent",
     ) -> None:
-        self._lent = lent
+        self._workspace = workspace
         self._targets = targets
         self._trees = trees
         self._emit = emit
@@ -163,30 +165,30 @@ class _ScratchLibrary:
     async def learn(self, point: DiffPoint) -> _LearnedState:
         """Return all that is known at a point; the copy is in that state then."""
         if point == DiffPoint(INGESTED):
-            counts = await self._lent.passages.counts(Pipeline.AGENTIC)
+            counts = await self._workspace.passages.counts(Pipeline.AGENTIC)
             if not counts.documents:
                 raise NotFound(
                     "Nobody has read this manuscript for what is known in it",
                     hint="Run `lrwr ingest --pipeline b` first.",
                 )
-            return _LearnedState(await self._lent.bible().knowledge())
+            return _LearnedState(await self._workspace.bible().knowledge())
         tree = self._trees.get(point.commit)
-        bounds = IngestLimits(
-            complete=False, vectors=False, source=tree.source if tree else None
+        limits = IngestLimits(
+            attribute_now=False, vectors=False, source=tree.source if tree else None
         )
-        service = self._lent.processing(self._targets, asking=False, bounds=bounds)
+        service = create_processing_service(
+            self._workspace, self._targets, may_ask=False, limits=limits
+        )
         report = await service.process(self._emit)
         left = [SkippedDocument(one.document, one.message) for one in report.problems]
         left += tree.left if tree else ()
-        known = await self._lent.bible().knowledge()
+        known = await self._workspace.bible().knowledge()
         return _LearnedState(known, tuple(left), _remarks(report, point))
 
 
-async def _compared(
+async def _compare(
     bench: _ScratchLibrary, before: DiffPoint, after: DiffPoint
 ) -> ManuscriptDiff:
-    from lrwr.pipeline.diff import build_manuscript_state, diff_states
-
     # The later state is the nearer one to what is known: only what differs between the
     # two is then read anew, and once.
     if before == DiffPoint(INGESTED):
@@ -220,14 +222,10 @@ def _remarks(report: "IngestReport", point: DiffPoint) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _beside(
+async def _open_copy(
     settings: "Settings", library: Library, state: Path
-) -> "AsyncIterator[Services]":
-    """Lend out services over a passing copy of the library, with the same decisions."""
-    from lrwr.app.container import open_services
-    from lrwr.core.adapters.storage.sqlite.library_copy import copy_library_for_dry_run
-    from lrwr.core.settings.library import prepare_state_dir, resolve_library
-
+) -> AsyncIterator[Workspace]:
+    """Yield a workspace over a temporary copy of the library, with the same canon."""
     passing = replace(
         settings,
         state_dir=str(state),
@@ -240,13 +238,11 @@ async def _beside(
         await asyncio.to_thread(
             copy_library_for_dry_run, library.database, copied.database
         )
-    async with open_services(passing) as lent:
-        yield lent
+    async with open_workspace(passing) as workspace:
+        yield workspace
 
 
-async def _repository(library: Library, targets: Sequence[Path]) -> "GitRepository":
-    from lrwr.core.adapters.source.git_revisions import GitRepository
-
+async def _open_repository(library: Library, targets: Sequence[Path]) -> GitRepository:
     first = targets[0]
     folder = first if first.is_dir() else first.parent
     repository = await GitRepository.around(folder)
@@ -261,32 +257,32 @@ async def _repository(library: Library, targets: Sequence[Path]) -> "GitReposito
     return repository
 
 
-async def _points(
-    repository: "GitRepository", asked: DiffRequest
+async def _resolve_points(
+    repository: GitRepository, request: DiffRequest
 ) -> tuple[DiffPoint, DiffPoint | None]:
-    if asked.since is not None:
-        if asked.revision is not None:
+    if request.since is not None:
+        if request.revision is not None:
             raise SettingsProblem(
                 "A revision and --since say two different things",
                 hint="Give one of them.",
             )
-        return _point(await repository.before(asked.since)), None
-    left, dots, right = (asked.revision or "").partition("..")
+        return _to_point(await repository.before(request.since)), None
+    left, dots, right = (request.revision or "").partition("..")
     if right.startswith("."):
         raise SettingsProblem(
             "Revisions with three dots are not compared", hint="Say it as REV1..REV2."
         )
-    old = _point(await repository.revision(left if left or not dots else "HEAD"))
+    old = _to_point(await repository.revision(left if left or not dots else "HEAD"))
     if not dots:
         return old, None
-    return old, _point(await repository.revision(right or "HEAD"))
+    return old, _to_point(await repository.revision(right or "HEAD"))
 
 
-def _point(revision: "GitRevision") -> DiffPoint:
+def _to_point(revision: GitRevision) -> DiffPoint:
     return DiffPoint(revision.name, revision.commit)
 
 
-async def _tree(
+async def _write_tree(
     move: _RevisionCheckout, commit: str, settings: "Settings"
 ) -> _RevisionTree:
     """Write a revision's manuscript out, with what is left out of it today."""
@@ -300,9 +296,9 @@ async def _tree(
     unread = await move.repository.write_out(commit, inside, written)
     moved = [to / target.relative_to(shared) for target in move.targets]
     for target, now in zip(move.targets, moved, strict=True):
-        await asyncio.to_thread(_furnish, target, now)
+        await asyncio.to_thread(_prepare_folder, target, now)
 
-    def left(one: "UnreadableFile") -> SkippedDocument:
+    def left(one: UnreadableFile) -> SkippedDocument:
         path = os.path.relpath(top / one.path, library.root)
         return SkippedDocument(DocumentId(Path(path).as_posix()), one.reason)
 
@@ -311,7 +307,7 @@ async def _tree(
     return _RevisionTree(source, tuple(map(left, unread)))
 
 
-def _furnish(target: Path, moved: Path) -> None:
+def _prepare_folder(target: Path, moved: Path) -> None:
     """Make a folder that a revision may not have, with today's patterns in it."""
     if not target.is_dir():
         return
@@ -327,8 +323,6 @@ class _RevisionSource:
     def __init__(
         self, root: Path, targets: Sequence[Path], exclude: Sequence[str]
     ) -> None:
-        from lrwr.core.adapters.source.folder import FolderSource
-
         there = [target for target in targets if target.exists()]
         self._there = FolderSource(root, there, exclude)
         self._all = FolderSource(root, targets, exclude)

@@ -1,32 +1,37 @@
-"""What may leave this machine from a library, what left it, and the way there."""
+"""External services: consent, API keys, clients and the log of what was sent."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
+from lrwr.core.model.usage import Usage, compute_price, parse_prices
+from lrwr.core.ports.job_runner import RunnerUnavailable
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     ConsentState,
     ConsentStore,
+    HostedService,
     find_consent_problem,
     resolve_consent,
 )
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.library import Library, prepare_state_dir
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import get_consent_folder
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient
+    from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
     from lrwr.core.adapters.http.egress_log import EgressLogger
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-    from lrwr.core.model.usage import Usage
+    from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.egress_log import EgressLog
     from lrwr.core.ports.experiment_log import ExperimentLog
     from lrwr.core.ports.tracer import Tracer
@@ -34,84 +39,84 @@ if TYPE_CHECKING:
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""Says how many tokens each text has."""
+"""Counts the tokens of each text."""
+
+NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
+"""Stands in for the API key where a model is only named."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """How language models are reached, if at all.
+    """Whether and how language models are reached.
 
-    `line` leads to their server, None where no model is set. Unless `asking`, they are
-    only named: nothing can be sent. `refused` says why the writer must first allow it.
-    `waited` says that somebody sits and waits for each answer.
+    `connection` is None where no model is configured. Unless `may_ask`, models are
+    only named and nothing is sent. `refusal` says which consent is missing.
+    `is_interactive` says that a person waits for each answer.
     """
 
-    line: "ModelServerClient | None"
-    asking: bool = True
-    refused: LrwrError | None = None
-    waited: bool = False
+    connection: "ModelServerClient | None"
+    may_ask: bool = True
+    refusal: LrwrError | None = None
+    is_interactive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """Gives the keys of services that may be asked from one library, and no others."""
+    """Returns the API keys of services that the user allows for one library."""
 
     settings: Settings
     library: Library
     consents: ConsentStore
     env: Mapping[str, str] = field(repr=False)
 
-    def leave(self, service: str) -> ConsentState:
-        """Say whether a hosted service may be asked."""
+    def consent(self, service: str) -> ConsentState:
+        """Return the consent state of a hosted service."""
         return resolve_consent(self.settings, self.library, service, self.consents)
 
-    def refusal(self, service: str) -> LrwrError | None:
-        """Return why a hosted service that is on may not be asked; None: it may."""
+    def consent_refusal(self, service: str) -> LrwrError | None:
+        """Return why a service that is configured may not be asked, else None."""
         return find_consent_problem(self.settings, self.library, service, self.consents)
 
     def key(self, service: str) -> str:
-        """Return the key of a hosted service, whenever something is to be sent.
+        """Return the API key of a hosted service; call it for each request.
 
         Raises:
-            ServiceUnavailable: The writer has not allowed it, there is no key, or the
-                keyring is locked.
+            ServiceUnavailable: Consent or the key is missing, or the system keyring is
+                locked.
         """
-        from lrwr.core.settings.keys import find_key
-
-        refused = self.refusal(service)
-        if refused is not None:
-            raise ServiceUnavailable(str(refused), hint=refused.hint)
+        refusal = self.consent_refusal(service)
+        if refusal is not None:
+            raise ServiceUnavailable(str(refusal), hint=refusal.hint)
         hosted = HOSTED_SERVICES[service]
-        found = find_key(hosted.key, self.env)
-        if not found:
+        key = find_key(hosted.key, self.env)
+        if not key:
             owner = hosted.key.partition("_")[0].lower()
             raise ServiceUnavailable(
                 f"`{hosted.setting}` is {hosted.value}, and there is no key for it",
                 hint=f"Keep one with `lrwr config set-key {owner}`, or set {hosted.key}.",
             )
-        return found
+        return key
 
     def modal_token(self) -> "ModalToken":
         """Return the token of Modal, whose containers may embed at OpenAI.
 
         Raises:
-            RunnerAway: The writer has not allowed one of them, there is no token, or the
-                keyring is locked.
+            RunnerUnavailable: Consent or the token is missing, or the system keyring is
+                locked.
         """
         from lrwr.core.adapters.modal.factory import build_modal_token
-        from lrwr.core.ports.job_runner import RunnerUnavailable
 
-        refused = self.refusal("openai-embeddings")
-        if refused is not None:
-            raise RunnerUnavailable(str(refused), hint=refused.hint)
+        refusal = self.consent_refusal("openai-embeddings")
+        if refusal is not None:
+            raise RunnerUnavailable(str(refusal), hint=refusal.hint)
         return build_modal_token(partial(self.key, "modal"), self.env)
 
 
 class ExternalAccess:
-    """What may leave this machine from one library, what left it, and the way there.
+    """Clients of the external services that one library is configured to use.
 
-    Nothing is opened before it is needed; `stack` closes it. `say` is told what could
-    not be done unasked.
+    Clients are opened on first use and closed by `stack`. `say` receives notices about
+    requests in the background that failed.
     """
 
     def __init__(
@@ -123,7 +128,7 @@ class ExternalAccess:
         now: Callable[[], float],
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self._settings = settings
+        self.settings = settings
         self.library = library
         self._stack = stack
         self.database = database
@@ -131,191 +136,277 @@ class ExternalAccess:
         self._say = say
         self.consents = ConsentStore(get_consent_folder())
 
-    def leave(self, service: str) -> ConsentState:
-        """Say whether a hosted service may be asked from here."""
-        return self.keyring.leave(service)
+    def consent(self, service: str) -> ConsentState:
+        """Return the consent state of a hosted service."""
+        return self.keyring.consent(service)
 
-    def refusal(self, service: str) -> LrwrError | None:
-        """Return why a hosted service that is on may not be asked; None: it may."""
-        return self.keyring.refusal(service)
+    def consent_refusal(self, service: str) -> LrwrError | None:
+        """Return why a service that is configured may not be asked, else None."""
+        return self.keyring.consent_refusal(service)
 
     @cached_property
     def log(self) -> "EgressLog":
-        """What left."""
+        """The log of requests that left the machine."""
         from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 
         return SqliteEgressLog(self.database)
 
     @cached_property
-    def noting(self) -> "EgressLogger":
-        """How requests are noted before they leave.
+    def request_logger(self) -> "EgressLogger":
+        """Logs each request before it is sent.
 
         Raises:
-            SettingsProblem: `model.prices` cannot be read.
+            SettingsProblem: `model.prices` cannot be parsed.
         """
         from lrwr.core.adapters.http.egress_log import EgressLogger
 
-        return EgressLogger(self.log, self._now, create_price_lookup(self._settings))
+        return EgressLogger(self.log, self._now, create_price_lookup(self.settings))
 
     @cached_property
     def keyring(self) -> Keyring:
-        """The keys of the services that may be asked."""
-        return Keyring(self._settings, self.library, self.consents, os.environ)
+        """The API keys of services that may be asked."""
+        return Keyring(self.settings, self.library, self.consents, os.environ)
 
-    def embedder(self, count: "CountTokens") -> "OpenAIEmbedder | None":
-        """Return who embeds elsewhere; None where nobody elsewhere is set to.
+    def hosted_embedder(self, count: CountTokens) -> "OpenAIEmbedder | None":
+        """Return the embedder on a server; None where no server is configured.
 
         Raises:
-            SettingsProblem: A setting is missing, or leads elsewhere.
+            SettingsProblem: A setting is missing or its address is not allowed.
         """
-        if self._settings.embedding.model in ("local", "off"):
+        if self.settings.embedding.model in ("local", "off"):
             return None
-        from lrwr.core.adapters.embed.factory import (
-            build_embedding_connection,
-            create_embedding_server_client,
-        )
-        from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+        from lrwr.core.adapters.embed import factory, openai
 
-        connection = build_embedding_connection(self._settings)
+        connection = factory.build_embedding_connection(self.settings)
         if connection is None:
             return None
-        line = create_embedding_server_client(self._settings, self.noting)
-        self._stack.push_async_callback(line.aclose)
+        client = factory.create_embedding_server_client(
+            self.settings, self.request_logger
+        )
+        self._stack.push_async_callback(client.aclose)
         key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
-        return OpenAIEmbedder(connection, line, key, count)
+        return openai.OpenAIEmbedder(connection, client, key, count)
 
-    def modal(self) -> "ModalFunctionClient | None":
-        """Return what has documents read at Modal; None where this machine reads them.
+    def modal_calls(self) -> "ModalFunctionClient | None":
+        """Return the client of the Modal function; None where documents stay here.
 
         Raises:
-            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+            SettingsProblem: An address is not allowed, or `model.prices` is invalid.
         """
-        if self._settings.ingest.runner == "local":
+        if self.settings.ingest.runner == "local":
             return None
-        from lrwr.core.adapters.modal.factory import (
-            create_modal_function_client,
-            find_modal_connection,
-        )
+        from lrwr.core.adapters.modal import factory
 
-        connection = find_modal_connection(self._settings)
+        connection = factory.find_modal_connection(self.settings)
         if connection is None:
             return None
-        calls = create_modal_function_client(
-            connection, self.library, self.keyring.modal_token, self.noting
+        calls = factory.create_modal_function_client(
+            connection, self.library, self.keyring.modal_token, self.request_logger
         )
         self._stack.push_async_callback(calls.aclose)
         return calls
 
-    def reranker(self) -> "CohereReranker | None":
-        """Return who looks again elsewhere; None where nobody elsewhere is set to.
+    def hosted_reranker(self) -> "CohereReranker | None":
+        """Return the hosted reranker; None where none is configured.
 
         Raises:
-            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+            SettingsProblem: An address is not allowed, or `model.prices` is invalid.
         """
-        if self._settings.rerank.model != "cohere":
+        if self.settings.rerank.model != "cohere":
             return None
         from lrwr.core.adapters.rerank.factory import create_cohere_reranker
 
-        return create_cohere_reranker(
-            self._settings, partial(self.keyring.key, "cohere"), self.noting
+        key = partial(self.keyring.key, "cohere")
+        return create_cohere_reranker(self.settings, key, self.request_logger)
+
+    def model_access(
+        self, *, may_ask: bool, is_interactive: bool = False
+    ) -> ModelAccess:
+        """Return whether and how language models are reached.
+
+        Raises:
+            SettingsProblem: The address or `model.prices` is invalid.
+        """
+        refusal = self.consent_refusal("openai")
+        return ModelAccess(self._chat_client, may_ask, refusal, is_interactive)
+
+    def web_search(self) -> "WebSearch | None":
+        """Return the web search; None where it is turned off.
+
+        Raises:
+            SettingsProblem: It has no key, or its address is not allowed.
+        """
+        if self.settings.web.use == "off":
+            return None
+        from lrwr.core.adapters.web import disabled, factory
+
+        refusal = self.consent_refusal("tavily")
+        if refusal is not None:
+            return disabled.UnavailableWebSearch(refusal)
+        return factory.create_tavily_search(
+            self.settings, os.environ, self.request_logger
         )
 
-    def reach(self, *, asking: bool, waited: bool = False) -> ModelAccess:
-        """Return how language models are reached.
-
-        Raises:
-            SettingsProblem: The address or `model.prices` cannot be used.
-        """
-        return ModelAccess(self._line, asking, self.refusal("openai"), waited)
-
-    def web(self, *, asking: bool) -> "WebSearch | None":
-        """Return the web; None where it is off, or nothing is to be asked.
-
-        Raises:
-            SettingsProblem: It is on without a key, or a setting leads elsewhere.
-        """
-        if self._settings.web.use == "off" or not asking:
-            return None
-        from lrwr.core.adapters.web.disabled import UnavailableWebSearch
-        from lrwr.core.adapters.web.factory import create_tavily_search
-
-        refused = self.refusal("tavily")
-        if refused is not None:
-            return UnavailableWebSearch(refused)
-        return create_tavily_search(self._settings, os.environ, self.noting)
-
-    def tracer(self, *, asking: bool) -> "Tracer":
-        """Return who keeps traces: nobody where that is off, or nothing is to be sent.
-
-        Raises:
-            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
-        """
-        if asking:
-            return self._tracer
-        from lrwr.core.adapters.traces.disabled import NullTracer
-
-        return NullTracer()
-
     @cached_property
-    def _tracer(self) -> "Tracer":
-        from lrwr.core.adapters.traces.disabled import NullTracer
+    def tracer(self) -> "Tracer | None":
+        """The destination of traces; None where traces are turned off.
 
-        if self._settings.traces.keeper == "off":
-            return NullTracer()
+        Raises:
+            SettingsProblem: An address is not allowed, or `model.prices` is invalid.
+        """
+        if self.settings.traces.keeper == "off":
+            return None
         from lrwr.core.adapters.traces.factory import create_langsmith_tracer
 
         key = partial(self.keyring.key, "langsmith")
-        tracer = create_langsmith_tracer(self._settings, key, self.noting, self._say)
-        if tracer is None:
-            return NullTracer()
-        self._stack.push_async_callback(tracer.aclose)
+        tracer = create_langsmith_tracer(
+            self.settings, key, self.request_logger, self._say
+        )
+        if tracer is not None:
+            self._stack.push_async_callback(tracer.aclose)
         return tracer
 
     def experiments(self) -> "ExperimentLog | None":
-        """Return who keeps results of evaluations; None where traces are off.
+        """Return the log of evaluation results; None where traces are turned off.
 
         Raises:
-            SettingsProblem: A setting leads elsewhere, or `model.prices` is no list.
+            SettingsProblem: An address is not allowed, or `model.prices` is invalid.
         """
-        if self._settings.traces.keeper == "off":
+        if self.settings.traces.keeper == "off":
             return None
         from lrwr.core.adapters.traces.factory import create_langsmith_experiment_log
 
         key = partial(self.keyring.key, "langsmith")
-        return create_langsmith_experiment_log(self._settings, key, self.noting)
-
-    async def library_name(self) -> str:
-        """Return what tells the library's records from any others: made up, no words.
-
-        Raises:
-            StoreProblem: The library cannot be read.
-        """
-        from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-
-        return await SqliteChangeFeed(self.database).library()
+        return create_langsmith_experiment_log(self.settings, key, self.request_logger)
 
     @cached_property
-    def _line(self) -> "ModelServerClient | None":
-        if self._settings.model.use == "off":
+    def _chat_client(self) -> "ModelServerClient | None":
+        if self.settings.model.use == "off":
             return None
         from lrwr.core.adapters.chat.factory import create_chat_server_client
 
-        line = create_chat_server_client(self._settings, self.noting)
-        self._stack.push_async_callback(line.aclose)
-        return line
+        client = create_chat_server_client(self.settings, self.request_logger)
+        self._stack.push_async_callback(client.aclose)
+        return client
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentRequest:
+    """A service that only the folder's own settings turn on, and the question to ask."""
+
+    name: str
+    question: str
+
+
+def pending_consents(
+    egress: ExternalAccess, names: Collection[str] = HOSTED_SERVICES
+) -> tuple[ConsentRequest, ...]:
+    """Return the services among `names` that the user must allow first, in order."""
+    return tuple(
+        ConsentRequest(
+            name, describe_consent_question(HOSTED_SERVICES[name], egress.settings)
+        )
+        for name in names
+        if egress.consent(name) is ConsentState.UNASKED
+    )
+
+
+def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
+    """Store the user's answer about a service, which counts as its announcement.
+
+    Raises:
+        StoreProblem: The answer cannot be written.
+    """
+    prepare_state_dir(egress.library)
+    egress.consents.keep(egress.library, name, allowed=allowed)
+    egress.consents.tell(egress.library, name)
+
+
+def announce_first_uses(
+    egress: ExternalAccess, names: Collection[str], notify: Callable[[str], None]
+) -> None:
+    """Pass `notify` a sentence about each service that is used here the first time."""
+    for name in names:
+        may_use = egress.consent(name).may
+        if not may_use or egress.consents.told(egress.library, name):
+            continue
+        notify(describe_data_leaving(HOSTED_SERVICES[name], egress.settings))
+        with suppress(StoreProblem):  # the announcement is then repeated next time
+            egress.consents.tell(egress.library, name)
+
+
+def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
+    """Return, for each service that may be used, a sentence on what leaves."""
+    return tuple(
+        describe_data_leaving(hosted, egress.settings)
+        for name, hosted in HOSTED_SERVICES.items()
+        if egress.consent(name).may
+    )
+
+
+def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
+    """Return the sentences that ask the user to allow a service."""
+    origin = _describe_origin(hosted, settings)
+    return (
+        f"{origin}, which may have come with this folder, turns {hosted.title} on."
+        f" It would be sent {hosted.what_in(settings)}, to {hosted.host_in(settings)},"
+        " paid with your key."
+    )
+
+
+def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
+    """Return what a service is sent, its host, and which setting turns it on."""
+    origin = _describe_origin(hosted, settings)
+    return (
+        f"{hosted.title} is used here for the first time ({origin}). It is sent"
+        f" {hosted.what_in(settings)}, to {hosted.host_in(settings)}. `lrwr privacy` lists what left."
+    )
+
+
+def _describe_origin(hosted: HostedService, settings: Settings) -> str:
+    """Return the source of a setting; a file of the library by its name alone."""
+    source = settings.origin(hosted.setting).where
+    return source.removeprefix(f"{settings.root}{os.sep}")
+
+
+def create_chat_model(
+    settings: Settings, role: "ModelRole", access: ModelAccess
+) -> "ChatModel | None":
+    """Return the language model of a role; None where none is configured.
+
+    Where it may not be asked, the model returned has its name and raises when called.
+
+    Raises:
+        SettingsProblem: The model that is configured has no key or no name.
+    """
+    if access.connection is None:
+        return None
+    from lrwr.core.adapters.chat import factory, placeholder
+
+    if access.may_ask and access.refusal is None:
+        return factory.create_openai_chat_model(
+            settings,
+            os.environ,
+            role,
+            access.connection,
+            waited=access.is_interactive,
+        )
+    connection = factory.build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
+    reason = access.refusal or LrwrError("Nothing is to be sent now.")
+    if connection is None:
+        return None
+    return placeholder.UnavailableChatModel(connection.name, reason)
 
 
 def describe_refusal(error: LrwrError) -> str:
-    """Return a refusal and what to try, as sentences."""
+    """Return the message and the hint of an error as sentences."""
     return f"{error}. {error.hint}"
 
 
-def create_price_lookup(settings: Settings) -> "Callable[[Usage, str], float | None]":
-    """Return what tells the price of a usage of a model, as the settings have it.
+def create_price_lookup(settings: Settings) -> Callable[[Usage, str], float | None]:
+    """Return a function from usage and model name to US dollars, None if unknown.
 
     Raises:
-        SettingsProblem: `model.prices` cannot be read.
+        SettingsProblem: `model.prices` cannot be parsed.
     """
-    from lrwr.core.model.usage import compute_price, parse_prices
-
     return partial(compute_price, table=parse_prices(settings.model.prices))

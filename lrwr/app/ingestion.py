@@ -1,259 +1,254 @@
-"""The service that reads the manuscript, fitted as the settings say."""
+"""Ingestion: the service that processes documents, built as the settings say."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from lrwr.app import factories
+from lrwr.app.container import Workspace
 from lrwr.app.egress import (
-    ExternalAccess,
     ModelAccess,
+    create_chat_model,
     create_price_lookup,
     describe_refusal,
 )
+from lrwr.core.adapters.analyst.rules import RulesAnalyst
+from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.adapters.source.folder import FolderSource
+from lrwr.core.adapters.source.parser import ManuscriptParser
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
+from lrwr.core.adapters.storage.worker_liveness import build_worker_name
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import (
+    prepare_state_dir,
+    resolve_targets,
+    store_ingested_paths,
+)
 from lrwr.core.settings.model import Settings
+from lrwr.pipeline.agentic_recipe import AgenticRecipe
+from lrwr.pipeline.analysis import CachingAnalyst
+from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.file_archive import ArchivingRunner
+from lrwr.pipeline.recipes import NaiveRecipe, Recipe, RecipeTools
+from lrwr.pipeline.remote_input import create_remote_input
+from lrwr.pipeline.service import (
+    DocumentProcessingService,
+    LocalRunner,
+    build_recipe_name,
+)
+from lrwr.pipeline.speaker_attribution import StoryAttributor
+from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 
 if TYPE_CHECKING:
-    from lrwr.app.stores import Stores
-    from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.adapters.modal.calls import ModalFunctionClient
-    from lrwr.core.canon.model import Canon
     from lrwr.core.model.chunks import TextHash
     from lrwr.core.ports.analysis_store import AnalysisStore
-    from lrwr.core.ports.embedder import Embedder
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.job_runner import JobRunner
     from lrwr.core.ports.manuscript_source import ManuscriptSource
-    from lrwr.pipeline.analysis import CachingAnalyst
-    from lrwr.pipeline.recipes import Recipe, RecipeTools
-    from lrwr.pipeline.service import DocumentProcessingService
-    from lrwr.pipeline.speaker_attribution import StoryAttributor
+    from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 
 @dataclass(frozen=True, slots=True)
 class IngestLimits:
-    """What one ingestion may do: `calls` of a model at most, 0 for any number.
+    """Bounds of one ingestion: at most `calls` of a language model, 0 for any number.
 
-    Unless `complete`, what an earlier one left unfinished stays so. `jobs` are taken
-    instead of the library's own queue, `source` instead of the folders named. Without
-    `vectors` passages are cut as ever, and not embedded: they are not to be searched.
-    Only where `elsewhere` may documents be read on other machines, if the settings say so.
-    With `missing_too` what was never a file of this machine is forgotten as well.
+    Unless `attribute_now`, speakers that an earlier ingestion left unattributed stay
+    so. `jobs` replaces the library's queue, `source` the folders. Without `vectors`
+    chunks are not embedded, and cannot be searched by meaning. Documents are processed
+    at Modal only if `run_remotely` and the settings say so. With `delete_missing`,
+    documents that were ingested on another machine and are not here are deleted too.
     """
 
     calls: int = 0
-    complete: bool = True
+    attribute_now: bool = True
     jobs: "JobQueue | None" = None
     source: "ManuscriptSource | None" = None
     vectors: bool = True
-    elsewhere: bool = False
-    missing_too: bool = False
+    run_remotely: bool = False
+    delete_missing: bool = False
 
 
 UNBOUNDED = IngestLimits()
-"""As `lrwr ingest` reads."""
-
-
-@dataclass(frozen=True, slots=True)
-class IngestDependencies:
-    """What reading needs at hand; `embedder` is None where nothing is embedded."""
-
-    stores: "Stores"
-    local: "LocalEmbedder"
-    embedder: "Embedder | None"
-    now: Callable[[], float]
-
-
-class Reads(Protocol):
-    """What a service that reads the manuscript is made from."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings that hold."""
-        ...
-
-    @property
-    def library(self) -> Library:
-        """Where the library is."""
-        ...
-
-    @property
-    def jobs(self) -> "JobQueue":
-        """The work that waits, runs and is done."""
-        ...
-
-    @property
-    def outward(self) -> ExternalAccess:
-        """What may leave this machine."""
-        ...
+"""The limits of `lrwr ingest`."""
 
 
 def create_processing_service(
-    lender: Reads,
-    desk: IngestDependencies,
+    workspace: Workspace,
     targets: Sequence[Path],
     *,
-    reach: ModelAccess,
-    canon: "Callable[[], Canon]",
-    bounds: IngestLimits = UNBOUNDED,
-) -> "DocumentProcessingService":
-    """Return the service that reads the manuscript under `targets`.
+    may_ask: bool = True,
+    limits: IngestLimits = UNBOUNDED,
+) -> DocumentProcessingService:
+    """Return the service that ingests the manuscript under `targets`.
+
+    Unless `may_ask` it may scan and estimate, and needs no key of a model.
 
     Raises:
-        SettingsProblem: The language model that is set has no key or no name.
+        StoreProblem: The state folder cannot be created.
+        SettingsProblem: The configured language model has no key or no name.
     """
-    from lrwr.app.telemetry.ingestion import TracedProcessingService
-    from lrwr.core.adapters.source.folder import FolderSource
-    from lrwr.core.adapters.source.parser import ManuscriptParser
-    from lrwr.core.adapters.storage.worker_liveness import build_worker_name
-    from lrwr.pipeline.recipes import RecipeTools
-    from lrwr.pipeline.service import LocalRunner
-
-    settings, now = lender.settings, desk.now
-    store, analyses = desk.stores.knowledge, desk.stores.analysis
-    known = store.known_vectors if bounds.vectors else _all_known
-    folders = FolderSource(lender.library.root, targets, settings.manuscript.exclude)
-    tools = RecipeTools(desk.local.count_tokens, desk.embedder, known)
-    calls = lender.outward.modal() if bounds.elsewhere and reach.asking else None
+    prepare_state_dir(workspace.library)
+    settings, stores, egress = workspace.settings, workspace.stores, workspace.egress
+    access = egress.model_access(may_ask=may_ask)
+    calls = egress.modal_calls() if limits.run_remotely and may_ask else None
     if calls is not None:
-        reach = replace(reach, asking=False)  # a model is asked elsewhere, too
-    close = create_caching_analyst(settings, analyses, reach, bounds.calls)
-    chosen, parse = create_recipe(settings, analyses, close), ManuscriptParser()
-    runner: JobRunner = LocalRunner(parse, chosen, tools)
+        access = replace(access, may_ask=False)  # models are asked from Modal, too
+    known = stores.knowledge.known_vectors if limits.vectors else _claim_all_known
+    embedders = workspace.embedders
+    tools = RecipeTools(embedders.local.count_tokens, embedders.configured, known)
+    analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
+    recipe = create_recipe(settings, stores.analysis, analyst)
+    parse = ManuscriptParser()
+    runner: JobRunner = LocalRunner(parse, recipe, tools)
     if calls is not None:
-        runner = _elsewhere(settings, chosen, tools, analyses, calls)
-    made = TracedProcessingService(
-        source=bounds.source or folders,
+        runner = _create_modal_runner(settings, recipe, tools, stores.analysis, calls)
+    if stores.files is not None:
+        runner = ArchivingRunner(runner, stores.files)
+    root, exclude = workspace.library.root, settings.manuscript.exclude
+    return _select_service(workspace, may_trace=may_ask)(
+        source=limits.source or FolderSource(root, targets, exclude),
         parse=parse,
-        recipe=chosen,
+        recipe=recipe,
         tools=tools,
-        store=store,
-        jobs=bounds.jobs or lender.jobs,
+        store=stores.knowledge,
+        jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
-        weaver=create_story_attributor(settings, desk.stores, canon),
-        pause=desk.stores.pause,
-        complete=bounds.complete,
-        missing_too=bounds.missing_too,
-        runner=_filing(runner, desk.stores),
+        weaver=_create_story_attributor(workspace),
+        pause=stores.pause,
+        complete=limits.attribute_now,
+        missing_too=limits.delete_missing,
+        runner=runner,
     )
-    asking = reach.asking or calls is not None
-    return made.traced(lender.outward.tracer(asking=asking), now)
 
 
-def _filing(runner: "JobRunner", stores: "Stores") -> "JobRunner":
-    """Have every file that is read kept as well, where somebody keeps files."""
-    from lrwr.pipeline.file_archive import ArchivingRunner
+def _select_service(
+    workspace: Workspace, *, may_trace: bool
+) -> Callable[..., DocumentProcessingService]:
+    """Return the constructor of the service: of one that traces if traces are on."""
+    tracer = workspace.egress.tracer if may_trace else None
+    if tracer is None:
+        return DocumentProcessingService
+    from lrwr.app.telemetry.ingestion import TracedProcessingService
 
-    return runner if stores.files is None else ArchivingRunner(runner, stores.files)
+    return partial(TracedProcessingService, tracer, workspace.now)
 
 
-async def _all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
+async def ingest_manuscript(
+    workspace: Workspace, targets: Sequence[Path], emit: "EmitIngestEvent"
+) -> "IngestReport":
+    """Ingest `targets`, or what was ingested before where there are none.
+
+    Raises:
+        NotFound: Nothing is named, or it does not exist.
+        StoreProblem: The state folder cannot be written.
+    """
+    resolved = resolve_targets(targets or workspace.manuscript())
+    service = create_processing_service(workspace, resolved)
+    if targets and not workspace.settings.manuscript.folders:
+        store_ingested_paths(workspace.library, resolved)
+    return await service.process(emit)
+
+
+async def count_unread(workspace: Workspace) -> int:
+    """Return how many files were changed, added or deleted since the last ingestion.
+
+    Files are listed, not read. A manuscript that is not there counts as unchanged.
+    """
+    targets = [target for target in workspace.manuscript() if target.exists()]
+    if not workspace.is_ingested or not targets:
+        return 0
+    changes = await create_processing_service(workspace, targets, may_ask=False).look()
+    return len(changes.changed) + len(changes.stale) + len(changes.gone)
+
+
+async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]":
     del space
     return texts
 
 
 def create_recipe(
-    settings: Settings, store: "AnalysisStore", close: "CachingAnalyst | None"
-) -> "Recipe":
-    """Return how the pipeline that is set makes knowledge of a document.
+    settings: Settings, store: "AnalysisStore", analyst: CachingAnalyst | None
+) -> Recipe:
+    """Return the recipe of the configured pipeline.
 
-    `close` is who reads with a language model, None where nobody does.
+    `analyst` reads with a language model; None where none is configured.
     """
-    from lrwr.pipeline.recipes import NaiveRecipe
-
     chunk = settings.chunk
     if settings.pipeline is Pipeline.NAIVE:
         return NaiveRecipe(size=chunk.size, overlap=chunk.overlap)
-    from lrwr.core.adapters.analyst.rules import RulesAnalyst
-    from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-    from lrwr.pipeline.agentic_recipe import AgenticRecipe
-    from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
-
     return AgenticRecipe(
         limits=ChunkLimits(least=chunk.smallest, most=chunk.largest),
         split=find_sentence_spans,
         rules=RulesAnalyst(find_sentence_spans),
         store=store,
-        reading=close,
+        reading=analyst,
     )
 
 
-def _elsewhere(
+def _create_modal_runner(
     settings: Settings,
-    recipe: "Recipe",
-    tools: "RecipeTools",
+    recipe: Recipe,
+    tools: RecipeTools,
     store: "AnalysisStore",
     calls: "ModalFunctionClient",
 ) -> "JobRunner":
-    """Return who has documents read at Modal; nothing is opened yet.
+    """Return the runner that has documents processed at Modal; nothing is sent yet.
 
     Raises:
         SettingsProblem: A setting names what only this machine can reach.
     """
-    from lrwr.core.adapters.modal.factory import select_remote_settings
-    from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
-    from lrwr.core.adapters.source.parser import ManuscriptParser
-    from lrwr.pipeline.remote_input import create_remote_input
-    from lrwr.pipeline.service import build_recipe_name
+    from lrwr.core.adapters.modal import factory, runner
 
     parse, embedder = ManuscriptParser(), tools.embedder
-    task = ModalRunOptions(
-        settings=select_remote_settings(settings),
+    options = runner.ModalRunOptions(
+        settings=factory.select_remote_settings(settings),
         recipe=build_recipe_name(parse, recipe, tools),
         pipeline=recipe.pipeline,
         space=tools.space,
         dimensions=embedder.dimensions if embedder else 0,
         places=settings.ingest.containers,
     )
-    return ModalRunner(task, parse, create_remote_input(recipe, tools, store), calls)
+    remote_input = create_remote_input(recipe, tools, store)
+    return runner.ModalRunner(options, parse, remote_input, calls)
 
 
-def create_story_attributor(
-    settings: Settings, stores: "Stores", canon: "Callable[[], Canon]"
-) -> "StoryAttributor | None":
-    """Return what makes the cast; None in pipeline a, which knows nobody."""
-    if settings.pipeline is Pipeline.NAIVE:
+def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
+    """Return what builds the cast; None in pipeline a, which has no characters."""
+    if workspace.settings.pipeline is Pipeline.NAIVE:
         return None
-    from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-    from lrwr.pipeline.speaker_attribution import StoryAttributor
-
     return StoryAttributor(
-        store=stores.casts,
-        passages=SqlitePassageStore(stores.database),
-        patterns=settings.manuscript.order,
-        canon=canon,
+        store=workspace.stores.casts,
+        passages=SqlitePassageStore(workspace.database),
+        patterns=workspace.settings.manuscript.order,
+        canon=workspace.canon_file.load,
     )
 
 
 def create_caching_analyst(
-    settings: Settings, store: "AnalysisStore", reach: ModelAccess, calls: int = 0
-) -> "CachingAnalyst | None":
-    """Return who reads with the language model that is set; None where none is.
+    settings: Settings, store: "AnalysisStore", access: ModelAccess, calls: int = 0
+) -> CachingAnalyst | None:
+    """Return the analyst that reads with a language model; None where none is set.
 
-    Where the writer has not allowed it, what the model said before is still told.
-    `calls` bounds what it is asked; 0 does not.
+    Without consent it still returns cached replies. It makes at most `calls` requests,
+    0 for any number.
 
     Raises:
-        SettingsProblem: The language model that is set has no key or no name.
+        SettingsProblem: The configured language model has no key or no name.
     """
-    from lrwr.core.adapters.chat.factory import ModelRole
-
     if settings.pipeline is Pipeline.NAIVE:
         return None
-    chat = factories.create_chat_model(settings, ModelRole.ANALYST, reach)
+    chat = create_chat_model(settings, ModelRole.ANALYST, access)
     if chat is None:
         return None
     from lrwr.core.adapters.analyst.model import ModelAnalyst
-    from lrwr.pipeline.analysis import CachingAnalyst
-    from lrwr.pipeline.budget import ModelBudget
 
     price, name = create_price_lookup(settings), chat.name
     budget = settings.model.budget
     meter = ModelBudget(lambda usage: price(usage, name), budget, most_calls=calls)
-    if reach.refused is not None:
-        meter.stop(describe_refusal(reach.refused))
+    if access.refusal is not None:
+        meter.stop(describe_refusal(access.refusal))
     return CachingAnalyst(ModelAnalyst(chat), store, meter)

@@ -16,12 +16,19 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrwr.app import factories, ingestion
 from lrwr.app.egress import ModelAccess
+from lrwr.app.ingestion import create_caching_analyst, create_recipe
+from lrwr.app.retrieval import MAX_THREADS
+from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.embed.factory import build_embedding_connection
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.modal.calls import (
     MODAL_FUNCTION_NAME,
     ModalConnection,
     ModalToken,
+    open_modal_client,
 )
 from lrwr.core.adapters.modal.envelope import (
     InvalidEnvelope,
@@ -34,22 +41,24 @@ from lrwr.core.adapters.modal.replies import (
     encode_model_answers,
     encode_recipe_mismatch,
 )
+from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.errors import LrwrError, SettingsProblem
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
 from lrwr.core.ports.job_runner import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import SETTINGS_FILE_NAME
+from lrwr.pipeline.agentic_recipe import AgenticRecipe
+from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.report import wrap_unexpected_error
 from lrwr.pipeline.service import LocalRunner, build_recipe_name
 
 if TYPE_CHECKING:
     from modal import App, Image
 
-    from lrwr.core.adapters.embed.local import LocalEmbedder
     from lrwr.core.ports.embedder import Embedder
     from lrwr.pipeline.recipes import KnownVectors, Recipe
     from lrwr.pipeline.stages.windows import CountTokens
@@ -127,9 +136,6 @@ async def _answered(order: ModalOrder) -> bytes:
         settings = _settings_of(order)
     except SettingsProblem:
         return encode_recipe_mismatch("")  # settings of another lrwr
-    from lrwr.core.adapters.source.parser import ManuscriptParser
-    from lrwr.pipeline.recipes import RecipeTools
-
     store = OrderAnalysisStore(order)
     async with AsyncExitStack() as stack:
         local = _local()
@@ -151,8 +157,6 @@ async def _asked(
     order: ModalOrder, reader: LocalRunner, store: OrderAnalysisStore
 ) -> ModelAnswers:
     """Ask the language model about what is not kept, and nothing else."""
-    from lrwr.pipeline.agentic_recipe import AgenticRecipe
-
     if not isinstance(reader.recipe, AgenticRecipe):
         return ModelAnswers((), Usage())
     if not os.environ.get(KEY):
@@ -186,27 +190,19 @@ def _recipe(
     """Return the recipe; its model can be asked only where the order is to."""
     line = None
     if settings.model.use == "openai":
-        from lrwr.core.adapters.chat.connection import ModelServerClient
-        from lrwr.core.adapters.http.rate_limit import RateLimit
-
         model = settings.model
         line = ModelServerClient(
             RateLimit(model.concurrency, model.requests_per_minute, 120.0)
         )
         stack.push_async_callback(line.aclose)
-    reach = ModelAccess(line, asking=asking and bool(os.environ.get(KEY)))
-    close = ingestion.create_caching_analyst(settings, store, reach)
-    return ingestion.create_recipe(settings, store, close)
+    access = ModelAccess(line, may_ask=asking and bool(os.environ.get(KEY)))
+    close = create_caching_analyst(settings, store, access)
+    return create_recipe(settings, store, close)
 
 
 def _embedder(
     settings: Settings, stack: AsyncExitStack, count: "CountTokens"
 ) -> "Embedder | None":
-    from lrwr.core.adapters.chat.connection import ModelServerClient
-    from lrwr.core.adapters.embed.factory import build_embedding_connection
-    from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-    from lrwr.core.adapters.http.rate_limit import RateLimit
-
     connection = build_embedding_connection(settings)
     if connection is None:
         return None
@@ -216,8 +212,6 @@ def _embedder(
 
 
 def _key() -> str:
-    from lrwr.core.model.errors import ServiceUnavailable
-
     found = os.environ.get(KEY)
     if not found:
         raise ServiceUnavailable(NO_KEY)
@@ -225,11 +219,9 @@ def _key() -> str:
 
 
 @cache
-def _local() -> "LocalEmbedder":
+def _local() -> LocalEmbedder:
     """Return the model that lrwr ships: loaded once for all documents of a container."""
-    from lrwr.core.adapters.embed.local import LocalEmbedder
-
-    return LocalEmbedder(None, threads=min(os.cpu_count() or 1, factories.MOST_THREADS))
+    return LocalEmbedder(None, threads=min(os.cpu_count() or 1, MAX_THREADS))
 
 
 def _known(order: ModalOrder) -> "KnownVectors":
@@ -307,8 +299,6 @@ async def deploy_to_modal(
     Raises:
         RunnerAway: Modal cannot be asked, does not take the token, or lacks the secret.
     """
-    from lrwr.core.adapters.modal.calls import open_modal_client
-
     async with AsyncExitStack() as stack:
         # Modal's client sends along what git says of the folder that it runs in: its
         # branch, author and address. That is the writer's book, and none of Modal's.
@@ -327,7 +317,7 @@ def build_modal_app(plan: ModalDeployment) -> "App":
     app = modal.App(plan.app, include_source=False)
     secrets = [modal.Secret.from_name(plan.secret, required_keys=[KEY])]
     register = app.function(
-        image=_image(plan),
+        image=_prepare_image(plan, modal.Image.debian_slim(python_version=plan.python)),
         name=plan.function,
         cpu=plan.cores,
         memory=plan.memory,
@@ -339,11 +329,8 @@ def build_modal_app(plan: ModalDeployment) -> "App":
     return app
 
 
-def _image(plan: ModalDeployment) -> "Image":
-    """Return Python with the packages, and this lrwr as it is here, changes and all."""
-    import modal
-
-    image = modal.Image.debian_slim(python_version=plan.python)
+def _prepare_image(plan: ModalDeployment, image: "Image") -> "Image":
+    """Return `image` with the packages and the source of this lrwr, changes included."""
     installed = image.uv_pip_install(*plan.packages)
     return installed.add_local_python_source("lrwr", ignore=["**/__pycache__/**"])
 

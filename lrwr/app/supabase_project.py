@@ -1,129 +1,292 @@
-"""The way to the Supabase project that keeps a library. Nothing is sent on making it."""
+"""Libraries in a Supabase project: the connection, and the stores that use it."""
 
 import os
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.files.supabase import SupabaseFileStore
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
+from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
+from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.library_link import (
+    LibraryLink,
+    load_library_link,
+)
+from lrwr.core.adapters.storage.supabase.realtime import ChangeSignal, RealtimeListener
+from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
+from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.supabase.story_store import (
+    SupabaseAnalysisStore,
+    SupabaseCastStore,
+)
+from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
+from lrwr.core.adapters.storage.supabase.thread_store import SupabaseThreadStore
+from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.library import Library
-from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
-    from contextlib import AsyncExitStack
-
-    from lrwr.core.adapters.auth.factory import SupabaseSignIn
-    from lrwr.core.adapters.files.supabase import SupabaseFileStore
     from lrwr.core.adapters.http.egress_log import EgressLogger
-    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-    from lrwr.core.adapters.storage.supabase.library_link import LibraryLink
-    from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
-    from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-    from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
-    from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+    from lrwr.core.ports.analysis_store import AnalysisStore
+    from lrwr.core.ports.cast_store import CastStore
     from lrwr.core.ports.file_store import FileStore
+    from lrwr.core.ports.record_store import KnowledgeStore
+    from lrwr.core.ports.thread_store import ThreadStore
 
 SUPABASE_SERVICE = "supabase"
 
+MIN_PAUSE, MAX_PAUSE = 0.25, 2.0
+"""Seconds between two checks of a project's jobs that another process holds."""
+
 
 class SupabaseProject:
-    """The way to the project that the settings name. Nothing is sent yet.
+    """The connection to the configured project. Requests are sent on first use only.
 
-    What is opened on it is closed with `stack`.
+    `stack` closes what is opened.
     """
 
-    def __init__(
-        self, settings: Settings, outward: ExternalAccess, stack: "AsyncExitStack"
-    ) -> None:
-        self._settings = settings
-        self._outward = outward
+    def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
+        self._egress = egress
         self._stack = stack
-        self.library: Library = outward.library
+        self.library: Library = egress.library
 
     @cached_property
-    def signing(self) -> "SupabaseSignIn":
-        """Who is signed in.
+    def sign_in(self) -> SupabaseSignIn:
+        """The account that is signed in.
 
         Raises:
-            SettingsProblem: No project is set, or no key for it.
-            ServiceUnavailable: The keyring is locked.
+            SettingsProblem: No project is configured, or it has no key.
+            ServiceUnavailable: The system keyring is locked.
         """
-        from lrwr.core.adapters.auth.factory import create_supabase_sign_in
-
-        return create_supabase_sign_in(self._settings, os.environ)
+        return create_supabase_sign_in(self._egress.settings, os.environ)
 
     @cached_property
-    def hosted(self) -> "SupabaseRpc":
-        """The project's functions, asked in the name of who is signed in."""
-        from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-
-        hosted = SupabaseRpc(self.signing.project, self.token, self.noting)
-        self._stack.push_async_callback(hosted.aclose)
-        return hosted
+    def rpc(self) -> SupabaseRpc:
+        """The project's database functions, called as the account signed in."""
+        rpc = SupabaseRpc(self.sign_in.project, self.token, self.request_logger)
+        self._stack.push_async_callback(rpc.aclose)
+        return rpc
 
     @property
-    def noting(self) -> "EgressLogger | None":
-        """How requests are noted; None where the project is on this machine."""
-        return None if self.signing.project.own else self._outward.noting
+    def request_logger(self) -> "EgressLogger | None":
+        """Logs requests; None where the project is on this machine."""
+        return None if self.sign_in.project.own else self._egress.request_logger
 
     async def token(self) -> str:
-        """Return what proves who asks.
+        """Return an access token of the account.
 
         Raises:
-            ServiceUnavailable: The writer has not allowed it.
+            ServiceUnavailable: The user has not allowed the service.
             LrwrError: Nobody is signed in.
         """
-        refused = self._outward.refusal(SUPABASE_SERVICE)
-        if refused is not None:
-            raise ServiceUnavailable(str(refused), hint=refused.hint)
-        return await self.signing.auth.token()
+        refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
+        if refusal is not None:
+            raise ServiceUnavailable(str(refusal), hint=refusal.hint)
+        return await self.sign_in.auth.token()
 
-    def records(self, bound: "LibraryLink") -> "SupabaseRecords":
-        """Return the records of a library there."""
-        from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
+    def records(self, link: LibraryLink) -> SupabaseRecords:
+        """Return the records of a library in the project."""
+        return SupabaseRecords(self.rpc, link.library, link.writer)
 
-        return SupabaseRecords(self.hosted, bound.library, bound.writer)
+    def replica(
+        self, database: SqliteDatabase, link: LibraryLink, now: Callable[[], float]
+    ) -> SupabaseReplica:
+        """Return the local replica of a library in the project."""
+        return SupabaseReplica(database, self.records(link), now)
 
-    def copy(
-        self, plain: "SqliteDatabase", bound: "LibraryLink", now: Callable[[], float]
-    ) -> "SupabaseReplica":
-        """Return the working copy of a library there."""
-        from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
-
-        return SupabaseReplica(plain, self.records(bound), now)
-
-    def files(self, bound: "LibraryLink") -> "FileStore | None":
-        """Return the files of a library there; None where they are to be kept out."""
-        if not self._settings.records.files:
+    def files(self, link: LibraryLink) -> "FileStore | None":
+        """Return the files of a library there; None where settings exclude them."""
+        if not self._egress.settings.records.files:
             return None
-        files = self.shelf(bound)
+        files = self.file_store(link)
         self._stack.push_async_callback(files.aclose)
         return files
 
-    def shelf(self, bound: "LibraryLink") -> "SupabaseFileStore":
+    def file_store(self, link: LibraryLink) -> SupabaseFileStore:
         """Return the files of a library there, whatever the settings say. Close it."""
-        from lrwr.core.adapters.files.supabase import SupabaseFileStore
-
-        project, noting = self.signing.project, self.noting
         return SupabaseFileStore(
-            project, self.token, bound.account, bound.library, noting
+            self.sign_in.project,
+            self.token,
+            link.account,
+            link.library,
+            self.request_logger,
         )
 
-    def waking(
-        self, bound: "LibraryLink", came: Callable[[], None]
-    ) -> "RealtimeListener":
-        """Return what hears of changes of a library there, and ends with all else."""
-        from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
-
-        project, noting = self.signing.project, self.noting
-        waking = RealtimeListener(
-            project, bound.library, self.token, came, noting=noting
+    def realtime(
+        self, link: LibraryLink, on_change: Callable[[], None]
+    ) -> RealtimeListener:
+        """Return a listener that calls `on_change` when a library there changes."""
+        listener = RealtimeListener(
+            self.sign_in.project,
+            link.library,
+            self.token,
+            on_change,
+            noting=self.request_logger,
         )
-        self._stack.push_async_callback(waking.aclose)
-        return waking
+        self._stack.push_async_callback(listener.aclose)
+        return listener
 
-    def lent(self, database: "SqliteDatabase") -> "SqliteDatabase":
-        """Return a file that is closed with everything else."""
+    def own(self, database: SqliteDatabase) -> SqliteDatabase:
+        """Return `database`, which is closed with everything else."""
         self._stack.push_async_callback(database.aclose)
         return database
+
+
+class SupabaseStores:
+    """Stores everything in a Supabase project, with a replica in the local file.
+
+    The file catches up with the project before it is read; `say` receives a notice
+    where it cannot. Unless `brief`, changes are listened for from the first read on.
+    """
+
+    def __init__(
+        self,
+        local: SqliteDatabase,
+        project: SupabaseProject,
+        link: LibraryLink,
+        now: Callable[[], float],
+        say: Callable[[str], None],
+        *,
+        brief: bool = True,
+    ) -> None:
+        self._local = local
+        self._project = project
+        self._link = link
+        self._now = now
+        self._say = say
+        self._brief = brief
+
+    @cached_property
+    def database(self) -> SqliteDatabase:
+        """The local file, which catches up with the project before it is read."""
+        first = self._refresher if self._brief else self._listen_and_catch_up
+        path = self._project.library.database
+        return self._project.own(SqliteDatabase(path, first=first))
+
+    @cached_property
+    def knowledge(self) -> "KnowledgeStore":
+        """What an ingestion extracts from documents."""
+        return SupabaseKnowledgeStore(
+            self.database,
+            self._replica,
+            self._records,
+            self.jobs,
+            self.files,
+            now=self._now,
+        )
+
+    @cached_property
+    def casts(self) -> "CastStore":
+        """The cast of the story and who speaks each quotation."""
+        return SupabaseCastStore(self.database, self._replica, self._records)
+
+    @cached_property
+    def analysis(self) -> "AnalysisStore":
+        """Cached replies of language models."""
+        return SupabaseAnalysisStore(self.database, self._records, now=self._now)
+
+    @cached_property
+    def jobs(self) -> SupabaseJobQueue:
+        """The queue of documents to process."""
+        return SupabaseJobQueue(self._project.rpc, self._link.library)
+
+    @cached_property
+    def files(self) -> "FileStore | None":
+        """The files in the project's storage; None where settings exclude them."""
+        return self._project.files(self._link)
+
+    @cached_property
+    def threads(self) -> "ThreadStore":
+        """The conversations."""
+        return SupabaseThreadStore(
+            self.database,
+            self._thread_replica,
+            self._records.threads,
+            self._say,
+            away=lambda: self._refresher.away,
+        )
+
+    async def pause(self) -> None:
+        """Wait between `MIN_PAUSE` and `MAX_PAUSE`, less if a change is heard of."""
+        await self._changes.wait(MIN_PAUSE, MAX_PAUSE)
+
+    async def _listen_and_catch_up(self) -> None:
+        self._listener.begin()
+        await self._refresher()
+
+    def _note_change(self) -> None:
+        self._refresher.due()
+        self._changes.came()
+
+    @cached_property
+    def _refresher(self) -> ReplicaRefresher:
+        return ReplicaRefresher(self._replica.catch_up, self._say)
+
+    @cached_property
+    def _listener(self) -> RealtimeListener:
+        return self._project.realtime(self._link, self._note_change)
+
+    @cached_property
+    def _changes(self) -> ChangeSignal:
+        return ChangeSignal()
+
+    @cached_property
+    def _records(self) -> SupabaseRecords:
+        return self._project.records(self._link)
+
+    @cached_property
+    def _replica(self) -> SupabaseReplica:
+        return SupabaseReplica(
+            self._local, self._records, self._now, self._thread_replica
+        )
+
+    @cached_property
+    def _thread_replica(self) -> ThreadReplica:
+        return ThreadReplica(self._local, self._records.threads)
+
+
+def open_supabase_stores(
+    egress: ExternalAccess,
+    stack: AsyncExitStack,
+    now: Callable[[], float],
+    say: Callable[[str], None] | None,
+    *,
+    brief: bool,
+) -> SupabaseStores:
+    """Return the stores of the library in the configured project.
+
+    Raises:
+        SettingsProblem: The project does not have the library yet, has another state
+            of it, or is not the one that the library was pushed to.
+    """
+    project = SupabaseProject(egress, stack)
+    link = load_library_link(egress.library.database)
+    if link is None:
+        raise SettingsProblem(
+            f"This library is not kept at {project.sign_in.project.host} yet",
+            hint="Take it there with `lrwr push`, or bring one from there with"
+            " `lrwr pull`.",
+        )
+    if link.project != project.sign_in.project.url:
+        raise SettingsProblem(
+            f"This library is kept at {link.project}, and `supabase.url` leads to"
+            f" {project.sign_in.project.url}",
+            hint="Set `supabase.url` back, or take the library there: lrwr push --new",
+        )
+    if link.apart:
+        raise SettingsProblem(
+            "Something was read here that the project does not know yet",
+            hint="Take it there: lrwr push",
+        )
+    return SupabaseStores(
+        egress.database, project, link, now, say or _ignore_notice, brief=brief
+    )
+
+
+def _ignore_notice(sentence: str) -> None:
+    del sentence

@@ -1,78 +1,61 @@
-"""The service that watches a manuscript, fitted as the settings say."""
+"""Watching a manuscript: the watch service, and what each save changes."""
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from lrwr.app.ingestion import IngestLimits
+from lrwr.app.container import Workspace
+from lrwr.app.continuity import ContradictionMonitor
+from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.app.presenters.watch import list_changed_documents
-from lrwr.core.bible.service import StoryKnowledge
-from lrwr.core.continuity.guard import find_contradictions
-from lrwr.core.continuity.values import Contradiction
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
+from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
+from lrwr.core.continuity.values import NewContradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.retrieval.freshness import StaleAnswerDetector
+from lrwr.core.settings.library import resolve_targets
+from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import find_network_drive
-from lrwr.pipeline.watch.events import SaveReport, WatchCause, WatchEvent
+from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
+from lrwr.pipeline.watch.events import (
+    SaveReport,
+    WatchCause,
+    WatchEvent,
+    WatchFailure,
+)
+from lrwr.pipeline.watch.service import WatchDependencies, WatchService
 
 if TYPE_CHECKING:
-    from lrwr.app.container import Services
-    from lrwr.core.continuity.pairs import StatementPair
     from lrwr.core.ports.job_queue import JobQueue
-    from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import EmitIngestEvent
     from lrwr.pipeline.service import DocumentProcessingService
-    from lrwr.pipeline.watch.debounce import SnapshotJobQueue
-    from lrwr.pipeline.watch.service import WatchService
+
+SaveEvent: TypeAlias = WatchEvent | NewContradictions
+"""An event of a watch, or the contradictions that the save before it brings in."""
 
 
 def create_watch_service(
-    services: "Services",
+    workspace: Workspace,
     targets: Sequence[Path],
     *,
     progress: "EmitIngestEvent | None" = None,
     clock: Callable[[], float] = time.monotonic,
-) -> "WatchService":
-    """Return the service that watches `targets`; `progress` sees it read them.
+) -> WatchService:
+    """Return the service that watches `targets`; `progress` receives ingest events.
 
     Raises:
-        StoreProblem: The state folder cannot be made.
-        SettingsProblem: A language model is set that cannot be asked.
+        StoreProblem: The state folder cannot be created.
+        SettingsProblem: The configured language model has no key or no name.
     """
-    from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-    from lrwr.pipeline.watch.debounce import SnapshotJobQueue, WatchIntervals
-    from lrwr.pipeline.watch.service import WatchDependencies, WatchService
-
-    settings, watch = services.settings, services.settings.watch
+    settings, watch = workspace.settings, workspace.settings.watch
     with_model = settings.model.use != "off"
-
-    def asks(cause: WatchCause) -> bool:
-        return cause is WatchCause.IDLE or watch.model == "on-save"
-
-    def reader(cause: WatchCause, jobs: "JobQueue") -> "DocumentProcessingService":
-        if not services.library.root.is_dir():  # or it would be made
-            raise NotFound(f"There is no folder {services.library.root}")
-        bounds = IngestLimits(
-            calls=watch.calls,
-            complete=cause is WatchCause.IDLE or not with_model,
-            jobs=jobs,
-        )
-        return services.processing(targets, asking=asks(cause), bounds=bounds)
-
-    def ledger() -> "SnapshotJobQueue":
-        return SnapshotJobQueue(
-            services.jobs, services.holdings, services.stories, settings.pipeline
-        )
-
     return WatchService(
-        events=WatchfilesEventSource(targets, poll=_why_polled(targets)),
-        readers=WatchDependencies(
-            reader, asks, ledger, FileIdentity(services.library.database)
-        ),
+        events=WatchfilesEventSource(targets, poll=_describe_polling(targets)),
+        readers=_create_dependencies(workspace, targets),
         pace=WatchIntervals(
             debounce=watch.debounce / 1000,
             sweep=watch.sweep,
@@ -84,147 +67,152 @@ def create_watch_service(
     )
 
 
-def is_model_used_by_watch(settings: "Settings") -> bool:
-    """Say whether a watch ever asks a language model."""
+def _create_dependencies(
+    workspace: Workspace, targets: Sequence[Path]
+) -> WatchDependencies:
+    settings, watch = workspace.settings, workspace.settings.watch
+    with_model = settings.model.use != "off"
+    snapshots = SqliteSnapshotStore(workspace.database)
+
+    def may_ask(cause: WatchCause) -> bool:
+        return cause is WatchCause.IDLE or watch.model == "on-save"
+
+    def open_service(
+        cause: WatchCause, jobs: "JobQueue"
+    ) -> "DocumentProcessingService":
+        if not workspace.library.root.is_dir():  # ingesting would create it
+            raise NotFound(f"There is no folder {workspace.library.root}")
+        limits = IngestLimits(
+            calls=watch.calls,
+            attribute_now=cause is WatchCause.IDLE or not with_model,
+            jobs=jobs,
+        )
+        return create_processing_service(
+            workspace, targets, may_ask=may_ask(cause), limits=limits
+        )
+
+    def create_job_queue() -> SnapshotJobQueue:
+        return SnapshotJobQueue(
+            workspace.jobs, snapshots, workspace.stories, settings.pipeline
+        )
+
+    identity = FileIdentity(workspace.library.database)
+    return WatchDependencies(open_service, may_ask, create_job_queue, identity)
+
+
+async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
+    """Process each save and yield what it changed, until the generator is closed.
+
+    Contradictions follow the save that brought them in.
+
+    Raises:
+        NotFound: The manuscript is not where it was.
+        StoreProblem: The library cannot be read or written, or was replaced.
+    """
+    service = create_watch_service(workspace, resolve_targets(workspace.manuscript()))
+    events: asyncio.Queue[SaveEvent | None] = asyncio.Queue()
+
+    def report_failure(sentence: str) -> None:
+        events.put_nowait(WatchFailure(sentence, ""))
+
+    answers = AnswerFreshnessMonitor(workspace, report_failure)
+    contradictions = ContradictionMonitor(workspace, report_failure)
+    await answers.record_baseline()
+    await contradictions.find_new()
+
+    async def enqueue(event: WatchEvent) -> None:
+        await events.put(await answers.add_affected_answers(event))
+        if isinstance(event, SaveReport) and event.learned.changed:
+            new = await contradictions.find_new(event.usage.calls)
+            if new:
+                await events.put(NewContradictions(new))
+
+    async def run() -> None:
+        try:
+            await service.run(enqueue)
+        finally:
+            events.put_nowait(None)
+
+    work = asyncio.create_task(run())
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+        await work
+    finally:
+        work.cancel()
+        await asyncio.wait([work])
+
+
+def is_model_used_by_watch(settings: Settings) -> bool:
+    """Return whether a watch ever asks a language model."""
     return settings.model.use != "off" and settings.watch.model != "manual"
 
 
 class FileIdentity:
-    """Says whether a file is still the one that it was when it was asked first."""
+    """Checks that a file is still the one that it was at the first check."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._place: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
 
     def __call__(self) -> bool:
-        """Say whether it is; a file that is gone is not."""
+        """Return whether it is; a deleted file is not."""
         try:
             status = self._path.stat()
         except OSError:
             return False
-        place = status.st_dev, status.st_ino
-        self._place = self._place or place
-        return place == self._place
+        identity = status.st_dev, status.st_ino
+        self._identity = self._identity or identity
+        return identity == self._identity
 
 
-def _why_polled(targets: Sequence[Path]) -> str:
+def _describe_polling(targets: Sequence[Path]) -> str:
+    """Return why files must be polled for changes; empty if they need not be."""
     drives = ((target, find_network_drive(target)) for target in targets)
     return next((f"{target} is on {drive}" for target, drive in drives if drive), "")
 
 
-class ContradictionMonitor:
-    """Knows which contradictions were told; what is intended is none.
-
-    Where a language model reads each save, it judges the pairs that a save brings in.
-    `say` is told what could not be done.
-    """
-
-    def __init__(self, services: "Services", say: Callable[[str], None]) -> None:
-        self._services = services
-        self._say = say
-        self._told: frozenset[str] = frozenset()
-        self._pairs: frozenset[StatementPair] = frozenset()
-
-    async def news(self, calls_made: int | None = None) -> tuple[Contradiction, ...]:
-        """Return those that were not there when this was last asked.
-
-        `calls_made` is what the save has asked a model already; None asks it nothing.
-        A library that cannot be read has no news, and that is said.
-        """
-        if self._services.settings.pipeline is not Pipeline.AGENTIC:
-            return ()
-        try:
-            known = await self._known()
-            ruled = await asyncio.to_thread(find_contradictions, known)
-            found = [*ruled, *await self._judged(known, ruled, calls_made)]
-        except LrwrError as error:
-            self._say(f"Contradictions were not looked for. {error}")
-            return ()
-        slips = [one for one in found if not one.intended]
-        new = tuple(one for one in slips if one.id not in self._told)
-        self._told = frozenset(one.id for one in slips)
-        return new
-
-    @property
-    def _asks(self) -> bool:
-        """Say whether a language model reads each save."""
-        settings = self._services.settings
-        return settings.model.use != "off" and settings.watch.model == "on-save"
-
-    async def _known(self) -> StoryKnowledge:
-        bible = self._services.bible()
-        return await (bible.knowledge() if self._asks else bible.stated())
-
-    async def _judged(
-        self,
-        known: StoryKnowledge,
-        ruled: tuple[Contradiction, ...],
-        calls_made: int | None,
-    ) -> tuple[Contradiction, ...]:
-        """Return what a model finds in pairs that are new, and found in all others."""
-        if not self._asks:
-            return ()
-        from lrwr.core.continuity.pair_selection import find_statement_pairs
-        from lrwr.core.continuity.verdicts import verify_judgements
-
-        every = await asyncio.to_thread(find_statement_pairs, known)
-        fresh = [one for one in every if one not in self._pairs]
-        calls = self._services.settings.watch.calls
-        left = 0 if calls_made is None else max(0, calls - calls_made)
-        judge = self._services.judge(asking=left > 0, calls=left)
-        if judge is None:
-            return ()
-        self._pairs = frozenset(every)
-        if left:
-            session = await judge.judge(fresh)
-            if session.unjudged and session.stopped:
-                self._say(f"Not all was judged. {session.stopped}")
-        kept = await judge.kept(every)
-        judged = [(one, kept[one]) for one in every if one in kept]
-        return verify_judgements(judged, known, judge.name, ruled).found
-
-
 class AnswerFreshnessMonitor:
-    """Looks after the answers of a library, which may not be there yet.
+    """Finds stored answers whose cited passages a save changed.
 
-    `say` is told what could not be done.
+    The library may not exist yet. `say` receives a notice of what could not be checked.
     """
 
-    def __init__(self, services: "Services", say: Callable[[str], None]) -> None:
-        self._services = services
+    def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
+        self._workspace = workspace
         self._say = say
-        self._watch: StaleAnswerDetector | None = None
+        self._detector: StaleAnswerDetector | None = None
 
-    async def begin(self) -> None:
-        """Take note, before anything is read, of what does not hold already."""
-        if not self._services.library.database.exists():
+    async def record_baseline(self) -> None:
+        """Record, before anything is processed, which answers are stale already."""
+        if not self._workspace.is_ingested:
             return
         try:
-            await self._opened().begin()
+            await self._open_detector().begin()
         except LrwrError as error:
-            self._complain(error)
+            self._report(error)
 
-    async def told(self, event: WatchEvent) -> WatchEvent:
-        """Return an event, a save with the answers that rest on what it changed.
+    async def add_affected_answers(self, event: WatchEvent) -> WatchEvent:
+        """Return `event`; a save report gets the answers that it made stale.
 
-        A library that cannot be read has none, and that is said.
+        A library that cannot be read has none, and `say` is called.
         """
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return event
         changed = {DocumentId(name) for name in list_changed_documents(event.learned)}
         renamed = {DocumentId(one.was) for one in event.learned.documents if one.was}
         try:
-            unsettled = await self._opened().unsettled(changed | renamed)
+            unsettled = await self._open_detector().unsettled(changed | renamed)
         except LrwrError as error:
-            self._complain(error)
+            self._report(error)
             return event
         return replace(event, unsettled=unsettled)
 
-    def _opened(self) -> StaleAnswerDetector:
-        if self._watch is None:
-            services = self._services
-            self._watch = StaleAnswerDetector(services.freshness, services.threads)
-        return self._watch
+    def _open_detector(self) -> StaleAnswerDetector:
+        if self._detector is None:
+            workspace = self._workspace
+            self._detector = StaleAnswerDetector(workspace.freshness, workspace.threads)
+        return self._detector
 
-    def _complain(self, error: LrwrError) -> None:
+    def _report(self, error: LrwrError) -> None:
         self._say(f"Kept answers were not looked at. {error}")

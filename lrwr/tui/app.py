@@ -19,8 +19,8 @@ from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.themes import build_themes, resolve_theme
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
-    from lrwr.tui.services import Lends
 
 
 class WritingRoom(RoomApp, inherit_bindings=False):
@@ -36,7 +36,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
 
     def __init__(
         self,
-        service_thread: "ServiceThread[Lends]",
+        service_thread: "ServiceThread[Workspace]",
         settings: Settings,
         options: ChatOptions,
         report_crash: CrashReporter,

@@ -11,6 +11,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
+from lrwr.app.egress import pending_consents, record_consent
+from lrwr.app.ingestion import count_unread
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import (
@@ -68,7 +70,8 @@ from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import ConsentRequest, Lends
+    from lrwr.app.container import Workspace
+    from lrwr.app.egress import ConsentRequest
 
 ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
     {
@@ -100,7 +103,7 @@ STOPPED_ANSWER = "the last answer"
 
 
 class ChatController:
-    """Connects the chat screen's widgets with the services."""
+    """Connects the chat screen's widgets with the workspace."""
 
     def __init__(self, screen: RoomScreen, options: ChatOptions) -> None:
         self._screen = screen
@@ -125,7 +128,7 @@ class ChatController:
     async def show_unread_count(self) -> None:
         """Show how many files were changed since they were ingested."""
         try:
-            unread = await self._services.run(lambda workspace: workspace.unread())
+            unread = await self._services.run(count_unread)
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = (
@@ -266,12 +269,15 @@ class ChatController:
         screen.show_spending()
 
 
-async def _list_consent_requests(workspace: "Lends") -> "tuple[ConsentRequest, ...]":
-    return tuple(workspace.to_allow())
+async def _list_consent_requests(
+    workspace: "Workspace",
+) -> "tuple[ConsentRequest, ...]":
+    return pending_consents(workspace.egress)
 
 
-async def _save_consent(workspace: "Lends", *, name: str, allowed: bool) -> None:
-    workspace.allow(name, allowed=allowed)
+async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> None:
+    record_consent(workspace.egress, name, allowed=allowed)
+    workspace.reset_sessions()
 
 
 def _describe_library(welcome: Welcome) -> list[str]:

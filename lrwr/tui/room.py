@@ -15,8 +15,8 @@ from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
-    from lrwr.tui.services import Lends
 
 CrashReporter = Callable[[Exception], LrwrError]
 """Turns an unexpected error into one that can be shown."""
@@ -30,7 +30,7 @@ class RoomApp(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        service_thread: "ServiceThread[Lends]",
+        service_thread: "ServiceThread[Workspace]",
         settings: Settings,
         report_crash: CrashReporter,
     ) -> None:

@@ -9,7 +9,7 @@ import keyring
 import pytest
 from keyring.backends import fail
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
@@ -87,7 +87,7 @@ class Desk:
     library: str
 
     @asynccontextmanager
-    async def at(self, url: str, key: str, *, brief: bool) -> AsyncIterator[Services]:
+    async def at(self, url: str, key: str, *, brief: bool) -> AsyncIterator[Workspace]:
         settings = load_settings(
             self.folder,
             {"LRWR_SUPABASE_URL": url, "LRWR_RECORDS_KEEPER": "supabase"},
@@ -104,8 +104,8 @@ class Desk:
         bound = create_library_link(url, self.writer.id, self.library, "book")
         await plain.write(lambda connection: store_library_link(connection, bound))
         await plain.aclose()
-        async with open_services(settings, brief=brief) as services:
-            yield services
+        async with open_workspace(settings, brief=brief) as workspace:
+            yield workspace
 
 
 @pytest.fixture
@@ -125,11 +125,11 @@ def a_cast(name: str) -> Cast:
     return Cast((Character(name, (alias,), Gender.UNKNOWN, sure, sure),))
 
 
-async def seen(services: Services, cast: Cast) -> None:
+async def seen(workspace: Workspace, cast: Cast) -> None:
     """Read until another machine's cast is here."""
-    pause = services.stores.pause
+    pause = workspace.stores.pause
     assert pause is not None
-    while await services.stories.cast() != cast:
+    while await workspace.stories.cast() != cast:
         await pause()
 
 
@@ -143,9 +143,9 @@ async def test_what_goes_on_for_long_hears_of_a_change_that_was_made_elsewhere(
     async with (
         realtime_server(supabase.key) as realtime,
         one_project(supabase.url, realtime) as url,
-        desk.at(url, supabase.key, brief=False) as services,
+        desk.at(url, supabase.key, brief=False) as workspace,
     ):
-        await services.stories.cast()
+        await workspace.stories.cast()
         join = await realtime.asked("phx_join")
         (wanted,) = join["payload"]["config"]["postgres_changes"]
         assert wanted["filter"] == f"id=eq.{desk.library}"
@@ -156,7 +156,7 @@ async def test_what_goes_on_for_long_hears_of_a_change_that_was_made_elsewhere(
         assert join["payload"]["access_token"] == asked
         await elsewhere.keep_cast(a_cast("Corin Vale"))
         await realtime.changed(desk.library)
-        await seen(services, a_cast("Corin Vale"))
+        await seen(workspace, a_cast("Corin Vale"))
 
 
 async def test_a_command_that_is_soon_over_does_not_listen(
@@ -166,10 +166,10 @@ async def test_a_command_that_is_soon_over_does_not_listen(
     realtime = RealtimeServer()
     async with (
         one_project(supabase.url, realtime) as url,
-        desk.at(url, supabase.key, brief=True) as services,
+        desk.at(url, supabase.key, brief=True) as workspace,
     ):
         for _ in range(3):
-            await services.stories.cast()
+            await workspace.stories.cast()
     assert realtime.paths == []
 
 
@@ -182,10 +182,10 @@ async def test_a_project_without_realtime_is_followed_all_the_same(
 ) -> None:
     monkeypatch.setenv("SUPABASE_KEY", supabase.key)
     before = len(supabase.gate.asked)
-    async with desk.at(supabase.url, supabase.key, brief=False) as services:
-        await services.stories.cast()
+    async with desk.at(supabase.url, supabase.key, brief=False) as workspace:
+        await workspace.stories.cast()
         await elsewhere.keep_cast(a_cast("Mrs. Gannet"))
-        await seen(services, a_cast("Mrs. Gannet"))
+        await seen(workspace, a_cast("Mrs. Gannet"))
     assert any("/realtime/" in one for one in supabase.gate.asked[before:])
     assert capfd.readouterr() == ("", "")
 

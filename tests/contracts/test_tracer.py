@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from lrwr.core.adapters.traces.disabled import NullTracer
 from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.ports.tracer import Tracer, TraceSpan, TraceStepKind
@@ -38,11 +37,9 @@ class Desk:
     kept: Callable[[], list[list[str]]]
 
 
-@pytest.fixture(params=["off", "memory", "langsmith"])
+@pytest.fixture(params=["memory", "langsmith"])
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
-    if request.param == "off":
-        yield Desk(NullTracer(), list)
-    elif request.param == "memory":
+    if request.param == "memory":
         memory = MemoryTracer()
         yield Desk(memory, lambda: [names(one) for one in memory.traces])
     else:
@@ -64,16 +61,12 @@ def kept_by(server: LangSmithServer) -> list[list[str]]:
     ]
 
 
-def keeps(desk: Desk) -> bool:
-    return not isinstance(desk.tracer, NullTracer)
-
-
 async def test_each_trace_is_kept_once_and_whole(desk: Desk) -> None:
     desk.tracer.keep(TURN)
     desk.tracer.keep(SEARCH)
     await desk.tracer.aclose()
     whole = [["turn", "search", "answer", "read"], ["search"]]
-    assert desk.kept() == (whole if keeps(desk) else [])
+    assert desk.kept() == whole
 
 
 async def test_after_its_end_nothing_is_taken_and_closing_twice_is_safe(

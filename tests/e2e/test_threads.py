@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.cli.main import app
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem
@@ -65,8 +65,8 @@ def talks(novel: Path) -> Path:
 
 def with_store(work: Callable[[ThreadStore], Awaitable[Any]]) -> Any:
     async def done() -> Any:
-        async with open_services(load_settings(Path.cwd(), {}, {})) as services:
-            return await work(services.threads)
+        async with open_workspace(load_settings(Path.cwd(), {}, {})) as workspace:
+            return await work(workspace.threads)
 
     return asyncio.run(done())
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.timer import Timer
 from typer.testing import CliRunner
 
-from lrwr.app.workspace import RoomServices, open_room
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.main import app as commands
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
@@ -49,7 +49,7 @@ class Room:
 
     pilot: Pilot[None]
     app: WritingRoom
-    stage: ServiceThread[RoomServices]
+    stage: ServiceThread[Workspace]
 
     @property
     def screen(self) -> ChatScreen:
@@ -158,7 +158,7 @@ async def a_room(
     asked = with_model(model) if model is not None else {}
     variables = {"LRWR_EMBEDDING_MODEL": "off", **asked, **env}
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
-    async with ServiceThread(lambda: open_room(settings)) as stage:
+    async with ServiceThread(lambda: open_workspace(settings, brief=False)) as stage:
         app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)

@@ -89,11 +89,11 @@ async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(
 
 
 async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> None:
-    from lrwr.app.workspace import RoomServices
+    from lrwr.app.container import Workspace
     from lrwr.core.canon.decision import CanonChange, NameConfirmed
 
-    async def confirm(lent: RoomServices) -> CanonChange:
-        return lent.canon.decide(NameConfirmed("Monday"))
+    async def confirm(workspace: Workspace) -> CanonChange:
+        return workspace.canon.decide(NameConfirmed("Monday"))
 
     async with a_room(book) as room:
         await open_gaps(room)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.container import Workspace
 from lrwr.core.model.turns import AnswerMode, NarrativeState, ThreadId
-from lrwr.tui.services import Lends
 from tests.fakes.conversations import a_turn
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, Room, a_room
@@ -29,7 +29,7 @@ def somewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def three_talks(lent: Lends) -> None:
+async def three_talks(workspace: Workspace) -> None:
     """Keep three conversations, the one of the longest title last."""
     told = [
         ("Tides", NELL, ["Who rang third bell?", "And who heard it?"]),
@@ -40,7 +40,7 @@ async def three_talks(lent: Lends) -> None:
         for later, question in enumerate(questions):
             turn = a_turn(question, asked_at=HOUR * (24 * number + later), state=state)
             thread = ThreadId(f"7f3a{number:028}")
-            await lent.threads.keep_turn(thread, title, turn, state)
+            await workspace.threads.keep_turn(thread, title, turn, state)
 
 
 async def opened(room: Room) -> None:

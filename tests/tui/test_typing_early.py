@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.workspace import RoomServices, open_room
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
@@ -31,11 +31,11 @@ async def a_room_that_waits(
     here = asyncio.get_running_loop()
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[RoomServices]:
+    async def opened() -> AsyncIterator[Workspace]:
         told = asyncio.run_coroutine_threadsafe(may_open.wait(), here)
         await asyncio.wrap_future(told)
-        async with open_room(settings) as lent:
-            yield lent
+        async with open_workspace(settings, brief=False) as workspace:
+            yield workspace
 
     async with ServiceThread(opened) as stage:
         app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)

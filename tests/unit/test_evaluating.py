@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.evaluation import (
     ArmSet,
     create_eval_lock,
@@ -18,6 +18,7 @@ from lrwr.app.evaluation import (
     open_arms,
     open_eval_finders,
 )
+from lrwr.app.ingestion import create_processing_service
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.loader import load_settings
@@ -75,26 +76,28 @@ def folder(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def services_of(
     folder: Path, *, embedding: str = "off"
-) -> AsyncIterator[Services]:
+) -> AsyncIterator[Workspace]:
     env = {"LRWR_EMBEDDING_MODEL": embedding, "HOME": str(folder.parent / "home")}
-    async with open_services(load_settings(folder, env, {})) as services:
-        yield services
+    async with open_workspace(load_settings(folder, env, {})) as workspace:
+        yield workspace
 
 
 async def ingest(folder: Path, *pipelines: Pipeline, embedding: str = "off") -> None:
     async with services_of(folder, embedding=embedding) as found:
         for pipeline in pipelines:
             settings = replace(found.settings, pipeline=pipeline)
-            async with open_services(settings) as services:
-                await services.processing([folder]).process(lambda event: None)
+            async with open_workspace(settings) as workspace:
+                await create_processing_service(workspace, [folder]).process(
+                    lambda event: None
+                )
 
 
-async def evaluated(services: Services, opened: ArmSet) -> None:
+async def evaluated(workspace: Workspace, opened: ArmSet) -> None:
     means = RunSetup(opened.arms, [SpanMeasure(opened.shelf, (50, 500))])
     plan = build_eval_plan(
         QUESTIONS, means, budgets=(50, 500), library=opened.library, lrwr="0"
     )
-    place = locate_evaluations_folder(services.library)
+    place = locate_evaluations_folder(workspace.library)
     async with aclosing(EvalRunner(place, plan, means, lambda: 0.0).run()) as events:
         async for _ in events:
             pass
@@ -102,19 +105,19 @@ async def evaluated(services: Services, opened: ArmSet) -> None:
 
 async def test_both_pipelines_must_have_read_the_manuscript(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
-    async with services_of(folder) as services:
+    async with services_of(folder) as workspace:
         with pytest.raises(NotFound, match="Pipeline a has read nothing") as caught:
-            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
+            async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest --pipeline a" in caught.value.hint
-        async with open_arms(services, (VARIANT_B,), [500], whole=False) as opened:
+        async with open_arms(workspace, (VARIANT_B,), [500], whole=False) as opened:
             assert [arm.name for arm in opened.arms] == ["B"]
 
 
 async def test_without_a_library_a_hint_says_what_to_do(folder: Path) -> None:
-    async with services_of(folder) as services:
+    async with services_of(folder) as workspace:
         with pytest.raises(NotFound) as caught:
-            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
+            async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest" in caught.value.hint
         assert not (folder / ".lrwr").exists()
@@ -124,18 +127,18 @@ async def test_pipelines_that_read_another_text_are_not_compared(folder: Path) -
     await ingest(folder, *BOTH)
     (folder / "chapters/1.md").write_text("# One\n\nAll is new.\n", encoding="utf-8")
     await ingest(folder, Pipeline.AGENTIC)
-    async with services_of(folder) as services:
+    async with services_of(folder) as workspace:
         with pytest.raises(LrwrError, match="different states"):
-            async with open_arms(services, (VARIANT_A, VARIANT_B), [500]):
+            async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
 
 
 async def test_every_arm_keeps_the_horizon_and_finds_what_answers(folder: Path) -> None:
     await ingest(folder, *BOTH)
-    async with services_of(folder) as services:
-        async with open_arms(services, ALL, [50, 500]) as opened:
-            await evaluated(services, opened)
-        run = load_latest_eval_run(locate_evaluations_folder(services.library))
+    async with services_of(folder) as workspace:
+        async with open_arms(workspace, ALL, [50, 500]) as opened:
+            await evaluated(workspace, opened)
+        run = load_latest_eval_run(locate_evaluations_folder(workspace.library))
     assert run.complete
     assert {o.arm for o in run.outcomes} == {arm.name for arm in opened.arms}
     assert all(not outcome.failed for outcome in run.outcomes)
@@ -149,10 +152,10 @@ async def test_the_whole_text_is_there_where_it_fits_and_told_where_not(
     folder: Path,
 ) -> None:
     await ingest(folder, *BOTH)
-    async with services_of(folder) as services:
-        async with open_arms(services, (VARIANT_A, VARIANT_B), [50, 5000]) as opened:
+    async with services_of(folder) as workspace:
+        async with open_arms(workspace, (VARIANT_A, VARIANT_B), [50, 5000]) as opened:
             assert opened.arms[-1].name == WHOLE_TEXT_NAME
-        async with open_arms(services, (VARIANT_A, VARIANT_B), [20]) as opened:
+        async with open_arms(workspace, (VARIANT_A, VARIANT_B), [20]) as opened:
             assert WHOLE_TEXT_NAME not in {arm.name for arm in opened.arms}
             assert any(
                 WHOLE_TEXT_NAME in one and "tokens" in one for one in opened.remarks
@@ -161,10 +164,10 @@ async def test_the_whole_text_is_there_where_it_fits_and_told_where_not(
 
 async def test_arm_b_is_what_a_search_gives(folder: Path) -> None:
     await ingest(folder, *BOTH)
-    async with services_of(folder) as services:
-        async with open_arms(services, (VARIANT_B,), [500]) as opened:
+    async with services_of(folder) as workspace:
+        async with open_arms(workspace, (VARIANT_B,), [500]) as opened:
             given = await opened.arms[0].give(QUESTIONS[0])
-        found = await services.finder().find(VARIANT_B.request(QUESTIONS[0].text, 20))
+        found = await workspace.finder().find(VARIANT_B.request(QUESTIONS[0].text, 20))
     wanted = [passage.chunk.span for passage in found.passages]
     assert [piece.span for piece in given.pieces] == wanted
 
@@ -174,8 +177,8 @@ async def test_with_embeddings_all_arms_are_there_and_share_one_second_look(
 ) -> None:
     await ingest(folder, *BOTH, embedding="local")
     async with (
-        services_of(folder, embedding="local") as services,
-        open_arms(services, ALL, [500], whole=False) as opened,
+        services_of(folder, embedding="local") as workspace,
+        open_arms(workspace, ALL, [500], whole=False) as opened,
     ):
         assert [arm.name for arm in opened.arms] == [step.name for step in ALL]
         assert opened.remarks == ()
@@ -193,8 +196,8 @@ async def test_with_embeddings_all_arms_are_there_and_share_one_second_look(
 async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
     async def state() -> tuple[str, str]:
         async with (
-            services_of(folder) as services,
-            open_arms(services, (VARIANT_B,), [500]) as opened,
+            services_of(folder) as workspace,
+            open_arms(workspace, (VARIANT_B,), [500]) as opened,
         ):
             return opened.library, opened.arms[0].recipe
 
@@ -205,8 +208,8 @@ async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
     shutil.copytree(folder, copied, ignore=shutil.ignore_patterns(".lrwr"))
     await ingest(copied, Pipeline.AGENTIC)
     async with (
-        services_of(copied) as services,
-        open_arms(services, (VARIANT_B,), [500]) as opened,
+        services_of(copied) as workspace,
+        open_arms(workspace, (VARIANT_B,), [500]) as opened,
     ):
         assert (opened.library, opened.arms[0].recipe) == first
     (folder / "chapters/3.md").write_text("# Three\n\nNo more.\n", encoding="utf-8")
@@ -219,9 +222,9 @@ async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
 
 async def test_an_answer_is_given_and_nothing_is_kept_of_it(folder: Path) -> None:
     await ingest(folder, *BOTH)
-    async with services_of(folder) as services:
+    async with services_of(folder) as workspace:
         for pipeline in BOTH:
-            async with open_answerer(services, pipeline, model=False) as answerer:
+            async with open_answerer(workspace, pipeline, model=False) as answerer:
                 answered = await answerer.answer("Who mended the lamp?", "")
                 early = await answerer.answer("Who mended the lamp?", "ch1")
             assert answerer.name == ""
@@ -229,17 +232,17 @@ async def test_an_answer_is_given_and_nothing_is_kept_of_it(folder: Path) -> Non
             assert answered.citations
             assert set(answered.contexts)
             assert "spoon" not in "".join([early.text, *early.contexts])
-        assert await services.threads.threads() == []
+        assert await workspace.threads.threads() == []
         with pytest.raises(NotFound, match="no chapter 9"):
-            async with open_answerer(services, Pipeline.AGENTIC) as answerer:
+            async with open_answerer(workspace, Pipeline.AGENTIC) as answerer:
                 await answerer.answer("Who?", "ch9")
 
 
 async def test_no_question_of_a_file_decides_anything(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     async with (
-        services_of(folder) as services,
-        open_answerer(services, Pipeline.AGENTIC) as answerer,
+        services_of(folder) as workspace,
+        open_answerer(workspace, Pipeline.AGENTIC) as answerer,
     ):
         with pytest.raises(SettingsProblem, match="no question"):
             await answerer.answer("canon: Nell's eyes are green", "")
@@ -250,17 +253,17 @@ async def test_what_questions_are_made_from_is_the_whole_manuscript(
     folder: Path,
 ) -> None:
     await ingest(folder, Pipeline.AGENTIC)
-    async with services_of(folder) as services:
-        material = await load_eval_material(services)
+    async with services_of(folder) as workspace:
+        material = await load_eval_material(workspace)
     assert set(material.texts) == set(BOOK)
 
 
 async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
-    async with services_of(folder) as services:
+    async with services_of(folder) as workspace:
         one, other = (
-            create_eval_lock(services.library),
-            create_eval_lock(services.library),
+            create_eval_lock(workspace.library),
+            create_eval_lock(workspace.library),
         )
         assert one.acquire()
         assert not other.acquire()
@@ -272,7 +275,10 @@ async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
 async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     step = replace(VARIANT_B, columns=SearchedColumns.TEXT, names=False, boosts=False)
-    async with services_of(folder) as services, open_eval_finders(services) as workshop:
+    async with (
+        services_of(folder) as workspace,
+        open_eval_finders(workspace) as workshop,
+    ):
         finder = workshop.finder(step)
         found = await finder.find(step.request("Who broke the lamp?", 1))
     assert "Corin Vale broke" in found.passages[0].chunk.text

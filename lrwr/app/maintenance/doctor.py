@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lrwr import __version__
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
+from lrwr.app.ingestion import create_processing_service
 from lrwr.app.maintenance.checks.database import (
     PART,
     check_changes,
@@ -198,8 +199,8 @@ async def _elsewhere(
             part: HealthFinding(part, HealthState.NOT_CHECKED, detail) for part in parts
         }
     try:
-        async with open_services(settings) as services:
-            noting = services.outward.noting
+        async with open_workspace(settings) as workspace:
+            noting = workspace.egress.request_logger
             return {
                 part: await ask(settings, keyring, noting)
                 for part, ask in parts.items()
@@ -256,15 +257,17 @@ async def _manuscript(
     settings: Settings, findings: list[HealthFinding]
 ) -> HealthFinding:
     try:
-        async with open_services(settings) as services:
-            folders = services.manuscript()
+        async with open_workspace(settings) as workspace:
+            folders = workspace.manuscript()
             if (problem := check_folders(folders)) is not None:
                 return problem
             if not _database_is_ok(findings):
                 where = ", ".join(str(folder) for folder in folders)
                 detail = f"{where}: compared once the database is in order."
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
-            changes = await services.processing(folders, asking=False).look()
+            changes = await create_processing_service(
+                workspace, folders, may_ask=False
+            ).look()
             return check_changes(folders, changes)
     except LrwrError as error:
         return finding_from_error(PART, error)
@@ -282,7 +285,7 @@ async def _language_model(
 ) -> list[HealthFinding]:
     """Ask the writer's own server what it offers; `hosted` is what OpenAI said of it."""
     try:
-        others = describe_outgoing_data(settings, keyring.leave)
+        others = describe_outgoing_data(settings, keyring.consent)
     except SettingsProblem:
         others = []  # told where the part itself is checked
     try:
@@ -296,7 +299,7 @@ async def _language_model(
     if connection.own:
         asked = await asyncio.to_thread(_asked, connection)
     asked = replace(asked, others=tuple(list_chat_models(settings).values()))
-    refused = keyring.refusal("openai")
+    refused = keyring.consent_refusal("openai")
     services = check_services(
         connection,
         refused=f"{refused}. {refused.hint}" if refused else "",

@@ -5,29 +5,33 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.maintenance.finding import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
+from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
-from lrwr.core.adapters.vectors import qdrant_http
+from lrwr.core.adapters.storage.supabase.records import delete_remote_library
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors.maintenance import list_shards
-from lrwr.core.adapters.vectors.qdrant import (
-    build_collection_name,
+from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
+from lrwr.core.adapters.vectors.qdrant_factory import (
     build_library_key,
     build_qdrant_connection,
-    read_local_mark,
 )
-from lrwr.core.adapters.vectors.qdrant_http import QdrantHttpClient
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QdrantHttpClient,
+    delete_collection,
+    fetch_collection_mark,
+    is_lrwr_collection,
+    list_lrwr_collections,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem
 from lrwr.core.settings.library import Library, write_private_file
 from lrwr.core.settings.model import Settings
-
-if TYPE_CHECKING:
-    from lrwr.core.adapters.auth.factory import SupabaseSignIn
 
 _LONGEST = 1_000_000
 """Bytes of a list of what is left: ours are shorter."""
@@ -108,7 +112,7 @@ def collect_remote_identifiers(
     marks = {
         name: mark
         for name in list_shards(library.index_dir)
-        if qdrant_http.is_lrwr_collection(name)
+        if is_lrwr_collection(name)
         and (mark := read_local_mark(library.index_dir, name))
     }
     bound = weight.hosted
@@ -152,9 +156,7 @@ async def remove_collections(
         aclosing(QdrantHttpClient(connection, noting=noting)) as wire,
     ):
         ours, kin = await _belonging(wire, known)
-        gone = [
-            name for name in ours if await qdrant_http.delete_collection(wire, name)
-        ]
+        gone = [name for name in ours if await delete_collection(wire, name)]
     left = (_of_kin(where, kin),) if kin else ()
     return RemoteDeletion(where, tuple(gone), left)
 
@@ -171,8 +173,6 @@ async def delete_hosted_library(
         LrwrError: No project is set or another one, nobody is signed in or somebody
             else, or it did not answer.
     """
-    from lrwr.core.adapters.auth.factory import create_supabase_sign_in
-
     way = create_supabase_sign_in(settings, env)
     await _check_home(way, home)
     async with _noting(settings, library, own=way.project.own) as noting:
@@ -180,17 +180,13 @@ async def delete_hosted_library(
 
 
 async def delete_from_project(
-    way: "SupabaseSignIn", home: HostedLocation, noting: EgressLogger | None
+    way: SupabaseSignIn, home: HostedLocation, noting: EgressLogger | None
 ) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
     Raises:
         LrwrError: The project did not answer, or refused.
     """
-    from lrwr.core.adapters.files.supabase import SupabaseFileStore
-    from lrwr.core.adapters.storage.supabase.records import delete_remote_library
-    from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-
     project, token = way.project, way.auth.token
     files = SupabaseFileStore(project, token, home.account, home.library, noting)
     async with (
@@ -204,7 +200,7 @@ async def delete_from_project(
     return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 
-async def _check_home(way: "SupabaseSignIn", home: HostedLocation) -> None:
+async def _check_home(way: SupabaseSignIn, home: HostedLocation) -> None:
     """Make sure that it is the right project, and the right account of it."""
     if way.project.url != home.project:
         raise SettingsProblem(
@@ -276,7 +272,7 @@ async def _belonging(
     A key that may not list them can still be good for those whose names are known.
     """
     try:
-        there = await qdrant_http.list_lrwr_collections(wire)
+        there = await list_lrwr_collections(wire)
     except ServiceUnavailable as error:
         if error.retryable:
             raise
@@ -284,7 +280,7 @@ async def _belonging(
     ours = [name for name in there if name in known.named]
     kin = []
     for name in (name for name in there if name not in known.named):
-        mark, of = await qdrant_http.fetch_collection_mark(wire, name)
+        mark, of = await fetch_collection_mark(wire, name)
         if mark and known.marks.get(name) == mark:
             ours.append(name)
         elif of and of == known.library:
@@ -310,5 +306,5 @@ async def _noting(
     if own or not library.database.exists():
         yield None
         return
-    async with open_services(settings) as services:
-        yield services.outward.noting
+    async with open_workspace(settings) as workspace:
+        yield workspace.egress.request_logger

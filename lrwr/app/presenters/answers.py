@@ -12,6 +12,7 @@ from lrwr.app.presenters.text import (
 )
 from lrwr.core.model.turns import Turn, TurnState
 from lrwr.core.model.usage import Usage
+from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
 """A link of the writer's notes, [[Half House]]; numbers alone are no link but a mark."""
@@ -81,6 +82,15 @@ def describe_turn_cost(turn: Turn) -> str:
     asked = format_count(usage.calls, "call")
     failed = f"; {format_count(usage.failed, 'call')} failed" if usage.failed else ""
     return f"{asked}: {format_tokens_and_price(usage, turn.price, about=True)}{failed}."
+
+
+def describe_answering_model(settings: Settings, model: str) -> str:
+    """Return which model answers and what it is sent; `model` empty is none."""
+    if not model:
+        return "No language model: lrwr quotes your text and does not reason."
+    if settings.model.use == "openai":
+        return f"Your question and what was found for it go to OpenAI ({model})."
+    return f"Answered by {model} on its own server."
 
 
 def _is_told(attribute: str, answer: str) -> bool:

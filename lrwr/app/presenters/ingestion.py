@@ -7,9 +7,10 @@ from lrwr.app.presenters.text import (
     format_dollars,
     format_tokens_and_price,
 )
+from lrwr.core.model.usage import Usage, compute_price, parse_prices
+from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
-    from lrwr.core.model.usage import Usage
     from lrwr.core.ports.record_store import LibraryCounts
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import DocumentProblem, IngestReport
@@ -61,9 +62,6 @@ def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
     """Say what embedding elsewhere costs, about: the server's own tokens are others."""
     if settings.embedding.model != "openai" or not report.embedded:
         return []
-    from lrwr.core.model.usage import Usage, compute_price, parse_prices
-    from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
-
     # Where the meaning turns is found by sentences, each embedded as well.
     tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
     name = settings.embedding.name or DEFAULT_EMBEDDING_MODEL
@@ -102,7 +100,7 @@ def _asked(report: "IngestReport", settings: "Settings") -> str:
     return f"{report.model} {will} {format_count(usage.calls, 'question')}: {spent}"
 
 
-def _standing(usage: "Usage") -> str:
+def _standing(usage: Usage) -> str:
     dropped = usage.quotes - usage.verified
     if not dropped:
         return "every quote stands in the text"
@@ -123,8 +121,6 @@ def _known_already(cached: int) -> str:
 
 def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
     """Return what the model's work cost in US dollars; None where nobody knows."""
-    from lrwr.core.model.usage import compute_price, parse_prices
-
     return compute_price(
         report.usage, report.model, parse_prices(settings.model.prices)
     )

@@ -19,6 +19,7 @@ from lrwr.core.bible.phrases import (
     list_unevaluated_fields,
 )
 from lrwr.core.bible.values import GapState
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import Certainty
 
 if TYPE_CHECKING:
@@ -149,8 +150,6 @@ TURN_ON_MODEL = (
 
 def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
     """Return how to have the story read; empty where it was read."""
-    from lrwr.core.model.chunks import Pipeline
-
     if not bible.unread:
         return ""
     chosen = settings.pipeline is Pipeline.AGENTIC

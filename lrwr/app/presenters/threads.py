@@ -15,7 +15,8 @@ from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
 from lrwr.core.model.document_blocks import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, Turn, TurnId
-from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
+from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, mark_unevaluated
+from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 ANALYST = "the analyst"
 """Who speaks where no character does."""
@@ -57,16 +58,12 @@ def get_citation_places(
     turn: Turn, places: "Mapping[TurnId, Sequence[AnchoredCitation]]"
 ) -> "Sequence[AnchoredCitation]":
     """Return what became of what a turn rests on; not evaluated where nobody looked."""
-    from lrwr.core.retrieval.anchors import mark_unevaluated
-
     unknown = [mark_unevaluated(citation) for citation in turn.output.citations]
     return places.get(turn.id, unknown)
 
 
 def cut_around_words(text: str, words: Sequence[str]) -> str:
     """Return a text cut short, around the first of the words that it holds."""
-    from lrwr.core.retrieval.retrievers import split_highlighted_words
-
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
         if hit:

@@ -1,1 +1,1 @@
-"""Turns, readings and evaluations that leave a trace: no room knows of it."""
+"""Traces of turns, ingestions and evaluations, sent only where traces are on."""

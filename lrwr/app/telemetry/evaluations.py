@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.ports.experiment_log import (
     Experiment,
     ExperimentResult,
@@ -28,6 +30,15 @@ _COUNTED = ("seconds", "tokens", "dollars")
 
 _TIMES = ("seconds", "answer_seconds")
 """Figures that say how long a question took, added up."""
+
+
+async def load_library_name(database: SqliteDatabase) -> str:
+    """Return the random name that tells a library's results from those of others.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    return await SqliteChangeFeed(database).library()
 
 
 def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:

@@ -1,8 +1,9 @@
-"""An ingestion that leaves a trace: its documents, and the stages of each."""
+"""Traces of ingestions: the documents, and the stages of each."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from lrwr.app.telemetry.turns import usage_to_facts
 from lrwr.core.model.documents import DocumentId
@@ -26,42 +27,39 @@ STAGES: Mapping[JobStage, TraceStepKind] = MappingProxyType(
 MOST_DOCUMENTS = 100
 """Documents of one ingestion whose stages are traced; the others are counted."""
 
-IngestionClock = Callable[[], float]
-"""Tells seconds since 1970."""
-
 
 class TracedProcessingService(DocumentProcessingService):
-    """Reads the manuscript, and has a trace of each reading kept once it is over."""
+    """Ingests the manuscript and sends `tracer` a trace of each ingestion at its end.
 
-    _tracer: Tracer | None = None
-    _now: IngestionClock | None = None
+    `now` returns seconds since 1970.
+    """
 
-    def traced(self, tracer: Tracer, now: IngestionClock) -> "TracedProcessingService":
-        """Let `tracer` keep what comes from now on."""
-        self._tracer, self._now = tracer, now
-        return self
+    def __init__(self, tracer: Tracer, now: Callable[[], float], **parts: Any) -> None:
+        super().__init__(**parts)
+        self._tracer = tracer
+        self._now = now
 
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Bring the library up to date, and say what was done; a dry run has no trace."""
-        if dry_run or self._tracer is None or self._now is None:
+        """Bring the library up to date and report on it; a dry run has no trace."""
+        if dry_run:
             return await super().process(emit, dry_run=dry_run, verify=verify)
-        heard = IngestionTraceRecorder(self._now, emit)
+        recorder = IngestionTraceRecorder(self._now, emit)
         try:
-            heard.report = await super().process(heard.hear, verify=verify)
+            recorder.report = await super().process(recorder.record, verify=verify)
         except (Exception, asyncio.CancelledError) as error:
-            heard.failed = TraceError(type(error).__name__, str(error))
+            recorder.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
-            self._tracer.keep(heard.trace())
-        return heard.report
+            self._tracer.keep(recorder.to_span())
+        return recorder.report
 
 
 class IngestionTraceRecorder:
-    """What the events of an ingestion tell of it; each is handed on to `emit`."""
+    """Builds the trace of one ingestion from its events, which it passes on to `emit`."""
 
-    def __init__(self, now: IngestionClock, emit: EmitIngestEvent) -> None:
+    def __init__(self, now: Callable[[], float], emit: EmitIngestEvent) -> None:
         self._now = now
         self._emit = emit
         self._began = self._last = now()
@@ -70,8 +68,8 @@ class IngestionTraceRecorder:
         self.report: IngestReport | None = None
         self.failed: TraceError | None = None
 
-    def hear(self, event: IngestEvent) -> None:
-        """Take in what happens, and hand it on."""
+    def record(self, event: IngestEvent) -> None:
+        """Record an event and pass it on."""
         self._last = self._now()
         match event:
             case StageStarted(document, stage):
@@ -84,8 +82,8 @@ class IngestionTraceRecorder:
                 pass
         self._emit(event)
 
-    def trace(self) -> TraceSpan:
-        """Return the ingestion as it is, all steps ended."""
+    def to_span(self) -> TraceSpan:
+        """Return the trace of the ingestion so far, with all steps ended."""
         for document in list(self._open):
             self._finish(document, "")
         ended = self._now()

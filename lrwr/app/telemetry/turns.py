@@ -1,9 +1,10 @@
-"""A turn that leaves a trace: a step ends where the next one begins."""
+"""Traces of turns: a step ends where the next one begins."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.turns import (
@@ -27,7 +28,7 @@ from lrwr.core.ports.tracer import (
 
 
 def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
-    """Return calls and tokens."""
+    """Return the calls and tokens of a usage as facts of a trace."""
     return {
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,
@@ -46,34 +47,28 @@ STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
 """What the steps of a turn are, besides links of a chain."""
 PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
 """Steps that begin while another one, alone, goes on."""
-TurnClock = Callable[[], float]
-"""Tells seconds since 1970."""
 
 
 class TracedSessionService(AvatarSessionService):
-    """Answers questions, and has a trace of each turn kept once it is over."""
+    """Answers questions and sends `tracer` a trace of each turn when it has ended."""
 
-    _tracer: Tracer | None = None
-
-    def traced(self, tracer: Tracer | None) -> "TracedSessionService":
-        """Let `tracer` keep what comes from now on."""
+    def __init__(self, tracer: Tracer, **parts: Any) -> None:
+        super().__init__(**parts)
         self._tracer = tracer
-        return self
 
     async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`."""
-        heard = TurnTraceRecorder(asking, self._now)
+        recorder = TurnTraceRecorder(asking, self._now)
         try:
             async with aclosing(super().ask(asking)) as events:
                 async for event in events:
-                    heard.hear(event)
+                    recorder.record(event)
                     yield event
         except Exception as error:
-            heard.failed = TraceError(type(error).__name__, str(error))
+            recorder.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
-            if self._tracer is not None:
-                self._tracer.keep(heard.trace())
+            self._tracer.keep(recorder.to_span())
 
 
 @dataclass(slots=True)
@@ -98,9 +93,9 @@ class _Step:
 
 
 class TurnTraceRecorder:
-    """What the events of a turn tell of it: a step ends where the next one begins."""
+    """Builds the trace of one turn from its events."""
 
-    def __init__(self, asking: TurnRequest, now: TurnClock) -> None:
+    def __init__(self, asking: TurnRequest, now: Callable[[], float]) -> None:
         self._asking = asking
         self._now = now
         self._began = now()
@@ -112,8 +107,8 @@ class TurnTraceRecorder:
         self._done: TurnDone | None = None
         self.failed: TraceError | None = None
 
-    def hear(self, event: TurnEvent) -> None:
-        """Take in what happens."""
+    def record(self, event: TurnEvent) -> None:
+        """Record an event."""
         match event:
             case TurnStageStarted():
                 self._begin(event)
@@ -128,8 +123,8 @@ class TurnTraceRecorder:
             case _:
                 pass
 
-    def trace(self) -> TraceSpan:
-        """Return the turn as it is, all steps ended."""
+    def to_span(self) -> TraceSpan:
+        """Return the trace of the turn so far, with all steps ended."""
         ended = self._now()
         self._end_steps(ended)
         turn = self._done.turn if self._done else None

@@ -13,6 +13,7 @@ from lrwr.app.transfer.safe_write import (
     resolve_target_path,
     write_new_file,
 )
+from lrwr.core.adapters.files.folder import FolderFileStore
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
@@ -97,8 +98,6 @@ async def download_files(
         LrwrError: The project cannot be asked; the disk or the rights there do not
             allow it; or one of the files is there already, and is another.
     """
-    from lrwr.core.adapters.files.folder import FolderFileStore
-
     wanted, here = await _wanted(database), FolderFileStore(state_dir / FOLDER)
     places: dict[str, Path] = {}
     refused: list[str] = []

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lrwr.app.container import Services
+from lrwr.app.container import Workspace
 from lrwr.app.supabase_project import SUPABASE_SERVICE, SupabaseProject
 from lrwr.app.transfer.files import FileTransferResult, download_files, upload_files
 from lrwr.core.adapters.storage.supabase.library_link import (
@@ -58,27 +58,27 @@ class LibraryPullResult:
 
 @asynccontextmanager
 async def open_transfer(
-    services: Services, tell: PushProgressCallback
+    workspace: Workspace, tell: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
     """Lend out what moves a library, and close it on the way out.
 
     `tell` is told what is being done, how far it is, and of how much; 0: nobody knows.
     """
     async with AsyncExitStack() as stack:
-        yield LibraryTransfer(services, stack, tell)
+        yield LibraryTransfer(workspace, stack, tell)
 
 
 class LibraryTransfer:
     """Takes a library to a project, and brings it from there."""
 
     def __init__(
-        self, services: Services, stack: AsyncExitStack, tell: PushProgressCallback
+        self, workspace: Workspace, stack: AsyncExitStack, tell: PushProgressCallback
     ) -> None:
-        self._library = services.library
-        self._outward = services.outward
-        self._database = services.outward.database
-        self._targets = services.manuscript
-        self._way = SupabaseProject(services.settings, services.outward, stack)
+        self._library = workspace.library
+        self._egress = workspace.egress
+        self._database = workspace.egress.database
+        self._targets = workspace.manuscript
+        self._project = SupabaseProject(workspace.egress, stack)
         self._tell = tell
         self._account: Account | None = None
 
@@ -89,7 +89,7 @@ class LibraryTransfer:
         Raises:
             SettingsProblem: No project is set, or no key for it.
         """
-        return self._way.signing.project.host
+        return self._project.sign_in.project.host
 
     async def begin(self) -> Account:
         """Return who is signed in, once it is clear that the project is ready.
@@ -101,13 +101,13 @@ class LibraryTransfer:
         if self._account is not None:
             return self._account
         self._check_leave()
-        account = await self._way.signing.auth.account()
+        account = await self._project.sign_in.auth.account()
         if account is None:
             raise LrwrError(
                 f"Nobody is signed in at {self.host}", hint="Sign in: lrwr login"
             )
         lacking = find_missing_migrations(
-            await list_applied_migrations(self._way.hosted)
+            await list_applied_migrations(self._project.rpc)
         )
         if lacking:
             raise StoreProblem(
@@ -142,14 +142,14 @@ class LibraryTransfer:
         if bound is None or new:
             bound = await self._begun(account, name or self._library.root.name)
         self._check(bound, account)
-        records = self._way.records(bound)
+        records = self._project.records(bound)
         done = await LibraryPush(self._database, records, bound, self._tell).run(
             over=over
         )
         filed = FileTransferResult()
         if files:
             root, targets = self._library.root, self._targets()
-            async with aclosing(self._way.shelf(bound)) as away:
+            async with aclosing(self._project.file_store(bound)) as away:
                 filed = await upload_files(
                     self._database, root, targets, away, records, self._tell
                 )
@@ -178,13 +178,13 @@ class LibraryTransfer:
                 f"What is here is the library {bound.name!r}, not {name!r}",
                 hint=f"Pull {name!r} into a folder of its own.",
             )
-        records = self._way.records(bound)
-        copy = self._way.copy(self._database, bound, time.time)
+        records = self._project.records(bound)
+        copy = self._project.replica(self._database, bound, time.time)
         done = await pull_remote_changes(self._database, copy, records, self._tell)
         filed = FileTransferResult()
         if files or into is not None:
             state = self._library.state_dir
-            async with aclosing(self._way.shelf(bound)) as away:
+            async with aclosing(self._project.file_store(bound)) as away:
                 filed = await download_files(
                     self._database, state, away, into, self._tell
                 )
@@ -192,8 +192,8 @@ class LibraryTransfer:
 
     def _check_leave(self) -> None:
         """Make sure that the writer has not denied it, whatever keeps the records."""
-        refused = self._outward.refusal(SUPABASE_SERVICE)
-        if refused is None and self._outward.consents.answer(
+        refused = self._egress.consent_refusal(SUPABASE_SERVICE)
+        if refused is None and self._egress.consents.answer(
             self._library, SUPABASE_SERVICE
         ) in (
             None,
@@ -206,12 +206,12 @@ class LibraryTransfer:
         )
 
     async def _begun(self, account: Account, name: str) -> LibraryLink:
-        made = await create_remote_library(self._way.hosted, name)
+        made = await create_remote_library(self._project.rpc, name)
         if made is None:
             made = next(
                 (
                     one.id
-                    for one in await list_remote_libraries(self._way.hosted)
+                    for one in await list_remote_libraries(self._project.rpc)
                     if one.name == name and _is_empty(one)
                 ),
                 None,
@@ -235,14 +235,14 @@ class LibraryTransfer:
                 f" from {self.host}",
                 hint="Pull into an empty folder; or take this one there: lrwr push",
             )
-        there = await list_remote_libraries(self._way.hosted)
+        there = await list_remote_libraries(self._project.rpc)
         found = _chosen(there, name, self._library.root.name, self.host)
         return await self._bound(account, found.id, found.name)
 
     async def _bound(
         self, account: Account, library: str, name: str, *, apart: bool = False
     ) -> LibraryLink:
-        url = self._way.signing.project.url
+        url = self._project.sign_in.project.url
         bound = replace(
             create_library_link(url, account.id, library, name), apart=apart
         )
@@ -252,7 +252,7 @@ class LibraryTransfer:
         return bound
 
     def _check(self, bound: LibraryLink, account: Account) -> None:
-        if bound.project != self._way.signing.project.url:
+        if bound.project != self._project.sign_in.project.url:
             raise StoreProblem(
                 f"This library is kept at {bound.project}, not at {self.host}",
                 hint="Set `supabase.url` to it; or begin it anew here: lrwr push --new",

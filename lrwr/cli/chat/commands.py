@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from lrwr.app.container import Workspace
 from lrwr.app.presenters.story import explain_model_setup
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import find_thread, format_thread_title
@@ -26,7 +27,6 @@ from lrwr.tui.queries.locations import locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
 from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 from lrwr.tui.scope import ChatScope
-from lrwr.tui.services import Lends
 
 NOBODY = "nobody"
 WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
@@ -36,7 +36,7 @@ WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", 
 class PlainChatState:
     """A conversation as it stands. `turn` is the last answer, None before the first."""
 
-    lent: Lends
+    workspace: Workspace
     output: Output
     sitting: ChatScope
     model: str
@@ -58,7 +58,7 @@ class PlainCommand:
 async def handle_character(talk: PlainChatState, words: str) -> None:
     """Choose whom one talks about, or with; without a name, list everybody."""
     if not words:
-        bible = await load_story(talk.lent, talk.sitting.as_of)
+        bible = await load_story(talk.workspace, talk.sitting.as_of)
         for profile in bible.characters:
             talk.output.answer(profile.name)
         chosen = talk.sitting.character or NOBODY
@@ -69,7 +69,7 @@ async def handle_character(talk: PlainChatState, words: str) -> None:
             talk.sitting, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
         )
     else:
-        name = await resolve_character_name(talk.lent, words, talk.sitting.as_of)
+        name = await resolve_character_name(talk.workspace, words, talk.sitting.as_of)
         talk.sitting = replace(talk.sitting, character=name)
     print_chat_scope(talk)
 
@@ -77,7 +77,7 @@ async def handle_character(talk: PlainChatState, words: str) -> None:
 async def handle_as_of(talk: PlainChatState, words: str) -> None:
     """Choose how far the story has come; without a place, list the chapters."""
     if not words:
-        order = await talk.lent.order()
+        order = await talk.workspace.finder().story_order()
         for _, chapter, number in order.told():
             if not chapter.opening:
                 talk.output.answer(
@@ -87,7 +87,7 @@ async def handle_as_of(talk: PlainChatState, words: str) -> None:
         return
     place = "" if words.casefold() in WHOLE_STORY_WORDS else words
     before = talk.sitting.character
-    talk.sitting = await move_chat_scope(talk.lent, talk.sitting, place)
+    talk.sitting = await move_chat_scope(talk.workspace, talk.sitting, place)
     if before and not talk.sitting.character:
         talk.output.story(f"{before} is not known yet there, and no longer chosen.")
     print_chat_scope(talk)
@@ -123,11 +123,11 @@ async def handle_witnessed(talk: PlainChatState, words: str) -> None:
 
 async def handle_threads(talk: PlainChatState, words: str) -> None:
     """List the conversations, or go on with one."""
-    found = await talk.lent.threads.threads()
+    found = await talk.workspace.threads.threads()
     if words:
         thread = find_thread(words, found)
         talk.sitting = ChatScope.of_thread(thread)
-        turns = await talk.lent.threads.turns(thread.id, last=1)
+        turns = await talk.workspace.threads.turns(thread.id, last=1)
         talk.turn = turns[0] if turns else None
         print_chat_scope(talk)
     elif found:
@@ -153,22 +153,22 @@ async def handle_rename(talk: PlainChatState, words: str) -> None:
             "A title needs a word", hint="Try: /rename What Nell knows"
         )
     title = " ".join(words.split())
-    await talk.lent.threads.rename(thread, title)
+    await talk.workspace.threads.rename(thread, title)
     talk.sitting = replace(talk.sitting, title=title)
-    called = format_thread_title(await talk.lent.threads.thread(thread))
+    called = format_thread_title(await talk.workspace.threads.thread(thread))
     talk.output.answer(f"This conversation is now called “{called}”.")
 
 
 async def handle_export(talk: PlainChatState, words: str) -> None:
     """Write this conversation as Markdown."""
     thread = _begun(talk)
-    path = words or await suggest_export_path(talk.lent, talk.sitting.title)
-    talk.output.answer(str(await export_thread_to_file(talk.lent, thread, path)))
+    path = words or await suggest_export_path(talk.workspace, talk.sitting.title)
+    talk.output.answer(str(await export_thread_to_file(talk.workspace, thread, path)))
 
 
 async def handle_gaps(talk: PlainChatState, words: str) -> None:
     """See what is left open."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     who = find_profile_by_name(words, bible).name if words else ""
     found = [
         gap
@@ -183,7 +183,7 @@ async def handle_gaps(talk: PlainChatState, words: str) -> None:
 
 async def handle_people(talk: PlainChatState, words: str) -> None:
     """Read what the text says of everybody, or of somebody."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     if words:
         story.show_character(find_profile_by_name(words, bible), bible, talk.output)
     elif bible.characters:
@@ -194,7 +194,7 @@ async def handle_people(talk: PlainChatState, words: str) -> None:
 
 async def handle_world(talk: PlainChatState, words: str) -> None:
     """Read of places, things and rules, or of one."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     if words:
         story.show_element(find_world_element(words, bible), talk.output)
     elif bible.world:
@@ -205,7 +205,7 @@ async def handle_world(talk: PlainChatState, words: str) -> None:
 
 async def handle_timeline(talk: PlainChatState, words: str) -> None:
     """Read what happens, in story order."""
-    bible = await load_story(talk.lent, talk.sitting.as_of)
+    bible = await load_story(talk.workspace, talk.sitting.as_of)
     moments = bible.timeline
     if words:
         name = find_profile_by_name(words, bible).name
@@ -217,7 +217,7 @@ async def handle_timeline(talk: PlainChatState, words: str) -> None:
 
 async def handle_open(talk: PlainChatState, words: str) -> None:
     """Say where a passage of the last answer stands, and open it in your editor."""
-    spot = await locate_citation(talk.lent, _cited(talk, words))
+    spot = await locate_citation(talk.workspace, _cited(talk, words))
     await open_file_location(spot, talk.output)
 
 
@@ -288,7 +288,7 @@ def _cited(talk: PlainChatState, words: str) -> Citation:
 
 
 def _say_nothing(talk: PlainChatState, bible: Bible, what: str) -> None:
-    remedy = explain_model_setup(bible, talk.lent.settings)
+    remedy = explain_model_setup(bible, talk.workspace.settings)
     print_nothing_known(talk.output, what, talk.sitting.as_of or None, remedy)
 
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from lrwr.app.container import open_services
-from lrwr.app.presenters.answers import LONGEST
-from lrwr.app.presenters.consent import describe_answering_model
-from lrwr.app.workspace import RoomServices
+from lrwr.app.container import open_workspace
+from lrwr.app.presenters.answers import LONGEST, describe_answering_model
 from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.runtime.async_runner import run_async
@@ -109,7 +107,7 @@ def run_plain_chat(settings: Settings, output: Output, opening: ChatOptions) -> 
         stack = AsyncExitStack()
         try:
             talk = run_async(_begun(settings, output, opening, stack), runner.run)
-            lines.remember(runner.run(load_past_questions(talk.lent)))
+            lines.remember(runner.run(load_past_questions(talk.workspace)))
             PlainChat(talk, lines, partial(run_async, run=runner.run)).run()
         finally:
             runner.run(stack.aclose())
@@ -122,17 +120,16 @@ async def _begun(
     stack: AsyncExitStack,
 ) -> PlainChatState:
     """Open the library, ask for leave, and say who answers."""
-    services = await stack.enter_async_context(
-        open_services(settings, say=output.story)
+    workspace = await stack.enter_async_context(
+        open_workspace(settings, say=output.story)
     )
-    await require_passages(services)
-    lent = RoomServices(services)
-    sitting = await resolve_chat_scope(lent, opening)
-    prompt_for_consent(services, output, *ANSWER_SERVICES, as_json=False)
-    model = lent.sessions().model
-    announce_first_use(services, output, *ANSWER_SERVICES)
+    await require_passages(workspace)
+    sitting = await resolve_chat_scope(workspace, opening)
+    prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=False)
+    model = workspace.sessions().model
+    announce_first_use(workspace, output, *ANSWER_SERVICES)
     output.story(describe_answering_model(settings, model))
-    return PlainChatState(lent, output, sitting, model)
+    return PlainChatState(workspace, output, sitting, model)
 
 
 class PlainChat:
@@ -233,14 +230,16 @@ class PlainChat:
 
     async def _answer(self, sitting: ChatScope, question: str) -> TurnDone:
         live = LiveAnswer(self._talk.output, quiet=False)
-        done = await live.watch(stream_answer(self._talk.lent, sitting, question), "")
+        done = await live.watch(
+            stream_answer(self._talk.workspace, sitting, question), ""
+        )
         live.end(done.turn)
         self._talk.output.answer()
         return done
 
     async def _take_up(self, sitting: ChatScope, question: str) -> None:
         """Go on from what was kept of an answer that was stopped."""
-        found = await load_stopped_turn(self._talk.lent, sitting, question)
+        found = await load_stopped_turn(self._talk.workspace, sitting, question)
         if found is not None:
             self._went_on(TurnDone(*found))
 

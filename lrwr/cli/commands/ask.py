@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import Services, open_services
-from lrwr.app.presenters.answers import LONGEST
-from lrwr.app.presenters.consent import describe_answering_model
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.presenters.answers import LONGEST, describe_answering_model
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import find_thread
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
@@ -126,11 +125,11 @@ async def _ask(
     as_json: bool,
 ) -> None:
     live = LiveAnswer(output, quiet=as_json)
-    async with open_services(settings, say=output.story) as services:
-        asking = await _ready(services, asking, thread)
-        prompt_for_consent(services, output, *ANSWER_SERVICES, as_json=as_json)
-        sessions = services.sessions()
-        announce_first_use(services, output, *ANSWER_SERVICES)
+    async with open_workspace(settings, say=output.story) as workspace:
+        asking = await _ready(workspace, asking, thread)
+        prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
+        sessions = workspace.sessions()
+        announce_first_use(workspace, output, *ANSWER_SERVICES)
         note = describe_answering_model(settings, sessions.model)
         done = await live.watch(sessions.ask(asking), note)
         if as_json:
@@ -140,12 +139,12 @@ async def _ask(
 
 
 async def _ready(
-    services: Services, asking: TurnRequest, thread: str | None
+    workspace: Workspace, asking: TurnRequest, thread: str | None
 ) -> TurnRequest:
-    await require_passages(services)
+    await require_passages(workspace)
     if thread is None:
         return asking
-    found = find_thread(thread, await services.threads.threads())
+    found = find_thread(thread, await workspace.threads.threads())
     return replace(asking, thread=found.id)
 
 
@@ -157,9 +156,9 @@ async def _show_prompt(
     *,
     as_json: bool,
 ) -> None:
-    async with open_services(settings, say=output.story) as services:
-        asking = await _ready(services, asking, thread)
-        sendings = await services.sessions(asking=False).prompt(asking)
+    async with open_workspace(settings, say=output.story) as workspace:
+        asking = await _ready(workspace, asking, thread)
+        sendings = await workspace.sessions(may_ask=False).prompt(asking)
     if as_json:
         output.json([_sending_as_json(one) for one in sendings])
         return

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.presenters.canon import (
     DecisionContext,
@@ -299,8 +299,8 @@ def _turn(context: typer.Context, *, back: bool) -> None:
     settings, output = start_session(context)
 
     async def turn() -> Decision | None:
-        async with open_services(settings) as services:
-            return services.canon.undo() if back else services.canon.redo()
+        async with open_workspace(settings) as workspace:
+            return workspace.canon.undo() if back else workspace.canon.redo()
 
     decision = run_async(turn())
     done, other = ("Undone", "redo") if back else ("Decided again", "undo")

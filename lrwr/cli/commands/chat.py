@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.container import Workspace
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.cli.runtime.options import (
     AskAsOfOption,
@@ -26,7 +27,6 @@ from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.service_thread import CloseFailure, ServiceThread
-from lrwr.tui.services import Lends
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -109,10 +109,10 @@ async def _chat(
     """Open the room, and return what could not be kept as it was left."""
     from lrwr.tui.app import WritingRoom
 
-    def opening_room() -> AbstractAsyncContextManager[Lends]:
-        from lrwr.app.workspace import open_room
+    def opening_room() -> AbstractAsyncContextManager[Workspace]:
+        from lrwr.app.container import open_workspace
 
-        return open_room(settings, say=say)
+        return open_workspace(settings, say=say, brief=False)
 
     async with ServiceThread(opening_room) as stage:
         room = WritingRoom(stage, settings, opening, report_crash)

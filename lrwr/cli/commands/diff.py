@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
 from lrwr.cli.presenters.diff import (
     show_skipped_documents,
@@ -95,20 +95,20 @@ async def _compare(
     only: Sequence[str],
     place: Path,
 ) -> ManuscriptDiff:
-    async with open_services(settings, say=output.story) as services:
-        targets = resolve_targets(services.manuscript())
+    async with open_workspace(settings, say=output.story) as workspace:
+        targets = resolve_targets(workspace.manuscript())
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
-            compared = await diff_manuscript(services, targets, asked, place, emit)
+            compared = await diff_manuscript(workspace, targets, asked, place, emit)
         if not only:
             return compared
-        documents = _documents(services, compared, only)
+        documents = _documents(workspace, compared, only)
         kept = filter_story_diff(compared.difference, documents)
         return replace(compared, difference=kept)
 
 
 def _documents(
-    services: Services, compared: ManuscriptDiff, only: Sequence[str]
+    workspace: Workspace, compared: ManuscriptDiff, only: Sequence[str]
 ) -> set[DocumentId]:
     """Return the documents that the writer calls so, in either state.
 
@@ -116,7 +116,7 @@ def _documents(
         NotFound: Neither state has such a document.
     """
     spelled = {normalize_canon_path(one): one for one in compared.documents}
-    root, here = services.library.root, Path.cwd()
+    root, here = workspace.library.root, Path.cwd()
     named = [
         resolve_document(path, known=list(spelled), root=root, here=here)
         for path in only

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
-from lrwr.app.ingestion import IngestLimits
+from lrwr.app.container import open_workspace
+from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -106,12 +106,12 @@ def ingest_command(
     runner = "modal" if remote else None
     flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
     settings, output = start_session(context, flags)
-    with _lent(settings, dry_run=dry_run) as lent:
+    with _writable_settings(settings, dry_run=dry_run) as writable:
         work = _ingest(
-            lent,
+            writable,
             output,
             paths or [],
-            IngestLimits(elsewhere=True, missing_too=forget_missing),
+            IngestLimits(run_remotely=True, delete_missing=forget_missing),
             dry_run=dry_run,
             verify=verify,
             as_json=as_json,
@@ -124,8 +124,8 @@ def ingest_command(
 
 
 @contextmanager
-def _lent(settings: Settings, *, dry_run: bool) -> Iterator[Settings]:
-    """Lend out settings whose library may be made: a passing one for a first dry run."""
+def _writable_settings(settings: Settings, *, dry_run: bool) -> Iterator[Settings]:
+    """Yield settings whose library may be created: a temporary one for a first dry run."""
     library = resolve_library(settings)
     if not dry_run or library.database.exists() or library.memory.exists():
         yield settings
@@ -139,27 +139,29 @@ async def _ingest(
     settings: Settings,
     output: Output,
     paths: Sequence[Path],
-    bounds: IngestLimits,
+    limits: IngestLimits,
     *,
     dry_run: bool,
     verify: bool,
     as_json: bool,
 ) -> IngestReport:
     began = time.monotonic()
-    async with open_services(settings, say=output.story) as services:
-        targets = resolve_targets(paths or services.manuscript())
-        warning = describe_unsafe_folder(services.library.state_dir)
-        if warning and not services.library.database.exists():
+    async with open_workspace(settings, say=output.story) as workspace:
+        targets = resolve_targets(paths or workspace.manuscript())
+        warning = describe_unsafe_folder(workspace.library.state_dir)
+        if warning and not workspace.library.database.exists():
             output.warn(warning)
         asked = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
             asked.append("openai")
-        prompt_for_consent(services, output, *asked, as_json=as_json)
-        service = services.processing(targets, asking=not dry_run, bounds=bounds)
-        announce_first_use(services, output, *asked)
+        prompt_for_consent(workspace, output, *asked, as_json=as_json)
+        service = create_processing_service(
+            workspace, targets, may_ask=not dry_run, limits=limits
+        )
+        announce_first_use(workspace, output, *asked)
         if paths and not dry_run and not settings.manuscript.folders:
             store_ingested_paths(
-                services.library, targets
+                workspace.library, targets
             )  # first: the work may be cut short
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
@@ -168,8 +170,8 @@ async def _ingest(
                 verify=verify,
             )
         counts = None
-        if services.library.database.exists():
-            counts = await services.passages.counts(settings.pipeline)
+        if workspace.library.database.exists():
+            counts = await workspace.passages.counts(settings.pipeline)
         seconds = time.monotonic() - began
         _show(report, counts, settings, output, seconds, as_json=as_json)
     return report

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.presenters.text import LinePiece
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import parse_choice
@@ -47,9 +47,9 @@ async def _jobs(
     as_json: bool,
 ) -> None:
     wanted = parse_choice(JobState, state, "--state") if state else None
-    async with open_services(settings, say=output.story) as services:
-        services.require_library()
-        found = await services.jobs.jobs(limit=limit, state=wanted)
+    async with open_workspace(settings, say=output.story) as workspace:
+        workspace.require_library()
+        found = await workspace.jobs.jobs(limit=limit, state=wanted)
     if as_json:
         output.json([_plain(job) for job in found])
         return

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
-from lrwr.app.presenters.consent import describe_data_leaving
+from lrwr.app.container import open_workspace
+from lrwr.app.egress import describe_data_leaving
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.presenters.privacy import (
     ServiceStatus,
@@ -93,18 +93,18 @@ def privacy_command(
     settings, output = start_session(context)
     began = _since(since, time.time()) if since is not None else None
     library = resolve_library(settings)
-    services = _services(settings, library, os.environ)
+    workspace = _services(settings, library, os.environ)
     report = run_async(_report(settings, library, output, began or 0.0, limit))
     if as_json:
         output.json(
             {
-                "services": services_as_json(services),
+                "services": services_as_json(workspace),
                 **sent_report_as_json(report),
             }
         )
         return
     with output.paged():
-        show_services(services, output)
+        show_services(workspace, output)
         output.answer()
         show_sent_report(report, output, since=began)
 
@@ -149,9 +149,9 @@ def privacy_clear_command(
         )
 
     async def run() -> int:
-        async with open_services(settings, say=output.story) as services:
-            services.require_library()
-            return await services.outward.log.clear(time.time())
+        async with open_workspace(settings, say=output.story) as workspace:
+            workspace.require_library()
+            return await workspace.egress.log.clear(time.time())
 
     output.answer(f"{format_count(run_async(run()), 'request')} forgotten.")
 
@@ -165,8 +165,8 @@ async def _report(
 ) -> EgressReport:
     if not library.database.exists():
         return EgressReport()
-    async with open_services(settings, say=output.story) as services:
-        return await services.outward.log.report(since=since, limit=limit)
+    async with open_workspace(settings, say=output.story) as workspace:
+        return await workspace.egress.log.report(since=since, limit=limit)
 
 
 def _services(

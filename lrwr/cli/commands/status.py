@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
+from lrwr.app.ingestion import create_processing_service
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
@@ -41,22 +42,24 @@ async def collect_status(
     Raises:
         NotFound: Nothing has been ingested here.
     """
-    async with open_services(settings, say=say) as services:
-        services.require_library()
-        folders = services.manuscript()
-        counts = await services.passages.counts(settings.pipeline)
-        order = await services.finder().story_order()
-        labelled = await services.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
+    async with open_workspace(settings, say=say) as workspace:
+        workspace.require_library()
+        folders = workspace.manuscript()
+        counts = await workspace.passages.counts(settings.pipeline)
+        order = await workspace.finder().story_order()
+        labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
         changes, problem = DocumentChanges((), (), (), ()), ""
         if not folders:
             problem = "No folder of a manuscript is known here"
         try:
-            changes = await services.processing(folders, asking=False).look()
+            changes = await create_processing_service(
+                workspace, folders, may_ask=False
+            ).look()
         except NotFound as error:
             problem = str(error)
         return {
-            "root": services.library.root,
-            "state_dir": services.library.state_dir,
+            "root": workspace.library.root,
+            "state_dir": workspace.library.state_dir,
             "kept": settings.records.keeper,
             "folders": list(folders),
             "pipeline": settings.pipeline,

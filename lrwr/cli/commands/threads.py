@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import (
     KEPT_DAYS,
@@ -228,22 +228,22 @@ def _with_store(
     work: Callable[[ThreadStore], Coroutine[Any, Any, ResultT]],
 ) -> tuple[Output, ResultT]:
     """Do `work` with the conversations."""
-    return _with_services(context, lambda services: work(services.threads))
+    return _with_services(context, lambda workspace: work(workspace.threads))
 
 
 def _with_services(
     context: typer.Context,
-    work: Callable[[Services], Coroutine[Any, Any, ResultT]],
+    work: Callable[[Workspace], Coroutine[Any, Any, ResultT]],
     check: Callable[[Settings], None] | None = None,
 ) -> tuple[Output, ResultT]:
-    """Do `work` with the services, once `check` has nothing against it."""
+    """Do `work` with the workspace, once `check` has nothing against it."""
     settings, output = start_session(context)
     if check is not None:
         check(settings)
 
     async def run() -> ResultT:
-        async with open_services(settings, say=output.story) as services:
-            return await work(services)
+        async with open_workspace(settings, say=output.story) as workspace:
+            return await work(workspace)
 
     return output, run_async(run())
 
@@ -253,9 +253,9 @@ async def _find(store: ThreadStore, thread: str) -> Thread:
 
 
 async def _read(
-    services: Services, thread: str
+    workspace: Workspace, thread: str
 ) -> tuple[Thread, list[Turn], CitationPlaces]:
     """Read a conversation, and what became of the words that it rests on."""
-    found = await _find(services.threads, thread)
-    turns = await services.threads.turns(found.id)
-    return found, turns, await services.freshness.of_turns(turns)
+    found = await _find(workspace.threads, thread)
+    turns = await workspace.threads.turns(found.id)
+    return found, turns, await workspace.freshness.of_turns(turns)

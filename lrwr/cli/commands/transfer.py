@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.transfer.library import (
     LibraryPullResult,
     LibraryPushResult,
@@ -120,10 +120,10 @@ async def _push(
     files: bool,
     as_json: bool,
 ) -> LibraryPushResult:
-    async with open_services(settings, say=output.story) as services:
+    async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(services, output, "supabase", as_json=as_json)
-            async with open_transfer(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
                 await way.begin()
                 output.story(f"To {way.host} goes {HOSTED_SERVICES['supabase'].what}.")
                 return await way.push(name, new=new, over=over, files=files)
@@ -138,10 +138,10 @@ async def _pull(
     files: bool,
     as_json: bool,
 ) -> LibraryPullResult:
-    async with open_services(settings, say=output.story) as services:
+    async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
-            prompt_for_consent(services, output, "supabase", as_json=as_json)
-            async with open_transfer(services, _Bars(output, stack).tell) as way:
+            prompt_for_consent(workspace, output, "supabase", as_json=as_json)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
                 await way.begin()
                 return await way.pull(name, into=into, files=files)
 

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.continuity import ContradictionMonitor
 from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.app.presenters.watch import (
     describe_save,
@@ -21,7 +22,6 @@ from lrwr.app.presenters.watch import (
 )
 from lrwr.app.watch import (
     AnswerFreshnessMonitor,
-    ContradictionMonitor,
     create_watch_service,
     is_model_used_by_watch,
 )
@@ -121,30 +121,30 @@ async def _watch(
     as_json: bool,
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
-    async with open_services(settings, say=output.story, brief=once) as services:
-        targets = resolve_targets(paths or services.manuscript())
-        _warn_of_sync(services, output)
+    async with open_workspace(settings, say=output.story, brief=once) as workspace:
+        targets = resolve_targets(paths or workspace.manuscript())
+        _warn_of_sync(workspace, output)
         asked = (
             ["openai"]
             if settings.pipeline == "b" and is_model_used_by_watch(settings)
             else []
         )
-        prompt_for_consent(services, output, *INGEST_SERVICES, *asked, as_json=as_json)
-        kept = _kept(services, output)
-        show = _shown(services, output, words, kept, as_json=as_json)
-        announce_first_use(services, output, *INGEST_SERVICES, *asked)
+        prompt_for_consent(workspace, output, *INGEST_SERVICES, *asked, as_json=as_json)
+        kept = _kept(workspace, output)
+        show = _shown(workspace, output, words, kept, as_json=as_json)
+        announce_first_use(workspace, output, *INGEST_SERVICES, *asked)
         if paths and not settings.manuscript.folders:
-            store_ingested_paths(services.library, targets)
+            store_ingested_paths(workspace.library, targets)
 
         async def work() -> bool:
             with output.progress("Reading the manuscript", None) as advance:
                 progress = create_progress_listener(advance, output)
-                service = create_watch_service(services, targets, progress=progress)
+                service = create_watch_service(workspace, targets, progress=progress)
                 first = await _first_sweep(service, kept)
             for event in first:
                 await show(event)
             if not once:
-                guarded = _guarded(services, show, output, as_json=as_json)
+                guarded = _guarded(workspace, show, output, as_json=as_json)
                 await service.run(await guarded)
             return any(isinstance(one, SaveReport) and one.problems for one in first)
 
@@ -155,21 +155,21 @@ async def _watch(
         return False
 
 
-def _warn_of_sync(services: Services, output: Output) -> None:
-    warning = describe_unsafe_folder(services.library.state_dir)
-    if warning and not services.library.database.exists():
+def _warn_of_sync(workspace: Workspace, output: Output) -> None:
+    warning = describe_unsafe_folder(workspace.library.state_dir)
+    if warning and not workspace.library.database.exists():
         output.warn(warning)
 
 
-def _kept(services: Services, output: Output) -> AnswerFreshnessMonitor:
-    return AnswerFreshnessMonitor(services, output.warn)
+def _kept(workspace: Workspace, output: Output) -> AnswerFreshnessMonitor:
+    return AnswerFreshnessMonitor(workspace, output.warn)
 
 
 async def _first_sweep(
     service: WatchService, kept: AnswerFreshnessMonitor
 ) -> list[WatchEvent]:
     """Bring the library up to date; return what is to be said when that is done."""
-    await kept.begin()
+    await kept.record_baseline()
     seen: list[WatchEvent] = []
 
     async def note(event: WatchEvent) -> None:
@@ -201,7 +201,7 @@ async def _until_stopped(work: Coroutine[object, object, object]) -> None:
 
 
 def _shown(
-    services: Services,
+    workspace: Workspace,
     output: Output,
     words: Sequence[str],
     kept: AnswerFreshnessMonitor,
@@ -209,27 +209,27 @@ def _shown(
     as_json: bool,
 ) -> Callable[[WatchEvent], Awaitable[None]]:
     async def show(event: WatchEvent) -> None:
-        event = await kept.told(event)
+        event = await kept.add_affected_answers(event)
         if as_json:
             output.json_line(watch_event_as_json(event))
         else:
-            _say(event, services, output)
+            _say(event, workspace, output)
         if isinstance(event, SaveReport) and event.learned.changed and words:
-            await _run_hook(words, event, services.library.root, output)
+            await _run_hook(words, event, workspace.library.root, output)
 
     return show
 
 
 async def _guarded(
-    services: Services,
+    workspace: Workspace,
     show: Callable[[WatchEvent], Awaitable[None]],
     output: Output,
     *,
     as_json: bool,
 ) -> Callable[[WatchEvent], Awaitable[None]]:
     """Return what shows an event, and then what in it contradicts what stood before."""
-    guard = ContradictionMonitor(services, output.warn)
-    if known := await guard.news():
+    guard = ContradictionMonitor(workspace, output.warn)
+    if known := await guard.find_new():
         what = format_count(len(known), "contradiction")
         output.story(f"{what} known already: `lrwr check` shows them.")
 
@@ -237,7 +237,7 @@ async def _guarded(
         await show(event)
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
-        new = await guard.news(event.usage.calls)
+        new = await guard.find_new(event.usage.calls)
         if not as_json:
             contradictions.show_contradictions(new, output)
             return
@@ -249,13 +249,13 @@ async def _guarded(
     return told
 
 
-def _say(event: WatchEvent, services: Services, output: Output) -> None:
+def _say(event: WatchEvent, workspace: Workspace, output: Output) -> None:
     match event:
         case WatchStart(documents):
             output.story(
                 f"Watching {format_count(documents, 'document')}; Ctrl-C stops."
             )
-            _say_model(services, output)
+            _say_model(workspace, output)
         case SaveReport():
             _say_saved(event, output)
         case ManuscriptAway(what):
@@ -270,9 +270,9 @@ def _say(event: WatchEvent, services: Services, output: Output) -> None:
                 output.story(f"  hint: {hint}")
 
 
-def _say_model(services: Services, output: Output) -> None:
-    watch = services.settings.watch
-    if services.settings.model.use == "off" or services.settings.pipeline != "b":
+def _say_model(workspace: Workspace, output: Output) -> None:
+    watch = workspace.settings.watch
+    if workspace.settings.model.use == "off" or workspace.settings.pipeline != "b":
         return
     when = {
         "manual": "is not asked; `lrwr ingest` has it read what changed.",

@@ -4,9 +4,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from lrwr.app import factories
-from lrwr.app.container import Services
-from lrwr.app.egress import create_price_lookup
+from lrwr.app.container import Workspace
+from lrwr.app.egress import create_chat_model, create_price_lookup
 from lrwr.app.evaluation import ArmSet, open_answerer
 from lrwr.cli.evaluation.request import EvalRequest
 from lrwr.cli.runtime.output import Output
@@ -30,7 +29,7 @@ from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 
 
 def require_chat_model(
-    services: Services, *, judging: bool = False, asking: bool = True
+    workspace: Workspace, *, judging: bool = False, may_ask: bool = True
 ) -> ChatModel:
     """Return the language model that answers, or the one that judges.
 
@@ -38,8 +37,8 @@ def require_chat_model(
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
     role = ModelRole.JUDGE if judging else ModelRole.AVATAR
-    reach = services.outward.reach(asking=asking)
-    chat = factories.create_chat_model(services.settings, role, reach)
+    access = workspace.egress.model_access(may_ask=may_ask)
+    chat = create_chat_model(workspace.settings, role, access)
     if chat is None:
         raise SettingsProblem(
             "No language model is turned on",
@@ -48,12 +47,12 @@ def require_chat_model(
     return chat
 
 
-def create_answer_probe(services: Services) -> Callable[[str], Awaitable[bool]]:
+def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]]:
     """Return what says whether a question seems to be answered by the library.
 
     It does where the evidence is not weak: such a question is no unanswerable one.
     """
-    finder, pipeline = services.finder(), services.settings.pipeline
+    finder, pipeline = workspace.finder(), workspace.settings.pipeline
 
     async def found(question: str) -> bool:
         result = await finder.find(SearchRequest(question, pipeline, FIRST_PASSAGES))
@@ -72,7 +71,7 @@ def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
 
 
 async def create_answer_measure(
-    services: Services,
+    workspace: Workspace,
     output: Output,
     wanted: EvalRequest,
     opened: ArmSet,
@@ -85,19 +84,23 @@ async def create_answer_measure(
         SettingsProblem: A model is wanted, and none is turned on.
     """
     answering = (
-        _read_by_arms(services, wanted, opened, spans)
+        _read_by_arms(workspace, wanted, opened, spans)
         if wanted.read
-        else await stack.enter_async_context(_as_asked(services, wanted))
+        else await stack.enter_async_context(_as_asked(workspace, wanted))
     )
-    judges = await _judges(services, output, wanted) if wanted.model else []
+    judges = await _judges(workspace, output, wanted) if wanted.model else []
     return AnswerMeasure(
-        spans, answering, judges, create_price_lookup(services.settings), wanted.repeats
+        spans,
+        answering,
+        judges,
+        create_price_lookup(workspace.settings),
+        wanted.repeats,
     )
 
 
 @asynccontextmanager
 async def _as_asked(
-    services: Services, wanted: EvalRequest
+    workspace: Workspace, wanted: EvalRequest
 ) -> AsyncIterator[dict[str, AnswerMethod]]:
     """Lend out who answers each pipeline's arm as `lrwr ask` would."""
     async with AsyncExitStack() as stack:
@@ -106,10 +109,10 @@ async def _as_asked(
             if step.pipeline in wanted.pipelines:
                 answerer = await stack.enter_async_context(
                     open_answerer(
-                        services,
+                        workspace,
                         step.pipeline,
                         model=wanted.model,
-                        asking=not wanted.dry_run,
+                        may_ask=not wanted.dry_run,
                     )
                 )
                 answering[step.name] = build_session_answer_method(answerer)
@@ -117,10 +120,10 @@ async def _as_asked(
 
 
 def _read_by_arms(
-    services: Services, wanted: EvalRequest, opened: ArmSet, spans: SpanMeasure
+    workspace: Workspace, wanted: EvalRequest, opened: ArmSet, spans: SpanMeasure
 ) -> dict[str, AnswerMethod]:
-    chat = require_chat_model(services, asking=not wanted.dry_run)
-    price = create_price_lookup(services.settings)
+    chat = require_chat_model(workspace, may_ask=not wanted.dry_run)
+    price = create_price_lookup(workspace.settings)
     reader = ContextReader(
         chat, lambda usage: price(usage, chat.name), time.perf_counter
     )
@@ -132,10 +135,10 @@ def _read_by_arms(
 
 
 async def _judges(
-    services: Services, output: Output, wanted: EvalRequest
+    workspace: Workspace, output: Output, wanted: EvalRequest
 ) -> list[AnswerJudge]:
     """Return who judges: whether an answer is right, and RAGAS where it is installed."""
-    chat = require_chat_model(services, judging=True, asking=not wanted.dry_run)
+    chat = require_chat_model(workspace, judging=True, may_ask=not wanted.dry_run)
     judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
     try:
         judges.append(await RagasJudge.open(chat))

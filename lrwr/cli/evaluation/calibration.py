@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.cli.presenters import search_quality
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import require_passages
@@ -52,9 +52,9 @@ async def run_calibration(
         LrwrError: There is too little to fit.
     """
     questions = read_question_file(path)
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        asked = await _ask(services, output, questions)
+    async with open_workspace(settings, say=output.story) as workspace:
+        await require_passages(workspace)
+        asked = await _ask(workspace, output, questions)
         for remark in asked.remarks:
             output.warn(remark)
         trials = try_calibrations(
@@ -63,7 +63,7 @@ async def run_calibration(
             SHIPPED_CALIBRATIONS,
             f"lrwr eval: {path.name}",
         )
-        saved = _saved(services, trials) if save else None
+        saved = _saved(workspace, trials) if save else None
     if as_json:
         output.json(
             search_quality.calibration_trials_as_json(trials, asked.remarks, saved)
@@ -76,23 +76,23 @@ async def run_calibration(
 
 
 async def _ask(
-    services: Services, output: Output, questions: list[EvalQuestion]
+    workspace: Workspace, output: Output, questions: list[EvalQuestion]
 ) -> CalibrationExamples:
-    finder = services.finder()
+    finder = workspace.finder()
     order = await finder.story_order()
     asker = ExampleCollector(
-        finder, services.passages, services.settings.pipeline, order
+        finder, workspace.passages, workspace.settings.pipeline, order
     )
     with output.progress("Searching", len(questions)) as advance:
         return await asker.ask(questions, advance)
 
 
-def _saved(services: Services, trials: list[CalibrationTrial]) -> Path:
+def _saved(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
     """Keep what was fitted, beside what was kept of other rankings."""
-    before, _ = load_calibrations(get_calibration_path(services.library))
+    before, _ = load_calibrations(get_calibration_path(workspace.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]
     kept = index_calibrations([*before, *fitted])
-    return save_calibrations(services.library, list(kept.values()))
+    return save_calibrations(workspace.library, list(kept.values()))
 
 
 def read_question_file(path: Path) -> list[EvalQuestion]:

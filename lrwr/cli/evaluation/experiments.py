@@ -2,9 +2,13 @@
 
 from functools import partial
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.presenters.text import format_count
-from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
+from lrwr.app.telemetry.evaluations import (
+    build_experiments,
+    build_golden_set,
+    load_library_name,
+)
 from lrwr.cli.presenters.evaluation_reports import reload_report
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
@@ -60,15 +64,15 @@ async def send_experiment_if_enabled(
 async def _send(
     settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-    async with open_services(settings, say=output.story) as services:
-        services.require_library()
-        prompt_for_consent(services, output, "langsmith", as_json=as_json)
-        announce_first_use(services, output, "langsmith")
-        log = services.outward.experiments()
+    async with open_workspace(settings, say=output.story) as workspace:
+        workspace.require_library()
+        prompt_for_consent(workspace, output, "langsmith", as_json=as_json)
+        announce_first_use(workspace, output, "langsmith")
+        log = workspace.egress.experiments()
         if log is None:
             return
-        library = await services.outward.library_name()
-        golden = build_golden_set(report.run, library, services.library.root.name)
+        library = await load_library_name(workspace.egress.database)
+        golden = build_golden_set(report.run, library, workspace.library.root.name)
         found = build_experiments(report)
         with output.progress("Sending the results", len(found)) as advance:
             name = await log.keep(golden, found, partial(advance, 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr import __version__
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.evaluation import ArmSet, create_eval_lock, load_eval_material, open_arms
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
@@ -86,39 +86,43 @@ async def run_evaluation(
         StoreProblem: The library cannot be read, or runs cannot be kept.
     """
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(
-            open_services(settings, say=output.story)
+        workspace = await stack.enter_async_context(
+            open_workspace(settings, say=output.story)
         )
-        services.require_library()
-        _ask_leave(services, output, wanted)
+        workspace.require_library()
+        _ask_leave(workspace, output, wanted)
         opened = await stack.enter_async_context(
-            open_arms(services, _steps(wanted), wanted.budgets)
+            open_arms(workspace, _steps(wanted), wanted.budgets)
         )
-        questions, remarks = await _questions(services, output, wanted)
-        runner = await _runner(services, output, wanted, opened, questions, stack)
+        questions, remarks = await _questions(workspace, output, wanted)
+        runner = await _runner(workspace, output, wanted, opened, questions, stack)
         if wanted.dry_run:
-            _show_estimate(services, output, runner, as_json=wanted.as_json)
+            _show_estimate(workspace, output, runner, as_json=wanted.as_json)
             return None
-        report = await _run(services, output, runner)
-        known = _calibrations(services)
+        report = await _run(workspace, output, runner)
+        known = _calibrations(workspace)
         return EvalResult(report, (*remarks, *opened.remarks, *known))
 
 
-def _calibrations(services: Services) -> list[str]:
+def _calibrations(workspace: Workspace) -> list[str]:
     """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
-    pipeline = services.settings.pipeline
-    known = [one for (_, p), one in services.calibrations().items() if p is pipeline]
+    pipeline = workspace.settings.pipeline
+    known = [
+        one
+        for (_, p), one in workspace.retrieval.calibrations().items()
+        if p is pipeline
+    ]
     shipped = set(SHIPPED_CALIBRATIONS.values())
     return describe_calibrations([one for one in known if one not in shipped])
 
 
-def _ask_leave(services: Services, output: Output, wanted: EvalRequest) -> None:
+def _ask_leave(workspace: Workspace, output: Output, wanted: EvalRequest) -> None:
     names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
     if not wanted.dry_run:
         names = (*names, "langsmith")
-    prompt_for_consent(services, output, *names, as_json=wanted.as_json)
+    prompt_for_consent(workspace, output, *names, as_json=wanted.as_json)
     if not wanted.dry_run:
-        announce_first_use(services, output, *names)
+        announce_first_use(workspace, output, *names)
 
 
 def _steps(wanted: EvalRequest) -> list[SearchVariant]:
@@ -129,10 +133,10 @@ def _steps(wanted: EvalRequest) -> list[SearchVariant]:
 
 
 async def _questions(
-    services: Services, output: Output, wanted: EvalRequest
+    workspace: Workspace, output: Output, wanted: EvalRequest
 ) -> tuple[list[EvalQuestion], tuple[str, ...]]:
     """Return the questions to ask; they are made first, where that is wanted."""
-    file = resolve_question_file(services.settings, wanted.questions)
+    file = resolve_question_file(workspace.settings, wanted.questions)
     there = file.exists()
     if wanted.questions is not None and not there and not wanted.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")
@@ -145,8 +149,8 @@ async def _questions(
             "There are no questions yet, so nobody can say what they would cost",
             hint="Make them first, which costs nothing: lrwr eval --make 150",
         )
-    made = await _made(services, output, wanted, number)
-    questions = _saved(services, file, before, made[0])
+    made = await _made(workspace, output, wanted, number)
+    questions = _saved(workspace, file, before, made[0])
     output.story(
         f"Made {len(made[0]):,} questions from your text; they are in {file}."
         " Read them: lrwr eval review"
@@ -155,17 +159,17 @@ async def _questions(
 
 
 async def _made(
-    services: Services, output: Output, wanted: EvalRequest, number: int
+    workspace: Workspace, output: Output, wanted: EvalRequest, number: int
 ) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
     with output.progress("Making questions", number) as advance:
-        material = await load_eval_material(services)
+        material = await load_eval_material(workspace)
         if wanted.model and not wanted.dry_run:
             made = await generate_questions_with_model(
-                require_chat_model(services),
+                require_chat_model(workspace),
                 material,
                 number,
                 advance=advance,
-                answered=create_answer_probe(services),
+                answered=create_answer_probe(workspace),
             )
         else:
             made = await asyncio.to_thread(make_questions, material, number)
@@ -173,20 +177,20 @@ async def _made(
 
 
 def _saved(
-    services: Services,
+    workspace: Workspace,
     file: Path,
     before: Sequence[EvalQuestion],
     made: Sequence[EvalQuestion],
 ) -> list[EvalQuestion]:
     """Keep what was made beside what was there, which stays as the writer left it."""
     questions = list(merge_questions(before, made))
-    prepare_state_dir(services.library)
+    prepare_state_dir(workspace.library)
     write_private_file(file, serialize_questions(questions))
     return questions
 
 
 async def _runner(
-    services: Services,
+    workspace: Workspace,
     output: Output,
     wanted: EvalRequest,
     opened: ArmSet,
@@ -198,7 +202,7 @@ async def _runner(
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
     if wanted.answers:
         answers = await create_answer_measure(
-            services, output, wanted, opened, spans, stack
+            workspace, output, wanted, opened, spans, stack
         )
         measures.append(answers)
         models |= name_answer_models(answers)
@@ -207,7 +211,7 @@ async def _runner(
         measures,
         wanted.budget,
         CONCURRENT_QUESTIONS if wanted.model else 1,
-        create_eval_lock(services.library),
+        create_eval_lock(workspace.library),
     )
     plan = build_eval_plan(
         questions,
@@ -217,11 +221,11 @@ async def _runner(
         lrwr=__version__,
         models=models,
     )
-    folder = locate_evaluations_folder(services.library)
+    folder = locate_evaluations_folder(workspace.library)
     return EvalRunner(folder, plan, means, time.time)
 
 
-async def _run(services: Services, output: Output, runner: EvalRunner) -> EvalReport:
+async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> EvalReport:
     """Run it, and return what it says."""
     run = ""
     with output.progress("Evaluating", None) as advance:
@@ -233,7 +237,7 @@ async def _run(services: Services, output: Output, runner: EvalRunner) -> EvalRe
             else:
                 advance(1)
     return build_ladder_report(
-        load_eval_run(locate_evaluations_folder(services.library), run)
+        load_eval_run(locate_evaluations_folder(workspace.library), run)
     )
 
 
@@ -257,9 +261,9 @@ def _where(settings: Settings) -> str:
 
 
 def _show_estimate(
-    services: Services, output: Output, runner: EvalRunner, *, as_json: bool
+    workspace: Workspace, output: Output, runner: EvalRunner, *, as_json: bool
 ) -> None:
-    told = runner.priced(create_price_lookup(services.settings))
+    told = runner.priced(create_price_lookup(workspace.settings))
     if as_json:
         output.json(
             {
@@ -274,7 +278,7 @@ def _show_estimate(
         )
         return
     output.answer(
-        f"{told.searches:,} searches {_where(services.settings)};"
+        f"{told.searches:,} searches {_where(workspace.settings)};"
         f" {told.taken:,} of {told.total:,} parts are known already."
     )
     if told.usage.calls:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.output import Output
 from lrwr.core.canon.decision import CanonChange, Decision, NamesMerged
@@ -62,17 +62,17 @@ async def open_decision_context(settings: Settings) -> AsyncIterator[DecisionCon
         SettingsProblem: The canon file is broken.
         StoreProblem: The library cannot be read.
     """
-    async with open_services(settings) as services:
-        canon = services.canon.load()
-        order = await _story(services, canon)
-        yield DecisionContext(services.canon, services.library.root, canon, order)
+    async with open_workspace(settings) as workspace:
+        canon = workspace.canon.load()
+        order = await _story(workspace, canon)
+        yield DecisionContext(workspace.canon, workspace.library.root, canon, order)
 
 
-async def _story(services: Services, canon: Canon) -> StoryOrder:
-    if not services.library.database.exists():
+async def _story(workspace: Workspace, canon: Canon) -> StoryOrder:
+    if not workspace.library.database.exists():
         return build_story_order([], [], canon)
-    outlines = await services.passages.outlines()
-    return build_story_order(outlines, services.settings.manuscript.order, canon)
+    outlines = await workspace.passages.outlines()
+    return build_story_order(outlines, workspace.settings.manuscript.order, canon)
 
 
 async def make_decision(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText, sanitize_line, shorten_excerpt
 from lrwr.cli.presenters.bible_json import evidence_as_json
 from lrwr.cli.runtime.output import Output
@@ -63,22 +63,22 @@ async def run_rule_check(
     Raises:
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
-    async with open_services(settings, say=output.story) as services:
-        return await (await load_check_scope(services, asked)).by_rules()
+    async with open_workspace(settings, say=output.story) as workspace:
+        return await (await load_check_scope(workspace, asked)).by_rules()
 
 
-async def load_check_scope(services: Services, asked: CheckRequest) -> CheckScope:
+async def load_check_scope(workspace: Workspace, asked: CheckRequest) -> CheckScope:
     """Read what is known, and find the files and the place that are asked about.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
-    services.require_library()
-    service = services.bible()
+    workspace.require_library()
+    service = workspace.bible()
     horizon = None if asked.as_of is None else await service.horizon(asked.as_of)
     known = await service.knowledge(horizon)
     spelled = {normalize_canon_path(one): one for one in known.order.outlines}
-    root, here = services.library.root, Path.cwd()
+    root, here = workspace.library.root, Path.cwd()
     named = (
         resolve_document(path, known=list(spelled), root=root, here=here)
         for path in asked.paths

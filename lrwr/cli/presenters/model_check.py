@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
+from lrwr.app.continuity import create_pair_judge
 from lrwr.app.egress import create_price_lookup
 from lrwr.app.presenters.text import format_count, format_tokens_and_price
 from lrwr.cli.presenters.contradictions import CheckRequest, load_check_scope
@@ -50,11 +51,11 @@ async def run_model_check(
         NotFound: Nothing has been ingested here, or there is no such file or place.
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
-    async with open_services(settings, say=output.story) as services:
-        scope = await load_check_scope(services, asked)
-        prompt_for_consent(services, output, "openai", as_json=as_json)
-        judge = _required(services.judge())
-        announce_first_use(services, output, "openai")
+    async with open_workspace(settings, say=output.story) as workspace:
+        scope = await load_check_scope(workspace, asked)
+        prompt_for_consent(workspace, output, "openai", as_json=as_json)
+        judge = _required(create_pair_judge(workspace))
+        announce_first_use(workspace, output, "openai")
         ruled = await scope.by_rules()
         session = await judge.judge(await scope.pairs())
         return _checked(ruled, session, scope.known, judge)
@@ -64,11 +65,11 @@ async def load_known_contradictions(
     settings: Settings, output: Output
 ) -> tuple[Contradiction, ...]:
     """Return what rules find and what a model has found before; asks nothing."""
-    async with open_services(settings, say=output.story) as services:
-        scope = await load_check_scope(services, CheckRequest())
+    async with open_workspace(settings, say=output.story) as workspace:
+        scope = await load_check_scope(workspace, CheckRequest())
         ruled, judge = await scope.by_rules(), None
         with suppress(SettingsProblem):  # rules need no model, and this no answer
-            judge = services.judge(asking=False)
+            judge = create_pair_judge(workspace, may_ask=False)
         if judge is None:
             return ruled
         session = PairJudgeResult(judged=await _kept(judge, await scope.pairs()))
@@ -84,9 +85,9 @@ async def estimate_model_check(
         NotFound: Nothing has been ingested here, or there is no such file or place.
         SettingsProblem: No model is turned on, or it has no name.
     """
-    async with open_services(settings, say=output.story) as services:
-        scope = await load_check_scope(services, asked)
-        judge = _required(services.judge(asking=False))
+    async with open_workspace(settings, say=output.story) as workspace:
+        scope = await load_check_scope(workspace, asked)
+        judge = _required(create_pair_judge(workspace, may_ask=False))
         return await judge.estimate(await scope.pairs()), judge.name
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.output import Output
@@ -45,9 +45,9 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
     """Return the manuscript's texts; none where nothing has been ingested."""
-    async with open_services(settings, say=output.warn) as services:
+    async with open_workspace(settings, say=output.warn) as workspace:
         try:
-            passages = services.passages
+            passages = workspace.passages
         except NotFound:
             return {}
         outlines = await passages.outlines()

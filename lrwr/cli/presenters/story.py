@@ -6,7 +6,7 @@ from itertools import groupby
 
 import typer
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.presenters.story import (
     TURN_ON_MODEL,
     describe_element,
@@ -128,9 +128,9 @@ async def load_bible(
     Raises:
         NotFound: Nothing has been ingested here, or there is no such place.
     """
-    async with open_services(settings, say=output.story) as services:
-        services.require_library()
-        service = services.bible()
+    async with open_workspace(settings, say=output.story) as workspace:
+        workspace.require_library()
+        service = workspace.bible()
         horizon = None if as_of is None else await service.horizon(as_of)
         return await service.read(horizon)
 

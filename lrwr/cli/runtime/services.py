@@ -2,15 +2,17 @@
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
-from lrwr.app.container import Services, open_services
-from lrwr.app.presenters.consent import describe_consent_question, describe_data_leaving
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.egress import (
+    announce_first_uses,
+    pending_consents,
+    record_consent,
+)
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
-from lrwr.core.settings.library import prepare_state_dir
+from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.model import Settings
 
 SEARCH_SERVICES = ("openai-embeddings", "qdrant", "cohere")
@@ -28,20 +30,20 @@ _YES = frozenset({"y", "yes"})
 @asynccontextmanager
 async def open_search_services(
     settings: Settings, output: Output, *, as_json: bool
-) -> AsyncIterator[Services]:
-    """Lend out services, once the writer knows what a search sends elsewhere.
+) -> AsyncIterator[Workspace]:
+    """Lend out workspace, once the writer knows what a search sends elsewhere.
 
     Raises:
         NotFound: Nothing has been ingested here, or by another pipeline alone.
     """
-    async with open_services(settings, say=output.story) as services:
-        await require_passages(services)
-        prompt_for_consent(services, output, *SEARCH_SERVICES, as_json=as_json)
-        announce_first_use(services, output, *SEARCH_SERVICES)
-        yield services
+    async with open_workspace(settings, say=output.story) as workspace:
+        await require_passages(workspace)
+        prompt_for_consent(workspace, output, *SEARCH_SERVICES, as_json=as_json)
+        announce_first_use(workspace, output, *SEARCH_SERVICES)
+        yield workspace
 
 
-async def require_passages(services: Services) -> None:
+async def require_passages(workspace: Workspace) -> None:
     """Make sure that the pipeline in use has read something, if any has.
 
     Else a search would say of every word that the text does not hold it.
@@ -49,8 +51,8 @@ async def require_passages(services: Services) -> None:
     Raises:
         NotFound: Nothing has been ingested here, or by another pipeline alone.
     """
-    wanted = services.settings.pipeline
-    counts = {one: await services.passages.counts(one) for one in Pipeline}
+    wanted = workspace.settings.pipeline
+    counts = {one: await workspace.passages.counts(one) for one in Pipeline}
     others = [one for one in Pipeline if one is not wanted and counts[one].documents]
     if counts[wanted].documents or not others:
         return
@@ -61,44 +63,32 @@ async def require_passages(services: Services) -> None:
 
 
 def prompt_for_consent(
-    services: Services, output: Output, *names: str, as_json: bool
+    workspace: Workspace, output: Output, *names: str, as_json: bool
 ) -> None:
     """Ask, once for a folder, about services that only its own settings turn on.
 
-    Where nobody can be asked nothing is, and they stay unused.
+    Where nobody can be asked, nothing is and the services stay unused.
 
     Raises:
-        StoreProblem: The answer cannot be kept.
+        StoreProblem: The answer cannot be stored.
     """
-    for name in names:
-        if services.outward.leave(
-            name
-        ) is not ConsentState.UNASKED or not _can_be_asked(as_json):
-            continue
-        output.story(
-            describe_consent_question(HOSTED_SERVICES[name], services.settings)
-        )
+    if not _can_be_asked(as_json):
+        return
+    for request in pending_consents(workspace.egress, names):
+        output.story(request.question)
         output.story("Allow it for this folder? [y/N]")
-        said = sys.stdin.readline(100)
-        if not said:
+        line = sys.stdin.readline(100)
+        if not line:
             continue  # nobody there after all
-        allowed = said.strip().lower() in _YES
-        prepare_state_dir(services.library)
-        services.outward.consents.keep(services.library, name, allowed=allowed)
-        services.outward.consents.tell(services.library, name)
+        allowed = line.strip().lower() in _YES
+        record_consent(workspace.egress, request.name, allowed=allowed)
         other = "deny" if allowed else "allow"
-        output.story(f"To change your mind: lrwr privacy {other} {name}")
+        output.story(f"To change your mind: lrwr privacy {other} {request.name}")
 
 
-def announce_first_use(services: Services, output: Output, *names: str) -> None:
-    """Say in a line what will leave, the first time that a library uses a service."""
-    for name in names:
-        told = services.outward.consents.told(services.library, name)
-        if told or not services.outward.leave(name).may:
-            continue
-        output.story(describe_data_leaving(HOSTED_SERVICES[name], services.settings))
-        with suppress(StoreProblem):  # then it is said once more
-            services.outward.consents.tell(services.library, name)
+def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:
+    """Print a line about what leaves, the first time that a library uses a service."""
+    announce_first_uses(workspace.egress, names, output.story)
 
 
 def _can_be_asked(as_json: bool) -> bool:

@@ -51,8 +51,9 @@ class HostedService:
 
     def on_in(self, settings: Settings) -> bool:
         """Say whether it is turned on, by whomever."""
-        own = self.may_be_own and is_loopback_host(self.host_in(settings))
-        return settings.value(self.setting) == self.value and not own
+        if settings.value(self.setting) != self.value:
+            return False
+        return not (self.may_be_own and is_loopback_host(self.host_in(settings)))
 
     def host_in(self, settings: Settings) -> str:
         """Return the machine that is asked."""

@@ -4,6 +4,7 @@ from contextlib import aclosing
 
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.app.presenters.watch import describe_watch_event
+from lrwr.app.watch import stream_saves
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.status import StatusLine
@@ -30,7 +31,7 @@ async def _watch(screen: RoomScreen) -> None:
     """Show what each save adds, until the worker is cancelled."""
     status = screen.query_one(StatusLine)
     status.update_fields(index="reading what changed …")
-    watcher = screen.room.service_thread.stream(lambda workspace: workspace.watch())
+    watcher = screen.room.service_thread.stream(stream_saves)
     try:
         async with aclosing(watcher) as events:
             async for event in events:

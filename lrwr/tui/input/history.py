@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from lrwr.tui.input.parser import escape_question
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 LONG_AGO = 200
 """Questions of former conversations that are brought back at most."""
@@ -67,10 +67,10 @@ def _once(texts: Sequence[str]) -> list[str]:
     return list(reversed(dict.fromkeys(reversed(texts))))
 
 
-async def load_past_questions(workspace: "Lends") -> tuple[str, ...]:
+async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
     """Return the newest questions of all conversations, oldest first, as one types
     them. It runs backstage."""
-    if not workspace.begun:
+    if not workspace.is_ingested:
         return ()
     asked: list[tuple[float, str]] = []
     for thread in await workspace.threads.threads():

@@ -18,7 +18,7 @@ from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import StoryOrder
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 AROUND = 300
 """Characters of the text that are shown before a passage at most, and after it."""
@@ -54,14 +54,14 @@ class CitationContext:
 
 
 async def load_citation_contexts(
-    workspace: "Lends", citations: Sequence[Citation]
+    workspace: "Workspace", citations: Sequence[Citation]
 ) -> list[CitationContext]:
     """Return each passage with what surrounds it in the present text, in that order."""
     if not citations:
         return []
     places = await FreshnessService(workspace.passages).anchors(citations)
     try:
-        order = await workspace.order()
+        order = await workspace.finder().story_order()
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
     texts: dict[DocumentId, str] = {}

@@ -11,7 +11,7 @@ from lrwr.core.model.turns import ThreadId
 from lrwr.tui.queries.story import load_story
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class OpenGaps:
 
 
 async def load_open_gaps(
-    workspace: "Lends", as_of: str, thread: "ThreadId | None"
+    workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
     """Return what is left open, as far as the story has come.
 
@@ -42,7 +42,7 @@ async def load_open_gaps(
 
 
 async def decide_gap(
-    workspace: "Lends", gap: Gap, answer: str | None
+    workspace: "Workspace", gap: Gap, answer: str | None
 ) -> "Decision | None":
     """Define what is left open, or leave it so on purpose where there is no answer.
 
@@ -63,7 +63,7 @@ async def decide_gap(
     return decision if change else None
 
 
-async def undo_gap_decision(workspace: "Lends", last: Decision) -> str:
+async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
     """Take back the decision that was made here last; return what it was, in words.
 
     Empty where something else was decided since, elsewhere: that is left alone.

@@ -18,7 +18,7 @@ from lrwr.core.retrieval.anchors import (
 from lrwr.core.retrieval.freshness import FreshnessService
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 LONGEST = 20_000_000
 """Bytes of a file that are searched for a passage; it is opened all the same."""
@@ -37,7 +37,7 @@ class FileLocation:
     gone: bool = False
 
 
-async def locate_citation(workspace: "Lends", citation: Citation) -> FileLocation:
+async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
     """Return where the words of a citation stand now, or stood.
 
     Raises:
@@ -48,7 +48,7 @@ async def locate_citation(workspace: "Lends", citation: Citation) -> FileLocatio
 
 
 async def locate_document_line(
-    workspace: "Lends", document: str, line: int
+    workspace: "Workspace", document: str, line: int
 ) -> FileLocation:
     """Return a line of a document as it was read.
 

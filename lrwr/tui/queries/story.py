@@ -16,7 +16,7 @@ from lrwr.tui.input.commands import CompletionContext
 from lrwr.tui.scope import ChatScope
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 FIRST_WORDS = 70
 """Characters of a scene's beginning that tell it from the others."""
@@ -38,19 +38,19 @@ class HorizonStop:
     present: bool = False
 
 
-def require_ingested(workspace: "Lends") -> None:
+def require_ingested(workspace: "Workspace") -> None:
     """Make sure that anything was read.
 
     Raises:
         NotFound: Nothing was.
     """
-    if not workspace.begun:
+    if not workspace.is_ingested:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )
 
 
-async def load_story(workspace: "Lends", as_of: str) -> Bible:
+async def load_story(workspace: "Workspace", as_of: str) -> Bible:
     """Return all that is known up to a place, the whole story for an empty one.
 
     Raises:
@@ -62,7 +62,7 @@ async def load_story(workspace: "Lends", as_of: str) -> Bible:
     return await bible.read(horizon)
 
 
-async def resolve_character_name(workspace: "Lends", name: str, as_of: str) -> str:
+async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) -> str:
     """Return the name of the character whom the writer calls so, up to a place.
 
     Raises:
@@ -72,7 +72,7 @@ async def resolve_character_name(workspace: "Lends", name: str, as_of: str) -> s
 
 
 async def move_chat_scope(
-    workspace: "Lends", scope: ChatScope, as_of: str
+    workspace: "Workspace", scope: ChatScope, as_of: str
 ) -> ChatScope:
     """Return the scope as of another place; who is not known there is let go.
 
@@ -90,14 +90,14 @@ async def move_chat_scope(
     return replace(there, character=name)
 
 
-async def list_horizon_stops(workspace: "Lends", as_of: str) -> list[HorizonStop]:
+async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
     """Return every place to stop at, in story order; the whole story is none of them.
 
     Raises:
         NotFound: Nothing was read.
     """
     require_ingested(workspace)
-    order = await workspace.order()
+    order = await workspace.finder().story_order()
     found: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
     for document, chapter, number in order.told():
@@ -154,7 +154,7 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 
 
 async def load_completion_context(
-    workspace: "Lends", as_of: str, before: CompletionContext
+    workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
     """Return the characters known by `as_of`, and the places of the whole story.
 
@@ -164,7 +164,7 @@ async def load_completion_context(
         NotFound: There is no such place in the story.
         StoreProblem: The library cannot be read.
     """
-    if not workspace.begun:
+    if not workspace.is_ingested:
         return CompletionContext()
     canon = workspace.library.root / CANON_FILE_NAME
     decided_at = canon.stat().st_mtime_ns if canon.exists() else 0
@@ -175,7 +175,7 @@ async def load_completion_context(
     bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     characters = (await bible.read(horizon)).characters
-    chapters = (await workspace.order()).told()
+    chapters = (await workspace.finder().story_order()).told()
     places = {
         f"ch{number}": chapter.title
         for _, chapter, number in chapters

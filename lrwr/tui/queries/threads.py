@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words
+from lrwr.app.threads import export_thread
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.queries.story import require_ingested
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 FOUND = 20
 """Turns that a search through conversations gives at most."""
@@ -28,7 +29,7 @@ class ThreadMatch:
     words: str
 
 
-async def load_threads(workspace: "Lends") -> Sequence[Thread]:
+async def load_threads(workspace: "Workspace") -> Sequence[Thread]:
     """Return the conversations, the one that was spoken in last first.
 
     Raises:
@@ -39,7 +40,7 @@ async def load_threads(workspace: "Lends") -> Sequence[Thread]:
 
 
 async def load_thread_with_turns(
-    workspace: "Lends", thread: ThreadId
+    workspace: "Workspace", thread: ThreadId
 ) -> tuple[Thread, Sequence[Turn]]:
     """Return a conversation with its turns.
 
@@ -49,7 +50,7 @@ async def load_thread_with_turns(
     return await workspace.threads.thread(thread), await workspace.threads.turns(thread)
 
 
-async def search_threads(workspace: "Lends", text: str) -> list[ThreadMatch]:
+async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
     wanted = extract_content_words(text)
     if not wanted:
@@ -61,7 +62,7 @@ async def search_threads(workspace: "Lends", text: str) -> list[ThreadMatch]:
     return list(found.values())
 
 
-async def delete_thread(workspace: "Lends", thread: ThreadId) -> int:
+async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
     """Delete a conversation; return how many are gone for good, after 30 days."""
     now = time.time()
     await workspace.threads.delete(thread, now)
@@ -69,7 +70,7 @@ async def delete_thread(workspace: "Lends", thread: ThreadId) -> int:
 
 
 async def export_thread_to_file(
-    workspace: "Lends", thread: ThreadId, path: str
+    workspace: "Workspace", thread: ThreadId, path: str
 ) -> Path:
     """Write a conversation to the file that the writer names, and return which.
 
@@ -78,11 +79,11 @@ async def export_thread_to_file(
         LrwrError: It cannot be written.
     """
     file = _expanded(path)
-    await workspace.export(thread, file)
+    await export_thread(workspace, thread, file)
     return file
 
 
-async def suggest_export_path(workspace: "Lends", title: str) -> str:
+async def suggest_export_path(workspace: "Workspace", title: str) -> str:
     """Return where a conversation may be written: beside the library, by its title."""
     words = "".join(one if one.isalnum() else " " for one in title.casefold()).split()
     name = "-".join(words)[:40].strip("-") or "conversation"

@@ -1,20 +1,22 @@
-"""What is asked of the services, in the words of the screen. All of it runs backstage."""
+"""What is asked of the workspace, in the words of the screen. All of it runs backstage."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lrwr.app.egress import announce_first_uses, list_data_leaving
 from lrwr.app.presenters.threads import find_thread
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
 from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.scope import ChatOptions, ChatScope
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +35,32 @@ class Welcome:
     turns: tuple[Turn, ...] = ()
 
 
-async def load_welcome(workspace: "Lends", options: ChatOptions) -> Welcome:
+async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
     """Return how things stand, once all that is slow to load is loaded.
 
     Raises:
         NotFound: There is no such character, conversation or place in the story.
         SettingsProblem: The language model that is set has no key or no name.
     """
-    if not workspace.begun:
+    if not workspace.is_ingested:
         return Welcome(ChatScope())
     session = workspace.sessions()
     scope = await resolve_chat_scope(workspace, options)
     turns = await workspace.threads.turns(scope.thread) if scope.thread else []
     counts = await workspace.passages.counts(workspace.settings.pipeline)
+    leaving, first_uses = list_data_leaving(workspace.egress), list[str]()
+    announce_first_uses(workspace.egress, HOSTED_SERVICES, first_uses.append)
     return Welcome(
         scope,
         session.model,
         counts,
-        workspace.leaving(),
-        workspace.first_use(),
+        leaving,
+        tuple(first_uses),
         tuple(turns),
     )
 
 
-async def resolve_chat_scope(workspace: "Lends", options: ChatOptions) -> ChatScope:
+async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> ChatScope:
     """Return where the writer begins.
 
     Raises:
@@ -79,7 +83,7 @@ async def resolve_chat_scope(workspace: "Lends", options: ChatOptions) -> ChatSc
 
 
 async def load_stopped_turn(
-    workspace: "Lends", scope: ChatScope, text: str
+    workspace: "Workspace", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
     """Return what was kept of a turn that was stopped; None where nothing was."""
     thread = scope.thread
@@ -93,10 +97,10 @@ async def load_stopped_turn(
 
 
 async def stream_answer(
-    workspace: "Lends", scope: ChatScope, text: str
+    workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
-    if not workspace.begun:
+    if not workspace.is_ingested:
         raise NotFound(
             "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
         )

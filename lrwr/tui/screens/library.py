@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Input, ProgressBar, Static
 
+from lrwr.app.ingestion import ingest_manuscript
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
@@ -26,7 +27,7 @@ from lrwr.tui.screens.dialogs import ModalSheet
 from lrwr.tui.service_thread import ServiceThread
 
 if TYPE_CHECKING:
-    from lrwr.tui.services import Lends
+    from lrwr.app.container import Workspace
 
 SHOWN = 100
 """Jobs that are looked at."""
@@ -45,10 +46,10 @@ class LibraryOverview:
     root: Path
 
 
-async def load_library_overview(workspace: "Lends") -> LibraryOverview:
+async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
     """Return how the library stands."""
     root, folders = workspace.library.root, workspace.manuscript()
-    if not workspace.begun:
+    if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
     counts = await workspace.passages.counts(workspace.settings.pipeline)
     jobs = await workspace.jobs.jobs(limit=SHOWN)
@@ -81,7 +82,9 @@ class LibraryScreen(ModalSheet[bool]):
             super().__init__()
             self.event = event
 
-    def __init__(self, stage: "ServiceThread[Lends]", learned: Sequence[str]) -> None:
+    def __init__(
+        self, stage: "ServiceThread[Workspace]", learned: Sequence[str]
+    ) -> None:
         super().__init__()
         self._services = stage
         self._learned = learned
@@ -191,10 +194,10 @@ class LibraryScreen(ModalSheet[bool]):
 
 
 async def _ingest(
-    workspace: "Lends", folder: str, seen: Callable[[IngestEvent], None]
+    workspace: "Workspace", folder: str, seen: Callable[[IngestEvent], None]
 ) -> list[str]:
-    report = await workspace.ingest(
-        _resolve_targets(workspace.library.root, folder), seen
+    report = await ingest_manuscript(
+        workspace, _resolve_targets(workspace.library.root, folder), seen
     )
     counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [

@@ -7,7 +7,7 @@ import keyring
 import numpy as np
 import pytest
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.app.maintenance.repair import repair_library
@@ -61,8 +61,8 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 async def embed(library: Library, document: str, folder: Path) -> None:
     """Keep two passages with vectors as the local model makes them."""
     settings = load_settings(folder / "novel", {}, {})
-    async with open_services(settings) as services:
-        local = services._local
+    async with open_workspace(settings) as workspace:
+        local = workspace.embedders.local
         space = local.space
         chunks = some_chunks(TEXTS, document=ONE, pipeline=Pipeline.AGENTIC)
         if document == TWO:
@@ -80,11 +80,11 @@ async def embed(library: Library, document: str, folder: Path) -> None:
 async def search(folder: Path, env: dict[str, str]) -> str:
     """Search by meaning once, as a command does; return what the index remarks."""
     settings = load_settings(folder / "novel", env, {})
-    async with open_services(settings) as services:
-        index = await services._vectors()
+    async with open_workspace(settings) as workspace:
+        index = await workspace.retrieval.vector_index.open()
         assert index is not None
         await index.catch_up()
-        query = np.ones(services._local.dimensions, np.float32)
+        query = np.ones(workspace.embedders.local.dimensions, np.float32)
         assert len(await index.nearest(query, scope=SearchScope(), limit=9)) >= 2
         return index.remark
 

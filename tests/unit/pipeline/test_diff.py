@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.container import open_services
+from lrwr.app.container import open_workspace
 from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
+from lrwr.app.ingestion import create_processing_service
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.settings.loader import load_settings
@@ -43,17 +44,17 @@ def settings_of(folder: Path) -> Settings:
 
 
 async def ingested(folder: Path) -> StoryKnowledge:
-    async with open_services(settings_of(folder)) as services:
-        await services.processing([folder]).process(lambda event: None)
-        return replace(await services.bible().knowledge(), wondered=())
+    async with open_workspace(settings_of(folder)) as workspace:
+        await create_processing_service(workspace, [folder]).process(lambda event: None)
+        return replace(await workspace.bible().knowledge(), wondered=())
 
 
 async def compared(folder: Path, asked: DiffRequest) -> ManuscriptDiff:
     place = folder.parent / "place"
     place.mkdir()
-    async with open_services(settings_of(folder)) as services:
+    async with open_workspace(settings_of(folder)) as workspace:
         found = await diff_manuscript(
-            services, [folder], asked, place, lambda event: None
+            workspace, [folder], asked, place, lambda event: None
         )
     shutil.rmtree(place)
     return found

@@ -33,7 +33,7 @@ from tests.fakes.wakings import (
 )
 
 LOADED = """
-import lrwr.cli.chat.live_answer, lrwr.cli.commands.ask, lrwr.app.workspace, lrwr.app.watch
+import lrwr.cli.chat.live_answer, lrwr.cli.commands.ask, lrwr.app.sessions, lrwr.app.watch
 import lrwr.core.adapters.storage.supabase.knowledge_store, postgrest, supabase_auth
 import lrwr.core.adapters.storage.supabase.realtime
 import sys; print(*sys.modules)

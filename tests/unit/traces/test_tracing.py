@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.app import container
-from lrwr.app.container import Services
+from lrwr.app.container import Workspace
+from lrwr.app.ingestion import create_processing_service
 from lrwr.app.telemetry.ingestion import (
     MOST_DOCUMENTS,
     IngestionTraceRecorder,
@@ -54,9 +55,9 @@ def turn_of(*events: TurnEvent, asking: TurnRequest | None = None) -> TraceSpan:
     heard = TurnTraceRecorder(asking or TurnRequest("Where is Nell?"), clock)
     for event in events:
         clock.time += 1
-        heard.hear(event)
+        heard.record(event)
     clock.time += 1
-    return heard.trace()
+    return heard.to_span()
 
 
 def shape(span: TraceSpan) -> tuple[str, TraceStepKind, float, float]:
@@ -108,9 +109,9 @@ def ingestion(*events: IngestEvent) -> TraceSpan:
     heard = IngestionTraceRecorder(clock, handed.append)
     for event in events:
         clock.time += 1
-        heard.hear(event)
+        heard.record(event)
     assert handed == [*events]
-    return heard.trace()
+    return heard.to_span()
 
 
 def test_documents_in_work_at_once_have_their_own_stages() -> None:
@@ -144,40 +145,40 @@ def test_of_a_large_library_only_the_first_documents_are_told() -> None:
 
 
 @pytest.fixture
-async def services(tmp_path: Path) -> AsyncIterator[Services]:
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
     """The services of a book of one page, before it is read."""
     (tmp_path / "1.md").write_text("# One\n\nNell Tallow lit the lamp.\n")
     env = {"LRWR_EMBEDDING_MODEL": "off"}
     settings = load_settings(tmp_path, env, {}, user=tmp_path / "none.toml")
-    async with container.open_services(settings) as opened:
+    async with container.open_workspace(settings) as opened:
         yield opened
 
 
-async def read(services: Services, tracer: MemoryTracer, *, dry_run: bool) -> None:
-    service = services.processing([services.library.root])
+async def read(workspace: Workspace, tracer: MemoryTracer, *, dry_run: bool) -> None:
+    workspace.egress.tracer = tracer
+    service = create_processing_service(workspace, [workspace.library.root])
     assert isinstance(service, TracedProcessingService)
-    service.traced(tracer, lambda: 100.0)
     await service.process(lambda _: None, dry_run=dry_run)
 
 
-async def test_a_reading_is_traced_and_a_dry_run_is_not(services: Services) -> None:
+async def test_a_reading_is_traced_and_a_dry_run_is_not(workspace: Workspace) -> None:
     tracer = MemoryTracer()
-    await read(services, tracer, dry_run=True)
+    await read(workspace, tracer, dry_run=True)
     assert tracer.traces == []
-    await read(services, tracer, dry_run=False)
+    await read(workspace, tracer, dry_run=False)
     (trace,) = tracer.traces
     assert trace.facts["processed"] == 1
     assert [step.name for step in trace.steps] == ["document", "weaving"]
 
 
 async def test_a_turn_that_is_stopped_or_fails_is_traced_as_such(
-    services: Services,
+    workspace: Workspace,
 ) -> None:
     tracer = MemoryTracer()
-    await read(services, MemoryTracer(), dry_run=False)
-    sessions = services.sessions()
+    await read(workspace, MemoryTracer(), dry_run=False)
+    workspace.egress.tracer = tracer
+    sessions = workspace.sessions()
     assert isinstance(sessions, TracedSessionService)
-    sessions.traced(tracer)
     async with aclosing(sessions.ask(TurnRequest("Who lit the lamp?"))) as events:
         await anext(events)
         assert tracer.traces == []

@@ -33,16 +33,16 @@ PULLING = """
 import asyncio, os, resource, signal, sys
 from pathlib import Path
 from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.storage.sqlite.database import Database
-from lrwr.app.transfer.files import bring_files
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.app.transfer.files import download_files
 
 def untold(what, done, of):
     pass
 
 async def pull(there):
-    database = Database(there / "library.db")
+    database = SqliteDatabase(there / "library.db")
     away = FolderFileStore(there / "away")
-    await bring_files(database, there, away, there / "book", untold)
+    await download_files(database, there, away, there / "book", untold)
 
 {want}
 asyncio.run(pull(Path(sys.argv[1])))

@@ -160,7 +160,7 @@ async def check_openai(
 ) -> HealthFinding:
     """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
     part = "language model"
-    refused = keyring.refusal("openai")
+    refused = keyring.consent_refusal("openai")
     if refused is not None:
         return HealthFinding(
             part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
@@ -182,7 +182,7 @@ async def check_web(
 ) -> HealthFinding:
     """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
     part = "web search"
-    refused = keyring.refusal("tavily")
+    refused = keyring.consent_refusal("tavily")
     if refused is not None:
         return HealthFinding(
             part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
@@ -238,7 +238,7 @@ def _in_short(connection: Connected | None) -> Connected:
 def _failed(
     part: str, error: LrwrError, keyring: Keyring, service: str
 ) -> HealthFinding:
-    if keyring.refusal(service) is not None:
+    if keyring.consent_refusal(service) is not None:
         return HealthFinding(
             part, HealthState.OFF, end_with_full_stop(str(error)), error.hint
         )

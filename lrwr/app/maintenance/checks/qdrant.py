@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
-from lrwr.app.container import Services, open_services
+from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.maintenance.finding import (
     HealthFinding,
     HealthState,
@@ -18,11 +18,11 @@ from lrwr.app.maintenance.finding import (
 )
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
-from lrwr.core.adapters.vectors.qdrant import (
-    build_collection_name,
+from lrwr.core.adapters.vectors.collection import QdrantCollection
+from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
+from lrwr.core.adapters.vectors.qdrant_factory import (
     build_library_key,
     build_qdrant_connection,
-    read_local_mark,
 )
 from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantConnection,
@@ -79,13 +79,13 @@ async def check_qdrant(
         return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
     try:
         connection = build_qdrant_connection(settings, env)
-        async with open_services(settings) as services:
-            refused = services.outward.refusal("qdrant")
+        async with open_workspace(settings) as workspace:
+            refused = workspace.egress.consent_refusal("qdrant")
             if refused is not None or connection is None:
                 detail = f"Qdrant is not asked. {_MEANWHILE}"
                 remedy = refused.told if refused else ""
                 return HealthFinding(PART, HealthState.WARNING, detail, remedy)
-            return await _looked_at(settings, services, connection, model)
+            return await _looked_at(settings, workspace, connection, model)
     except ServiceUnavailable as error:
         detail = f"{end_with_full_stop(str(error))} {_MEANWHILE}"
         return HealthFinding(PART, HealthState.WARNING, detail, error.hint)
@@ -95,18 +95,16 @@ async def check_qdrant(
 
 async def _looked_at(
     settings: Settings,
-    services: Services,
+    workspace: Workspace,
     connection: QdrantConnection,
     model: EmbeddingSpace,
 ) -> HealthFinding:
-    from lrwr.core.adapters.vectors.collection import QdrantCollection
-
-    pipeline, library = settings.pipeline, services.library
-    outward = services.outward
-    feed = SqliteChangeFeed(outward.database)
+    pipeline, library = settings.pipeline, workspace.library
+    egress = workspace.egress
+    feed = SqliteChangeFeed(egress.database)
     apart = build_library_key(library.root, await feed.library())
     wire = QdrantHttpClient(
-        connection, noting=None if connection.own else outward.noting
+        connection, noting=None if connection.own else egress.request_logger
     )
     name = build_collection_name(apart, pipeline, model.space)
     async with aclosing(QdrantCollection(wire, name, model.dimensions)) as collection:

@@ -115,7 +115,7 @@ def describe_working_copy(
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     """Return why nothing may be asked: a denial holds for a project that is only set."""
-    refused = keyring.refusal(SUPABASE_SERVICE)
+    refused = keyring.consent_refusal(SUPABASE_SERVICE)
     if refused is not None:
         return refused
     if keyring.consents.answer(keyring.library, SUPABASE_SERVICE) is not False:

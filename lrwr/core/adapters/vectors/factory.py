@@ -1,4 +1,4 @@
-"""Which keeper of the vector index port suits a library."""
+"""Selects the vector index of a library that stores its vectors on this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

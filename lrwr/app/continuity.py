@@ -1,0 +1,127 @@
+"""Contradictions: the language model that judges pairs, and what each save brings in."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lrwr.app.container import Workspace
+from lrwr.app.egress import create_chat_model, create_price_lookup, describe_refusal
+from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.continuity.guard import find_contradictions
+from lrwr.core.continuity.judge import PairJudge
+from lrwr.core.continuity.pair_selection import find_statement_pairs
+from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.verdicts import verify_judgements
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError
+from lrwr.pipeline.budget import ModelBudget
+
+if TYPE_CHECKING:
+    from lrwr.core.continuity.pairs import StatementPair
+
+
+def create_pair_judge(
+    workspace: Workspace, *, may_ask: bool = True, calls: int = 0
+) -> PairJudge | None:
+    """Return what judges pairs that no rule compares; None without a language model.
+
+    Without consent it still returns cached judgements. It makes at most `calls`
+    requests, 0 for any number.
+
+    Raises:
+        SettingsProblem: The configured language model has no key or no name.
+    """
+    settings = workspace.settings
+    access = workspace.egress.model_access(may_ask=may_ask)
+    chat = create_chat_model(settings, ModelRole.ANALYST, access)
+    if chat is None:
+        return None
+    price, name = create_price_lookup(settings), chat.name
+    meter = ModelBudget(
+        lambda usage: price(usage, name), settings.model.budget, most_calls=calls
+    )
+    if access.refusal is not None:
+        meter.stop(describe_refusal(access.refusal))
+    return PairJudge(chat, workspace.stores.analysis, meter)
+
+
+async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]:
+    """Return what contradicts confirmed canon, in the order of the text.
+
+    Raises:
+        NotFound: Nothing has been ingested here.
+    """
+    knowledge = await workspace.bible().knowledge()
+    return await asyncio.to_thread(find_contradictions, knowledge)
+
+
+class ContradictionMonitor:
+    """Finds the contradictions that each save brings in, intended ones left out.
+
+    Where a language model reads each save, it also judges new pairs of statements.
+    `say` receives a notice of what could not be checked.
+    """
+
+    def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
+        self._workspace = workspace
+        self._say = say
+        self._known: frozenset[str] = frozenset()
+        self._pairs: frozenset[StatementPair] = frozenset()
+
+    async def find_new(
+        self, calls_made: int | None = None
+    ) -> tuple[Contradiction, ...]:
+        """Return the contradictions that were not there at the last call.
+
+        `calls_made` is what the save has asked a model already; with None no model is
+        asked. A library that cannot be read has none, and `say` is called.
+        """
+        if self._workspace.settings.pipeline is not Pipeline.AGENTIC:
+            return ()
+        try:
+            knowledge = await self._read_story()
+            ruled = await asyncio.to_thread(find_contradictions, knowledge)
+            judged = await self._judge(knowledge, ruled, calls_made)
+        except LrwrError as error:
+            self._say(f"Contradictions were not looked for. {error}")
+            return ()
+        slips = [one for one in (*ruled, *judged) if not one.intended]
+        new = tuple(one for one in slips if one.id not in self._known)
+        self._known = frozenset(one.id for one in slips)
+        return new
+
+    @property
+    def _asks_model(self) -> bool:
+        """Whether a language model reads each save."""
+        settings = self._workspace.settings
+        return settings.model.use != "off" and settings.watch.model == "on-save"
+
+    async def _read_story(self) -> StoryKnowledge:
+        bible = self._workspace.bible()
+        return await (bible.knowledge() if self._asks_model else bible.stated())
+
+    async def _judge(
+        self,
+        knowledge: StoryKnowledge,
+        ruled: tuple[Contradiction, ...],
+        calls_made: int | None,
+    ) -> tuple[Contradiction, ...]:
+        """Return what a model finds in new pairs, and has found in all others."""
+        if not self._asks_model:
+            return ()
+        pairs = await asyncio.to_thread(find_statement_pairs, knowledge)
+        new_pairs = [pair for pair in pairs if pair not in self._pairs]
+        limit = self._workspace.settings.watch.calls
+        calls = 0 if calls_made is None else max(0, limit - calls_made)
+        judge = create_pair_judge(self._workspace, may_ask=calls > 0, calls=calls)
+        if judge is None:
+            return ()
+        self._pairs = frozenset(pairs)
+        if calls:
+            result = await judge.judge(new_pairs)
+            if result.unjudged and result.stopped:
+                self._say(f"Not all was judged. {result.stopped}")
+        cached = await judge.kept(pairs)
+        judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
+        return verify_judgements(judged, knowledge, judge.name, ruled).found

@@ -1,0 +1,227 @@
+"""Search over one library: indexes, embedder, reranker and the passage finder."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from lrwr.app.egress import ExternalAccess
+from lrwr.core.adapters.embed.local import LocalEmbedder
+from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
+from lrwr.core.adapters.vectors.factory import open_local_vector_index
+from lrwr.core.canon.model import Canon
+from lrwr.core.model.chunks import Pipeline
+from lrwr.core.retrieval.confidence import (
+    SHIPPED_CALIBRATIONS,
+    CalibrationTable,
+    get_calibration_path,
+    index_calibrations,
+    load_calibrations,
+)
+from lrwr.core.retrieval.service import PassageFinder
+from lrwr.core.retrieval.story_search import StorySearch
+
+if TYPE_CHECKING:
+    from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.ports.embedder import Embedder
+    from lrwr.core.ports.lexical_index import LexicalIndex
+    from lrwr.core.ports.record_store import PassageStore
+    from lrwr.core.ports.reranker import Reranker
+    from lrwr.core.ports.story_store import StoryStore
+    from lrwr.core.ports.vector_index import VectorIndex
+
+MAX_THREADS = 8
+"""More threads than this do not make the local embedding model faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRecords:
+    """Stored records that a search reads."""
+
+    database: "SqliteDatabase"
+    passages: "PassageStore"
+    stories: "StoryStore"
+    load_canon: Callable[[], Canon]
+
+
+class Embedders:
+    """The embedding models of one library, loaded at the first text."""
+
+    def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
+        self._egress = egress
+        self._stack = stack
+
+    @cached_property
+    def local(self) -> LocalEmbedder:
+        """The model on this machine."""
+        settings = self._egress.settings.embedding
+        library = self._egress.library
+        folder = library.resolve(settings.folder) if settings.folder else None
+        threads = settings.threads or min(os.cpu_count() or 1, MAX_THREADS)
+        embedder = LocalEmbedder(folder, threads=threads)
+        self._stack.callback(embedder.close)
+        return embedder
+
+    @cached_property
+    def configured(self) -> "Embedder | None":
+        """The model that the settings select; None where nothing is embedded."""
+        if self._egress.settings.embedding.model == "off":
+            return None
+        return self._egress.hosted_embedder(self.local.count_tokens) or self.local
+
+
+class LazyVectorIndex:
+    """The vector index of one pipeline, opened at the first search that needs it."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        passages: "PassageStore",
+        embedder: "Embedder | None",
+        egress: ExternalAccess,
+        stack: AsyncExitStack,
+    ) -> None:
+        self._pipeline = pipeline
+        self._passages = passages
+        self._embedder = embedder
+        self._egress = egress
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._index: VectorIndex | None = None
+
+    async def open(self) -> "VectorIndex | None":
+        """Return the index, the same one each time; None where nothing is embedded.
+
+        Raises:
+            SettingsProblem: The address of the Qdrant server is not allowed.
+        """
+        async with self._opening:
+            if self._index is None and self._embedder is not None:
+                self._index = await self._open(self._embedder)
+                if self._index is not None:
+                    self._stack.push_async_callback(self._index.aclose)
+            return self._index
+
+    async def _open(self, embedder: "Embedder") -> "VectorIndex | None":
+        counts = await self._passages.counts(self._pipeline)
+        if not counts.embedded:
+            return None
+        egress = self._egress
+        settings, library = egress.settings, egress.library
+        feed = SqliteChangeFeed(egress.database)
+        if settings.vectors.keeper != "qdrant":
+            return await open_local_vector_index(
+                library.index_dir,
+                feed,
+                pipeline=self._pipeline,
+                space=embedder.space,
+                dimensions=embedder.dimensions,
+                chunks=counts.embedded,
+            )
+        from lrwr.core.adapters.vectors import qdrant_factory
+
+        return qdrant_factory.create_qdrant_index(
+            replace(settings, pipeline=self._pipeline),
+            os.environ,
+            library.index_dir,
+            feed,
+            library=qdrant_factory.build_library_key(
+                library.root, await feed.library()
+            ),
+            space=embedder.space,
+            dimensions=embedder.dimensions,
+            refused=egress.consent_refusal("qdrant"),
+            noting=egress.request_logger,
+        )
+
+
+class RetrievalComponents:
+    """Parts of search over one library, built on first use and closed by `stack`.
+
+    `say` receives a notice when the calibration file cannot be used.
+    """
+
+    def __init__(
+        self,
+        records: IndexedRecords,
+        embedders: Embedders,
+        egress: ExternalAccess,
+        stack: AsyncExitStack,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = egress.settings
+        self.records = records
+        self.embedders = embedders
+        self._egress = egress
+        self._stack = stack
+        self._say = say
+
+    def finder(self) -> PassageFinder:
+        """Return the service that finds passages of the configured pipeline."""
+        return PassageFinder(
+            store=self.records.passages,
+            lexical=self.lexical_index,
+            embedder=self.embedders.configured,
+            vectors=self.vector_index.open,
+            reranker=self.reranker,
+            candidates=self.settings.rerank.looked_at,
+            order_patterns=self.settings.manuscript.order,
+            canon=self.records.load_canon,
+            story=StorySearch(self.records.stories),
+            calibrations=self.calibrations(),
+        )
+
+    def calibrations(self) -> CalibrationTable:
+        """Return the calibrations shipped with lrwr, replaced by those fitted here."""
+        fitted, problem = load_calibrations(get_calibration_path(self._egress.library))
+        if problem and self._say is not None:
+            self._say(problem)
+        return {**SHIPPED_CALIBRATIONS, **index_calibrations(fitted)}
+
+    @cached_property
+    def lexical_index(self) -> "LexicalIndex":
+        """The full-text index."""
+        return SqliteLexicalIndex(self.records.database)
+
+    @cached_property
+    def vector_index(self) -> LazyVectorIndex:
+        """The vector index of the configured pipeline."""
+        return self.open_vector_index(self.settings.pipeline)
+
+    def open_vector_index(self, pipeline: Pipeline) -> LazyVectorIndex:
+        """Return a vector index of `pipeline`, which opens itself when it is needed."""
+        return LazyVectorIndex(
+            pipeline,
+            self.records.passages,
+            self.embedders.configured,
+            self._egress,
+            self._stack,
+        )
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The configured reranker; None where it is turned off or needs embeddings."""
+        return self._egress.hosted_reranker() or self.local_reranker
+
+    @cached_property
+    def local_reranker(self) -> "Reranker | None":
+        """The reranker on this machine, which also ranks sentences of answers."""
+        return self.create_local_reranker(self.settings.pipeline)
+
+    def create_local_reranker(self, pipeline: Pipeline) -> "Reranker | None":
+        """Return a local reranker with word counts of `pipeline`; None if turned off."""
+        settings = self.settings
+        if settings.rerank.model == "off" or settings.embedding.model == "off":
+            return None
+        frequencies = partial(
+            self.lexical_index.document_frequencies, pipeline=pipeline
+        )
+        return LateInteractionReranker(
+            self.embedders.local, find_sentence_spans, frequencies
+        )

@@ -1,0 +1,165 @@
+"""The chat session service: which models answer a turn, and where it is traced."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from lrwr.app.egress import (
+    ModelAccess,
+    create_chat_model,
+    create_price_lookup,
+    describe_refusal,
+)
+from lrwr.core.adapters.chat.factory import ModelRole
+from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.bible.service import BibleService
+from lrwr.core.chat.context.gap_finder import GapFinder
+from lrwr.core.chat.context.tool_loop import LookupLoop
+from lrwr.core.chat.extractive.sentence_ranking import PassageSource
+from lrwr.core.chat.generation.avatars import (
+    AvatarWithRemark,
+    ExtractiveAvatar,
+    ModelAvatar,
+)
+from lrwr.core.chat.history import MeteredChatModel
+from lrwr.core.chat.planning.model import ModelPlanner
+from lrwr.core.chat.planning.rules import plan_by_rules
+from lrwr.core.chat.service import AvatarSessionService
+from lrwr.core.chat.turn_models import TurnModels, plan_without_model
+from lrwr.core.model.usage import compute_price, compute_total_price, parse_prices
+from lrwr.core.settings.model import Settings
+
+if TYPE_CHECKING:
+    from lrwr.core.bible.values import Bible
+    from lrwr.core.canon.decision import CanonChange, Decision
+    from lrwr.core.chat.state import TurnQuestion
+    from lrwr.core.model.turns import QuestionPlan
+    from lrwr.core.ports.chat_model import ChatModel
+    from lrwr.core.ports.lexical_index import LexicalIndex
+    from lrwr.core.ports.record_store import PassageStore
+    from lrwr.core.ports.reranker import Reranker
+    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.ports.tracer import Tracer
+    from lrwr.core.ports.web_search import WebSearch
+    from lrwr.core.retrieval.service import PassageFinder
+
+PASSAGE_LIMIT = 20
+"""Passages that an answer may draw on: as many as are reranked. How many of them a
+model is sent depends on their tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDependencies:
+    """Stores and services that a chat session reads and writes.
+
+    `decide` records a decision of the user's in the canon. `reranker` ranks sentences
+    of extractive answers on this machine; None keeps the order of the search.
+    """
+
+    settings: Settings
+    bible: BibleService
+    finder: "PassageFinder"
+    passages: "PassageStore"
+    lexical_index: "LexicalIndex"
+    reranker: "Reranker | None"
+    threads: "ThreadStore"
+    decide: "Callable[[Decision], CanonChange]"
+    now: Callable[[], float]
+
+
+def create_session_service(
+    parts: SessionDependencies,
+    access: ModelAccess,
+    *,
+    web: "WebSearch | None" = None,
+    tracer: "Tracer | None" = None,
+) -> AvatarSessionService:
+    """Return the service that answers questions and stores threads.
+
+    `tracer` receives a trace of each turn; None traces nothing.
+
+    Raises:
+        SettingsProblem: The configured model has no key or no name, or `model.prices`
+            cannot be parsed.
+    """
+    model = parts.settings.model
+    prices = parse_prices(model.prices) if model.use != "off" else {}
+    service: Callable[..., AvatarSessionService] = AvatarSessionService
+    if tracer is not None:
+        from lrwr.app.telemetry.turns import TracedSessionService
+
+        service = partial(TracedSessionService, tracer)
+    return service(
+        bible=parts.bible,
+        finder=parts.finder,
+        passages=parts.passages,
+        threads=parts.threads,
+        voices=_create_turn_models(parts, access),
+        price=partial(compute_price, table=prices),
+        web=web,
+        decide=parts.decide,
+        pipeline=parts.settings.pipeline,
+        limit=PASSAGE_LIMIT,
+        now=parts.now,
+        new_id=lambda: uuid4().hex,
+    )
+
+
+def _create_turn_models(
+    parts: SessionDependencies, access: ModelAccess
+) -> Callable[[], TurnModels]:
+    """Return a factory of one turn's models: language models, else extractive answers.
+
+    All turns share the connections; each turn counts its own usage.
+    """
+    settings = parts.settings
+    source = PassageSource(
+        parts.passages,
+        parts.lexical_index,
+        parts.reranker,
+        find_sentence_spans,
+        settings.pipeline,
+    )
+    extractive = ExtractiveAvatar(source)
+    if access.may_ask and access.refusal is not None:
+        reason = describe_refusal(access.refusal)
+        remark = f"Answered without a language model. {reason}"
+        avatar = AvatarWithRemark(extractive, remark)
+        return partial(TurnModels, plan_without_model, avatar)
+    planner = create_chat_model(settings, ModelRole.PLANNER, access)
+    answerer = create_chat_model(settings, ModelRole.AVATAR, access)
+    if planner is None or answerer is None:
+        return partial(TurnModels, plan_without_model, extractive)
+    return partial(_use_language_models, settings, planner, answerer, source)
+
+
+def _use_language_models(
+    settings: Settings,
+    planner: "ChatModel",
+    answerer: "ChatModel",
+    source: PassageSource,
+) -> TurnModels:
+    planning, answering = MeteredChatModel(planner), MeteredChatModel(answerer)
+    model = settings.model
+    plans = ModelPlanner(planning, model.plan_timeout)
+
+    async def plan(question: "TurnQuestion", bible: "Bible") -> "QuestionPlan":
+        return await plans.plan(question, bible, plan_by_rules(question, bible))
+
+    def compute_cost() -> float | None:
+        usages = ((one.usage, one.name) for one in (planning, answering))
+        return compute_total_price(usages, create_price_lookup(settings))
+
+    return TurnModels(
+        plan,
+        ModelAvatar(answering, source),
+        lambda: planning.taken() + answering.taken(),
+        seeker=LookupLoop(planning, model.plan_timeout, model.steps)
+        if model.steps
+        else None,
+        gaps=GapFinder(planning, model.plan_timeout),
+        cost=compute_cost,
+        asked_first=plans.messages,
+    )
