@@ -124,16 +124,14 @@ class LazyVectorIndex:
                 dimensions=embedder.dimensions,
                 chunks=counts.embedded,
             )
-        from lrwr.core.adapters.vectors import qdrant_factory
+        from lrwr.core.adapters.vectors import qdrant
 
-        return qdrant_factory.create_qdrant_index(
+        return qdrant.create_qdrant_index(
             replace(settings, pipeline=self._pipeline),
             os.environ,
             library.index_dir,
             feed,
-            library=qdrant_factory.build_library_key(
-                library.root, await feed.library()
-            ),
+            library=qdrant.build_library_key(library.root, await feed.library()),
             space=embedder.space,
             dimensions=embedder.dimensions,
             refused=egress.consent_refusal("qdrant"),

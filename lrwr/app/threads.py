@@ -21,7 +21,7 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
     return render_blocks_as_markdown(thread_to_blocks(stored, turns, places))
 
 
-async def export_thread(workspace: Workspace, thread: ThreadId, file: Path) -> None:
+async def write_thread_file(workspace: Workspace, thread: ThreadId, file: Path) -> None:
     """Write a thread to a new Markdown file.
 
     Raises:

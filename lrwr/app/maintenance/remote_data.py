@@ -16,10 +16,11 @@ from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventor
 from lrwr.core.adapters.storage.supabase.records import delete_remote_library
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors.maintenance import list_shards
-from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
-from lrwr.core.adapters.vectors.qdrant_factory import (
+from lrwr.core.adapters.vectors.qdrant import (
+    build_collection_name,
     build_library_key,
     build_qdrant_connection,
+    read_local_mark,
 )
 from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantHttpClient,

@@ -181,7 +181,7 @@ def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
             return subprocess.run(arguments, check=False).returncode
     except SuspendNotSupported as error:
         raise EditorError(
-            f"This terminal cannot be workspace to {program}",
+            f"This terminal cannot be lent to {program}",
             hint="Set VISUAL to an editor with a window of its own.",
         ) from error
     except OSError as error:

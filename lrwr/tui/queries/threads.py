@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words
-from lrwr.app.threads import export_thread
+from lrwr.app.threads import write_thread_file
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn
 from lrwr.tui.queries.story import require_ingested
@@ -79,7 +79,7 @@ async def export_thread_to_file(
         LrwrError: It cannot be written.
     """
     file = _expanded(path)
-    await export_thread(workspace, thread, file)
+    await write_thread_file(workspace, thread, file)
     return file
 
 

@@ -11,7 +11,7 @@ import pytest
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.vectors.collection import QdrantCollection
-from lrwr.core.adapters.vectors.qdrant_factory import (
+from lrwr.core.adapters.vectors.qdrant import (
     build_qdrant_connection,
     create_qdrant_index,
 )

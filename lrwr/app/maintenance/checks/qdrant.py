@@ -19,10 +19,11 @@ from lrwr.app.maintenance.finding import (
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
 from lrwr.core.adapters.vectors.collection import QdrantCollection
-from lrwr.core.adapters.vectors.qdrant import build_collection_name, read_local_mark
-from lrwr.core.adapters.vectors.qdrant_factory import (
+from lrwr.core.adapters.vectors.qdrant import (
+    build_collection_name,
     build_library_key,
     build_qdrant_connection,
+    read_local_mark,
 )
 from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantConnection,
