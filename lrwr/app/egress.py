@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
     from lrwr.core.ports.chat_model import ChatModel
-    from lrwr.core.ports.egress_log import EgressLog
     from lrwr.core.ports.experiment_log import ExperimentLog
     from lrwr.core.ports.tracer import Tracer
     from lrwr.core.ports.web_search import WebSearch
@@ -145,7 +145,7 @@ class ExternalAccess:
         return self.keyring.consent_refusal(service)
 
     @cached_property
-    def log(self) -> "EgressLog":
+    def log(self) -> "SqliteEgressLog":
         """The log of requests that left the machine."""
         from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 

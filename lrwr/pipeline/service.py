@@ -48,6 +48,17 @@ from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributo
 
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""
+LEASE = 10.0
+"""Seconds a worker may be silent before its job is given to another."""
+BEAT = 3.0
+"""Seconds between two signs of life."""
+PAUSE = 0.25
+"""Seconds between two looks at jobs that another run holds."""
+UNFINISHED = "unfinished"
+"""Ends the recipe's name of a document that must be completed by the next run."""
+INGEST_AGAIN = "Run `lrwr ingest` again."
+MOST_OPEN = 100_000
+"""Jobs that are looked at when asking what is not done yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +102,6 @@ def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools)
     return f"{parse.revision()}/{recipe.name(tools.embedder)}"
 
 
-LEASE = 10.0
-"""Seconds a worker may be silent before its job is given to another."""
-BEAT = 3.0
-"""Seconds between two signs of life."""
-PAUSE = 0.25
-"""Seconds between two looks at jobs that another run holds."""
-UNFINISHED = "unfinished"
-"""Ends the recipe's name of a document that must be completed by the next run."""
-INGEST_AGAIN = "Run `lrwr ingest` again."
-MOST_OPEN = 100_000
-"""Jobs that are looked at when asking what is not done yet."""
-
-
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
@@ -143,6 +141,7 @@ class DocumentProcessingService:
         self._missing_too = missing_too
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._looked: ManuscriptScan | None = None
+        self._name = partial(build_recipe_name, parse, recipe, tools)
 
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
@@ -240,9 +239,6 @@ class DocumentProcessingService:
         )
         return ManuscriptScan(listing, seen, changes)
 
-    def _name(self) -> str:
-        return build_recipe_name(self._parse, self._recipe, self._tools)
-
     async def _work(
         self,
         todo: Sequence[DocumentId],
@@ -314,20 +310,16 @@ class DocumentProcessingService:
         self, claim: JobClaim, there: Collection[DocumentId], progress: IngestProgress
     ) -> None:
         if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
-            await self._forget(claim, progress)
+            await _forget(self._store, claim, progress)
             return
         hold = _ClaimHeartbeat(self._jobs, claim)
         beating = asyncio.create_task(hold.beat())
         try:
             await self._learn(claim, hold, progress)
         except NotFound:
-            await self._forget(claim, progress)
+            await _forget(self._store, claim, progress)
         finally:
             beating.cancel()
-
-    async def _forget(self, claim: JobClaim, progress: IngestProgress) -> None:
-        if await self._store.forget(claim.order.document, claim):
-            progress.forgot(claim.order.document)
 
     async def _learn(
         self, claim: JobClaim, hold: "_ClaimHeartbeat", progress: IngestProgress
@@ -360,6 +352,13 @@ class DocumentProcessingService:
         if await self._store.replace(knowledge, seen, claim):
             progress.learned(read.counted)
         await self._runner.stored(document)
+
+
+async def _forget(
+    store: KnowledgeStore, claim: JobClaim, progress: IngestProgress
+) -> None:
+    if await store.forget(claim.order.document, claim):
+        progress.forgot(claim.order.document)
 
 
 class _ClaimHeartbeat:

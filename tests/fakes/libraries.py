@@ -22,10 +22,9 @@ from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.analysis_store import AnalysisStore
 from lrwr.core.ports.cast_store import CastStore
-from lrwr.core.ports.egress_log import EgressLog
 from lrwr.core.ports.job_queue import JobQueue
 from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.record_store import ChangeFeed, KnowledgeStore, PassageStore
+from lrwr.core.ports.record_store import KnowledgeStore, PassageStore
 from lrwr.core.ports.story_store import StoryStore
 from lrwr.core.ports.thread_store import ThreadStore
 from tests.fakes.records import (
@@ -45,13 +44,13 @@ class Library:
     knowledge: KnowledgeStore
     passages: PassageStore
     words: LexicalIndex
-    feed: ChangeFeed
+    feed: SqliteChangeFeed
     queue: JobQueue
     story: StoryStore
     casts: CastStore
     analysis: AnalysisStore
     threads: ThreadStore
-    sent: EgressLog
+    sent: SqliteEgressLog
     clock: Clock
 
     async def keep(self, knowledge: Knowledge, revision: str = "r1") -> None:

@@ -28,8 +28,8 @@ from lrwr.core.adapters.storage.supabase.records import (
     list_applied_migrations,
     list_remote_libraries,
 )
+from lrwr.core.model.accounts import Account
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
-from lrwr.core.ports.auth import Account
 from lrwr.core.settings.library import prepare_state_dir
 
 _READ_HERE = "select count(*) from processed"

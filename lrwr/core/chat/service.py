@@ -250,7 +250,9 @@ class AvatarSessionService:
         )
 
     async def _begin(self, asking: TurnRequest) -> _PendingTurn:
-        before = await self._before(asking)
+        before = None
+        if asking.thread is not None:
+            before = await self._threads.thread(asking.thread)
         state = _state(asking, before.state if before else NarrativeState())
         order = await self._finder.story_order()
         turns = await self._threads.turns(before.id) if before else []
@@ -280,11 +282,6 @@ class AvatarSessionService:
             if remark := format_changed_answer_remark(place):
                 _remark(said, remark)
 
-    async def _before(self, asking: TurnRequest) -> Thread | None:
-        if asking.thread is None:
-            return None
-        return await self._threads.thread(asking.thread)
-
     async def _question(
         self,
         text: str,
@@ -294,15 +291,7 @@ class AvatarSessionService:
     ) -> tuple[TurnQuestion, Bible]:
         horizon = await self._bible.horizon(state.as_of) if state.as_of else None
         bible = await self._bible.read(horizon)
-        if state.character:
-            name = find_profile_by_name(state.character, bible).name
-            state = replace(state, character=name)
-        elif state.mode is AnswerMode.IN_CHARACTER:
-            raise NotFound(
-                "Nobody is chosen to answer in character",
-                hint="Say who with `--character NAME`; `lrwr characters` lists them.",
-            )
-        state = replace(state, entities=_known(state.entities, bible))
+        state = _resolve_names(state, bible)
         recalled = await recall_history(turns, horizon, order, self._freshness)
         question = TurnQuestion(
             text=text,
@@ -341,19 +330,29 @@ class AvatarSessionService:
         return replace(turn, number=kept.turns)
 
     def _taken(self, said: TurnRecorder, asked_at: float) -> Turn:
-        model, cost = said.voices.avatar.model, said.voices.cost
-        paid = cost() if cost else None
-        usage = said.voices.taken()
-        return Turn(
-            id=TurnId(self._new_id()),
-            number=0,
-            asked_at=asked_at,
-            question=said.question.text,
-            output=said.output(model),
-            state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
-            usage=usage,
-            price=paid if cost else self._price(usage, model),
-        )
+        return _build_turn(TurnId(self._new_id()), said, asked_at, self._price)
+
+
+def _build_turn(
+    turn: TurnId,
+    said: TurnRecorder,
+    asked_at: float,
+    price: Callable[[Usage, str], float | None],
+) -> Turn:
+    """Return what a turn came to, complete or stopped; its number is not known yet."""
+    model, cost = said.voices.avatar.model, said.voices.cost
+    paid = cost() if cost else None
+    usage = said.voices.taken()
+    return Turn(
+        id=turn,
+        number=0,
+        asked_at=asked_at,
+        question=said.question.text,
+        output=said.output(model),
+        state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
+        usage=usage,
+        price=paid if cost else price(usage, model),
+    )
 
 
 async def _sought(
@@ -380,6 +379,23 @@ def _state(asking: TurnRequest, before: NarrativeState) -> NarrativeState:
         as_of=as_of,
         witnessed=witnessed,
     )
+
+
+def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
+    """Return the state with the character's full name and only names that are known.
+
+    Raises:
+        NotFound: The character is not in the story, or none is chosen to answer.
+    """
+    if state.character:
+        name = find_profile_by_name(state.character, bible).name
+        state = replace(state, character=name)
+    elif state.mode is AnswerMode.IN_CHARACTER:
+        raise NotFound(
+            "Nobody is chosen to answer in character",
+            hint="Say who with `--character NAME`; `lrwr characters` lists them.",
+        )
+    return replace(state, entities=_known(state.entities, bible))
 
 
 def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:

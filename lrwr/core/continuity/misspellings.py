@@ -8,9 +8,11 @@ from sys import intern
 from types import MappingProxyType
 
 from lrwr.core.bible.claims import VisibleFacts
+from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.statements import Statement, find_enclosing_sentence
 from lrwr.core.continuity.values import StatementSource
+from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.patterns import TITLE_WORDS
@@ -57,31 +59,26 @@ def find_misspelled_names(
                 continue
             wrong = _whole(name, found, text)
             if wrong:
-                rank = sight.key(document, span.start)
-                whole = find_enclosing_sentence(text, span)
-                place = sight.evidence(
-                    document, (whole,), RULES_KEEPER, Certainty.VERIFIED
-                )
-                yield (
-                    Statement(
-                        name,
-                        NAME_ATTRIBUTE,
-                        name,
-                        StatementSource.ANSWER,
-                        True,
-                        (-2, "", 0),
-                    ),
-                    Statement(
-                        name,
-                        NAME_ATTRIBUTE,
-                        wrong,
-                        StatementSource.TEXT,
-                        True,
-                        rank,
-                        place,
-                        span,
-                    ),
-                )
+                yield _pair_spellings(name, wrong, document, text, span, sight)
+
+
+def _pair_spellings(
+    name: str,
+    wrong: str,
+    document: DocumentId,
+    text: str,
+    span: Span,
+    sight: HorizonView,
+) -> tuple[Statement, Statement]:
+    """Return the confirmed name as an answer, and the narrator's spelling at `span`."""
+    whole = find_enclosing_sentence(text, span)
+    place = sight.evidence(document, (whole,), RULES_KEEPER, Certainty.VERIFIED)
+    rank = sight.key(document, span.start)
+    answer, story = StatementSource.ANSWER, StatementSource.TEXT
+    return (
+        Statement(name, NAME_ATTRIBUTE, name, answer, True, (-2, "", 0)),
+        Statement(name, NAME_ATTRIBUTE, wrong, story, True, rank, place, span),
+    )
 
 
 @lru_cache(maxsize=SPELLING_CACHE_SIZE)

@@ -118,23 +118,6 @@ class PassageStore(Protocol):
         ...
 
 
-class ChangeFeed(Protocol):
-    """The one ordered list of changes that every index follows."""
-
-    async def changes(
-        self, pipeline: Pipeline, space: str, *, after: int, limit: int
-    ) -> list[ChunkChange]:
-        """Return at most `limit` changes after `after`, oldest first.
-
-        Read in one snapshot: a chunk's vector is that of the same moment.
-        """
-        ...
-
-    async def epoch(self) -> str:
-        """Name this feed; when the name differs, an index must start anew."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentText:
     """A document's canonical text, and how its characters fall into lines."""

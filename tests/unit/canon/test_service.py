@@ -269,7 +269,7 @@ def test_nothing_is_left_behind_when_the_folder_takes_no_file(
 def test_a_lock_that_is_never_let_go_is_told(
     service: CanonService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_module, "PATIENCE", 0.03)
+    monkeypatch.setattr(service_module, "LOCK_TIMEOUT", 0.03)
     lock = FileLock(service.path.parent / ".lrwr" / "canon.lock")
     assert lock.acquire()
     with pytest.raises(StoreProblem, match="does not let go"):

@@ -7,7 +7,7 @@ import pytest
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
-from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult, LookupTools
+from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
 from lrwr.core.chat.context.tools import BoundedLookupTools
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
@@ -58,7 +58,7 @@ async def bible_of(desk: StoryDesk, horizon: Horizon | None) -> Bible:
     return await service.read(horizon)
 
 
-async def hands_for(desk: StoryDesk, question: TurnQuestion) -> LookupTools:
+async def hands_for(desk: StoryDesk, question: TurnQuestion) -> BoundedLookupTools:
     finder = desk.finder()
     order = await finder.story_order()
 

@@ -22,11 +22,11 @@ SHIPPED = Path(migrator.__file__).with_name("migrations")
 READING = """
 import asyncio, sys
 from pathlib import Path
-from lrwr.core.adapters.storage.sqlite.database import Database
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.errors import StoreProblem
 
 async def main():
-    database = Database(Path(sys.argv[1]), patience=0.05)
+    database = SqliteDatabase(Path(sys.argv[1]), patience=0.05)
     sql = "select count(*) from document"
     count = await database.read(lambda c: c.execute(sql).fetchone()[0])
     try:

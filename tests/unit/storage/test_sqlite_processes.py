@@ -1,12 +1,11 @@
 import sqlite3
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.change_feed import KEPT_CHANGES
+from lrwr.core.adapters.storage.sqlite.change_feed import KEPT_CHANGES, SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.job_queue import KEPT_JOBS
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState
-from lrwr.core.ports.record_store import ChangeFeed
 from tests.fakes.libraries import sqlite_library
 from tests.fakes.processes import workers
 from tests.fakes.records import ONE, SPACE, TWO, a_claim, some_chunks
@@ -14,7 +13,7 @@ from tests.fakes.suite import examples
 from tests.fakes.workers import FILE
 
 
-async def followed(feed: ChangeFeed) -> dict[ChunkId, tuple[DocumentId, int]]:
+async def followed(feed: SqliteChangeFeed) -> dict[ChunkId, tuple[DocumentId, int]]:
     """What an index knows that followed the feed from its beginning."""
     known: dict[ChunkId, tuple[DocumentId, int]] = {}
     seq = 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
 from lrwr.core.adapters.vectors.factory import EDGE_MIN_CHUNKS, open_local_vector_index
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
@@ -200,7 +201,9 @@ async def test_an_index_asked_before_it_followed_answers_all_the_same(
 async def test_the_records_failure_is_not_taken_for_the_shards(
     library: Library, tmp_path: Path
 ) -> None:
-    class BrokenFeed:
+    class BrokenFeed(SqliteChangeFeed):
+        def __init__(self) -> None: ...
+
         async def epoch(self) -> str:
             raise KeyError("the records")
 

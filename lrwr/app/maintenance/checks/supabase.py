@@ -33,6 +33,7 @@ from lrwr.core.adapters.storage.supabase.records import (
     list_applied_migrations,
 )
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.model.accounts import Account
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,
@@ -40,7 +41,6 @@ from lrwr.core.model.errors import (
     SettingsProblem,
     StoreProblem,
 )
-from lrwr.core.ports.auth import Account
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.core.settings.model import Settings
 

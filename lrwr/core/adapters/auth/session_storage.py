@@ -13,7 +13,7 @@ from lrwr.core.adapters.auth.project import (
     SupabaseConnection,
     build_supabase_headers,
 )
-from lrwr.core.adapters.auth.sessions import SessionStore
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 
 _OF_SESSION = (
     "access_token",
@@ -31,7 +31,7 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
     Of an account only what tells whose session it is stays: a keyring takes little.
     """
 
-    def __init__(self, project: str, sessions: SessionStore) -> None:
+    def __init__(self, project: str, sessions: KeyringSessionStore) -> None:
         self._project = project
         self._sessions = sessions
 
@@ -58,7 +58,7 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
 
 
 def create_auth_client(
-    project: SupabaseConnection, sessions: SessionStore, http: AsyncClient
+    project: SupabaseConnection, sessions: KeyringSessionStore, http: AsyncClient
 ) -> AsyncGoTrueClient:
     """Return Supabase's client; it refreshes no session by itself. Nothing is sent."""
     return AsyncGoTrueClient(

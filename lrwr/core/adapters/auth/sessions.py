@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.settings.keys import KEYRING_SERVICE, MAX_KEY_CHARS
@@ -22,22 +21,6 @@ KEYRING_SESSION_ENTRY = "SUPABASE_SESSION"
 
 _MOST = 100_000
 """Bytes of a file that are read: ours are shorter."""
-
-
-class SessionStore(Protocol):
-    """Keeps the session of one project at a time, as text."""
-
-    def read(self, project: str) -> str | None:
-        """Return the session of a project, None where there is none."""
-        ...
-
-    def write(self, project: str, session: str) -> None:
-        """Keep a session in place of the one that is there."""
-        ...
-
-    def clear(self, project: str) -> bool:
-        """Forget the session of a project; False when there was none."""
-        ...
 
 
 class SessionLocation(StrEnum):

@@ -17,9 +17,9 @@ from lrwr.core.adapters.auth.project import (
     SupabaseConnection,
     open_supabase_http,
 )
-from lrwr.core.adapters.auth.sessions import SessionStore
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore
+from lrwr.core.model.accounts import Account, AccountId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.ports.auth import Account, AccountId
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from supabase_auth import AsyncGoTrueClient
     from supabase_auth.types import Session, User
 
-_CreateAuthClient: TypeAlias = (
-    "Callable[[SupabaseConnection, SessionStore, AsyncClient], AsyncGoTrueClient]"
-)
+_CreateAuthClient: TypeAlias = "Callable[[SupabaseConnection, KeyringSessionStore, AsyncClient], AsyncGoTrueClient]"
 
 TOKEN_RENEWAL_MARGIN = 60.0
 """Seconds before its end in which a token is not handed out any more."""
@@ -43,7 +41,9 @@ class _AccessToken:
 
 
 class SupabaseAuth:
-    """Keeps the `Auth` port. `now` returns seconds since 1970.
+    """One account at a time, signed in until it signs out or the service ends it.
+
+    `now` returns seconds since 1970.
 
     Nothing is imported, read or sent before it is needed. A session that another
     process has renewed meanwhile is taken from where it is kept.
@@ -52,7 +52,7 @@ class SupabaseAuth:
     def __init__(
         self,
         project: SupabaseConnection,
-        sessions: SessionStore,
+        sessions: KeyringSessionStore,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
@@ -62,7 +62,12 @@ class SupabaseAuth:
         self._one_at_a_time = asyncio.Lock()
 
     async def sign_in(self, email: str, password: str) -> Account:
-        """Sign in; the password is kept nowhere."""
+        """Sign in, in place of whoever was; the password is stored nowhere.
+
+        Raises:
+            LrwrError: The address or the password is wrong, or not confirmed yet.
+            ServiceUnavailable: The service did not answer.
+        """
         if not (_is_said(email) and _is_said(password)):
             raise build_credentials_error()
         async with self._client() as client:
@@ -75,7 +80,13 @@ class SupabaseAuth:
         return _account(came.session.user)
 
     async def sign_out(self) -> bool:
-        """Tell the service, and sign out here whatever it says."""
+        """Sign out; False when nobody was signed in.
+
+        On this machine the account is signed out whatever happens.
+
+        Raises:
+            ServiceUnavailable: The service was not told; the session ends there later.
+        """
         kept = await asyncio.to_thread(self._sessions.read, self._project.url)
         if kept is None:
             return False
@@ -87,7 +98,11 @@ class SupabaseAuth:
         return True
 
     async def account(self) -> Account | None:
-        """Return who is signed in, as the service has it."""
+        """Return who is signed in, as the service has it; None for nobody.
+
+        Raises:
+            ServiceUnavailable: The service did not answer.
+        """
         held = await self._fresh()
         if held is None:
             return None
@@ -96,7 +111,12 @@ class SupabaseAuth:
         return _account(found.user) if found is not None else None
 
     async def token(self) -> str:
-        """Return what proves who asks, renewed where it ends soon."""
+        """Return an access token valid for the next minute, renewed if necessary.
+
+        Raises:
+            LrwrError: Nobody is signed in, or not any more.
+            ServiceUnavailable: The service did not answer.
+        """
         held = await self._fresh()
         if held is None:
             raise LrwrError(
@@ -159,7 +179,7 @@ class SupabaseAuth:
 
 @asynccontextmanager
 async def _open(
-    project: SupabaseConnection, sessions: SessionStore
+    project: SupabaseConnection, sessions: KeyringSessionStore
 ) -> "AsyncIterator[AsyncGoTrueClient]":
     """Lend out Supabase's client; what it raises is said in the writer's words."""
     http, create_client = await asyncio.to_thread(_prepare, project)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import (
     OutboundRequest,
     OutboundRequestId,
@@ -14,7 +15,6 @@ from lrwr.core.model.egress import (
 )
 from lrwr.core.model.errors import ServiceUnavailable, StoreProblem
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.egress_log import EgressLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class EgressLogger:
     None where nobody knows.
     """
 
-    log: EgressLog
+    log: SqliteEgressLog
     now: Callable[[], float]
     price: Callable[[Usage, str], float | None]
 

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
+from lrwr.core.ports.record_store import ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def compute_net_changes(changes: Sequence[ChunkChange]) -> NetChanges:
 
 
 async def apply_change_feed(
-    feed: ChangeFeed,
+    feed: SqliteChangeFeed,
     pipeline: Pipeline,
     space: str,
     apply: Callable[[Sequence[ChunkChange]], Awaitable[None]],

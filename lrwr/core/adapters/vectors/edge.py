@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
     DelegatingVectorIndex,
     Result,
@@ -21,7 +22,7 @@ from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.shard import EdgeShard, ShardCorruption
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
+from lrwr.core.ports.record_store import ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -33,7 +34,12 @@ EDGE_CHANGES_PER_BATCH = 1_000
 
 
 async def open_edge_index(
-    index: Path, feed: ChangeFeed, *, pipeline: Pipeline, space: str, dimensions: int
+    index: Path,
+    feed: SqliteChangeFeed,
+    *,
+    pipeline: Pipeline,
+    space: str,
+    dimensions: int,
 ) -> "EdgeVectorIndex | None":
     """Open the shard of one pipeline and space under `index`, and hold it alone.
 
@@ -120,7 +126,7 @@ class _EdgeShardIndex:
     def __init__(
         self,
         folder: Path,
-        feed: ChangeFeed,
+        feed: SqliteChangeFeed,
         *,
         pipeline: Pipeline,
         space: str,

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.ports.record_store import ChangeFeed
 
 if TYPE_CHECKING:
     from lrwr.core.ports.vector_index import VectorIndex
@@ -16,7 +16,7 @@ EDGE_MIN_CHUNKS = 6_000
 
 async def open_local_vector_index(
     index: Path,
-    feed: ChangeFeed,
+    feed: SqliteChangeFeed,
     *,
     pipeline: Pipeline,
     space: str,

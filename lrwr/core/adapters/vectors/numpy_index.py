@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_changes
 from lrwr.core.model.chunks import ChunkId, Pipeline, compute_norm
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
+from lrwr.core.ports.record_store import ChunkChange
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class NumpyVectorIndex:
     """
 
     def __init__(
-        self, feed: ChangeFeed, *, pipeline: Pipeline, space: str, dimensions: int
+        self, feed: SqliteChangeFeed, *, pipeline: Pipeline, space: str, dimensions: int
     ) -> None:
         self._feed = feed
         self._pipeline = pipeline

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
     DelegatingVectorIndex,
     Result,
@@ -26,7 +27,7 @@ from lrwr.core.adapters.vectors.qdrant_http import (
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChangeFeed, ChunkChange
+from lrwr.core.ports.record_store import ChunkChange
 from lrwr.core.ports.vector_index import VectorIndex
 from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
@@ -166,7 +167,7 @@ class QdrantCollectionIndex:
         self,
         collection: "QdrantCollection",
         index: Path,
-        feed: ChangeFeed,
+        feed: SqliteChangeFeed,
         *,
         pipeline: Pipeline,
         space: str,
@@ -348,7 +349,7 @@ def create_qdrant_index(
     settings: Settings,
     env: Mapping[str, str],
     index: Path,
-    feed: ChangeFeed,
+    feed: SqliteChangeFeed,
     *,
     library: str,
     space: str,

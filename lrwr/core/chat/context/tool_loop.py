@@ -6,10 +6,10 @@ It reads what the question's horizon lets it read, and changes nothing.
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from lrwr.core.chat.context.numbered_items import estimate_material_tokens
 from lrwr.core.chat.context.tools import (
+    BoundedLookupTools,
     FinishStep,
     ListChaptersStep,
     LookupStep,
@@ -26,7 +26,6 @@ from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import TurnEvent, TurnStageStarted
 from lrwr.core.ports.chat_model import ChatMessage, ChatModel
-from lrwr.core.retrieval.chapters import ChapterTitle
 
 LOOKUP_TOKEN_BUDGET = 4_000
 """Tokens of passages that the model is shown at once; the newest come first."""
@@ -47,22 +46,6 @@ enough: as soon as the passages answer it, or none will; `keep` lists the number
 those that bear on the question, best first.
 Leave fields that a step does not use empty or 0. Never repeat a step.
 {FENCE_RULE}"""
-
-
-class LookupTools(Protocol):
-    """What a step can do. All of it stays within one question's bounds."""
-
-    async def search(self, words: str) -> Sequence[Passage]:
-        """Return passages for `words`, best first."""
-        ...
-
-    def contents(self) -> Sequence[ChapterTitle]:
-        """Return the chapters so far, in order."""
-        ...
-
-    async def chapter(self, number: int) -> Sequence[Passage]:
-        """Return a chapter's passages in order; none where there is no such chapter."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +72,7 @@ class LookupLoop:
         self,
         question: TurnQuestion,
         result: RetrievalResult,
-        hands: LookupTools,
+        hands: BoundedLookupTools,
         emit: Callable[[TurnEvent], None],
     ) -> LookupResult:
         """Return what was found before and what steps found; cancelling stops it."""
@@ -182,7 +165,7 @@ class _LookupState:
 async def _take(
     step: LookupStep,
     table: _LookupState,
-    hands: LookupTools,
+    hands: BoundedLookupTools,
     emit: Callable[[TurnEvent], None],
 ) -> None:
     """Do one step, and show it."""

@@ -119,20 +119,19 @@ def collect_draft_families(
             DraftFamily(list(facts.draft_fact_questions(material)), 3),
             DraftFamily(list(draft_person_and_thing_questions(material)), 2),
         ],
-        QuestionKind.UNANSWERABLE: [
-            DraftFamily(
-                list(unanswerable.draft_absent_word_questions(material, rng)), 2
-            ),
-            DraftFamily(
-                list(
-                    unanswerable.draft_unsaid_topic_questions(
-                        material, speech.single(), rng
-                    )
-                ),
-                1,
-            ),
-        ],
+        QuestionKind.UNANSWERABLE: _draft_unanswerable(material, speech, rng),
     }
+
+
+def _draft_unanswerable(
+    material: SourceMaterial, speech: QuoteQuestionDrafter, rng: Random
+) -> list[DraftFamily]:
+    absent = unanswerable.draft_absent_word_questions(material, rng)
+    unsaid = unanswerable.draft_unsaid_topic_questions
+    return [
+        DraftFamily(list(absent), 2),
+        DraftFamily(list(unsaid(material, speech.single(), rng)), 1),
+    ]
 
 
 def bound_drafts_by_horizon(

@@ -37,7 +37,10 @@ select max(change.seq) - (select pruned from library) from change
 
 
 class SqliteChangeFeed:
-    """Keeps the `ChangeFeed` port: each change comes with the chunk as it is now."""
+    """The one ordered list of changes that every index follows.
+
+    Each change comes with the chunk as it is now.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -45,7 +48,10 @@ class SqliteChangeFeed:
     async def changes(
         self, pipeline: Pipeline, space: str, *, after: int, limit: int
     ) -> list[ChunkChange]:
-        """Return at most `limit` changes after `after`, oldest first."""
+        """Return at most `limit` changes after `after`, oldest first.
+
+        Read in one snapshot: a chunk's vector is that of the same moment.
+        """
         asked = {
             "pipeline": pipeline.value,
             "space": space,
@@ -57,7 +63,10 @@ class SqliteChangeFeed:
         )
 
     async def epoch(self) -> str:
-        """Name this feed: another library, or a shortened feed, has another name."""
+        """Name this feed: another library, or a shortened feed, has another name.
+
+        When the name differs, an index must start anew.
+        """
         sql = "select id || '.' || generation from library"
         return await self._database.read(
             lambda connection: str(connection.execute(sql).fetchone()[0])

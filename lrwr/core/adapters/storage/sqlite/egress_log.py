@@ -61,13 +61,17 @@ _BEGAN = "select max(at) from sent_since"
 
 
 class SqliteEgressLog:
-    """Keeps the `SendLog` port."""
+    """Logs each request before it leaves; never a word of its text, and never a key."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def begin(self, sent: OutboundRequest) -> OutboundRequestId:
-        """Note a request that is about to leave."""
+        """Log a request that is about to leave. It is stored when this returns.
+
+        Raises:
+            StoreProblem: It cannot be logged; then the request must not leave.
+        """
         row = (
             sent.when,
             sent.service,
@@ -88,7 +92,11 @@ class SqliteEgressLog:
         )
 
     async def end(self, sent: OutboundRequestId, came: RequestCompletion) -> None:
-        """Say what came of a request."""
+        """Log the outcome of a request. One that is not in the log any more is ignored.
+
+        Raises:
+            StoreProblem: It cannot be logged.
+        """
         row = (
             came.outcome.value,
             came.received_bytes,
@@ -102,7 +110,13 @@ class SqliteEgressLog:
         )
 
     async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
-        """Return what left at `since` or later."""
+        """Return what left at `since` or later: all in totals, the newest `limit` alone.
+
+        Totals are sorted by bytes, largest first, entries newest first, as of one moment.
+
+        Raises:
+            StoreProblem: The log cannot be read.
+        """
         asked = {
             "since": since,
             "limit": max(0, limit),
@@ -113,7 +127,11 @@ class SqliteEgressLog:
         return await self._database.read(lambda connection: _report(connection, asked))
 
     async def clear(self, at: float) -> int:
-        """Forget every entry, and note that the log begins at `at`."""
+        """Delete every entry, let the log begin at `at`, and return how many were deleted.
+
+        Raises:
+            StoreProblem: The log cannot be written.
+        """
         return await self._database.write(lambda connection: _cleared(connection, at))
 
 

@@ -22,13 +22,13 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
-from websockets.asyncio.client import connect
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
+    from websockets.asyncio.client import connect
     from websockets.asyncio.connection import Connection
 
 HEARTBEAT_INTERVAL = 25.0
@@ -252,8 +252,9 @@ def _written(topic: str, event: str, payload: dict[str, Any], ref: str) -> str:
     return json.dumps(message)
 
 
-def _dialled(project: SupabaseConnection) -> connect:
+def _dialled(project: SupabaseConnection) -> "connect":
     """Prepare a connection; importing what it needs takes a tenth of a second."""
+    from websockets.asyncio.client import connect
 
     class Straight(connect):
         def process_redirect(self, exc: Exception) -> Exception:
