@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 import textual._wait
-from textual._compositor import Compositor
-from textual._context import visible_screen_stack
-from textual.screen import Screen
 
 from tests.fakes.read_books import BY_WORDS, ReadBooks, copy_sample
 from tests.fakes.room import look_again
-from tests.fakes.suite import is_whole
 
 LOOK = 1 / 125
 """Seconds between two looks at whether a screen is still busy, instead of 1/50."""
@@ -22,25 +18,6 @@ def short_waits() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual._wait, "SLEEP_GRANULARITY", LOOK)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def undrawn() -> Iterator[None]:
-    """Draw, in the fast suite, only what a test looks at: there is no terminal."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not is_whole():
-            patch.setattr(Compositor, "render_update", _leave_undrawn)
-        yield
-
-
-def _leave_undrawn(
-    compositor: Compositor,
-    full: bool = False,
-    screen_stack: list[Screen[object]] | None = None,
-    simplify: bool = False,
-) -> None:
-    visible_screen_stack.set(screen_stack or [])
-    compositor._dirty_regions.clear()
 
 
 @pytest.fixture(scope="session")

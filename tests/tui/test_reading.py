@@ -1,5 +1,6 @@
 """What is known of people, the world and what happens, each claim with its place."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,7 @@ async def test_names_that_look_like_markup_are_shown_as_they_are(
         f"# {ODD_NAME}\n\nHas [red]hair[/] and \x1b[31mink. {'very ' * 900}long.\n",
         encoding="utf-8",
     )
-    look_again(book)
+    await asyncio.to_thread(look_again, book)
     async with a_room(book) as room:
         await room.press("f7")
         await room.type("[bold]")

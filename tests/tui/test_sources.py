@@ -1,5 +1,6 @@
 """The passages beside the conversation, over the real services."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,7 +137,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
         "Zephyr quoted Xanthippe.",
         None,
     )
-    look_again(book)
+    await asyncio.to_thread(look_again, book)
     async with a_room(book) as room:
         found = await room.stage.run(
             lambda lent: load_citation_contexts(lent, [edited, gone])

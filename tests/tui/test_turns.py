@@ -143,7 +143,7 @@ async def test_no_key_is_lost_while_words_stream(
         await room.pilot.press("enter")
         while not room.transcript.query(".reply"):
             await room.pilot.pause(0.01)
-        typed = "what the heron saw from the sluice " * examples(10)
+        typed = "what the heron saw from the sluice " * examples(6)
         for letter in typed:
             room.app.post_message(Key("space" if letter == " " else letter, letter))
             await room.pilot.pause(0.001)
