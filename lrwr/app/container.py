@@ -12,6 +12,7 @@ from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
 from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon.file import CanonFile
+from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import NotFound
 from lrwr.core.settings.library import (
     Library,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from lrwr.app.stores import Stores
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
-    from lrwr.core.canon.service import CanonService
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.ports.job_queue import JobQueue
     from lrwr.core.ports.record_store import PassageStore
@@ -166,8 +166,6 @@ class Workspace:
     @cached_property
     def canon(self) -> "CanonService":
         """The service that records the user's decisions."""
-        from lrwr.core.canon.service import CanonService
-
         state = self.library.state_dir
         return CanonService(
             self.library.root / CANON_FILE_NAME,

@@ -7,6 +7,23 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from lrwr.core.adapters.chat.factory import (
+    build_chat_connection,
+    create_chat_server_client,
+    create_openai_chat_model,
+)
+from lrwr.core.adapters.chat.placeholder import UnavailableChatModel
+from lrwr.core.adapters.embed.factory import (
+    build_embedding_connection,
+    create_embedding_server_client,
+)
+from lrwr.core.adapters.http.egress_log import EgressLogger
+from lrwr.core.adapters.modal.factory import (
+    build_modal_token,
+    create_modal_function_client,
+    find_modal_connection,
+)
+from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.model.usage import Usage, compute_price, parse_prices
 from lrwr.core.ports.job_runner import RunnerUnavailable
@@ -27,11 +44,9 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient
     from lrwr.core.adapters.chat.factory import ModelRole
     from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-    from lrwr.core.adapters.http.egress_log import EgressLogger
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-    from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
     from lrwr.core.ports.chat_model import ChatModel
     from lrwr.core.ports.experiment_log import ExperimentLog
     from lrwr.core.ports.tracer import Tracer
@@ -104,8 +119,6 @@ class Keyring:
             RunnerUnavailable: Consent or the token is missing, or the system keyring is
                 locked.
         """
-        from lrwr.core.adapters.modal.factory import build_modal_token
-
         refusal = self.consent_refusal("openai-embeddings")
         if refusal is not None:
             raise RunnerUnavailable(str(refusal), hint=refusal.hint)
@@ -147,8 +160,6 @@ class ExternalAccess:
     @cached_property
     def log(self) -> "SqliteEgressLog":
         """The log of requests that left the machine."""
-        from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
-
         return SqliteEgressLog(self.database)
 
     @cached_property
@@ -158,8 +169,6 @@ class ExternalAccess:
         Raises:
             SettingsProblem: `model.prices` cannot be parsed.
         """
-        from lrwr.core.adapters.http.egress_log import EgressLogger
-
         return EgressLogger(self.log, self._now, create_price_lookup(self.settings))
 
     @cached_property
@@ -175,17 +184,15 @@ class ExternalAccess:
         """
         if self.settings.embedding.model in ("local", "off"):
             return None
-        from lrwr.core.adapters.embed import factory, openai
-
-        connection = factory.build_embedding_connection(self.settings)
+        connection = build_embedding_connection(self.settings)
         if connection is None:
             return None
-        client = factory.create_embedding_server_client(
-            self.settings, self.request_logger
-        )
+        client = create_embedding_server_client(self.settings, self.request_logger)
         self._stack.push_async_callback(client.aclose)
         key = str if connection.own else partial(self.keyring.key, "openai-embeddings")
-        return openai.OpenAIEmbedder(connection, client, key, count)
+        from lrwr.core.adapters.embed.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder(connection, client, key, count)
 
     def modal_calls(self) -> "ModalFunctionClient | None":
         """Return the client of the Modal function; None where documents stay here.
@@ -195,12 +202,10 @@ class ExternalAccess:
         """
         if self.settings.ingest.runner == "local":
             return None
-        from lrwr.core.adapters.modal import factory
-
-        connection = factory.find_modal_connection(self.settings)
+        connection = find_modal_connection(self.settings)
         if connection is None:
             return None
-        calls = factory.create_modal_function_client(
+        calls = create_modal_function_client(
             connection, self.library, self.keyring.modal_token, self.request_logger
         )
         self._stack.push_async_callback(calls.aclose)
@@ -283,8 +288,6 @@ class ExternalAccess:
     def _chat_client(self) -> "ModelServerClient | None":
         if self.settings.model.use == "off":
             return None
-        from lrwr.core.adapters.chat.factory import create_chat_server_client
-
         client = create_chat_server_client(self.settings, self.request_logger)
         self._stack.push_async_callback(client.aclose)
         return client
@@ -381,21 +384,19 @@ def create_chat_model(
     """
     if access.connection is None:
         return None
-    from lrwr.core.adapters.chat import factory, placeholder
-
     if access.may_ask and access.refusal is None:
-        return factory.create_openai_chat_model(
+        return create_openai_chat_model(
             settings,
             os.environ,
             role,
             access.connection,
             waited=access.is_interactive,
         )
-    connection = factory.build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
+    connection = build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
     reason = access.refusal or LrwrError("Nothing is to be sent now.")
     if connection is None:
         return None
-    return placeholder.UnavailableChatModel(connection.name, reason)
+    return UnavailableChatModel(connection.name, reason)
 
 
 def describe_refusal(error: LrwrError) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lrwr.core.adapters.embed.spaces import MINILM_DIMENSIONS, SHIPPED_SPACE
@@ -55,9 +56,8 @@ class LocalEmbedder:
 
     @cached_property
     def _model(self) -> "MiniLM":
-        from lrwr.core.adapters.embed.minilm import load_minilm
-
-        return load_minilm(self._folder, self._tokenizer)
+        model: MiniLM = _import_minilm().load_minilm(self._folder, self._tokenizer)
+        return model
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens each text has."""
@@ -94,6 +94,11 @@ class LocalEmbedder:
         return model.stack(rows, self.dimensions)
 
     def _load_tokenizer(self) -> Any:
-        from lrwr.core.adapters.embed.minilm import load_tokenizer
+        return _import_minilm().load_tokenizer(self._folder)
 
-        return load_tokenizer(self._folder)
+
+def _import_minilm() -> ModuleType:
+    """Return the module of the model, whose imports take a tenth of a second."""
+    from lrwr.core.adapters.embed import minilm
+
+    return minilm

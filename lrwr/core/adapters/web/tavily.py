@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -184,13 +185,20 @@ def _open(connection: TavilyConnection) -> "AsyncClient":
     )
 
 
-def _client(http: "AsyncClient", connection: TavilyConnection) -> "AsyncTavilyClient":
-    """Make Tavily's client; importing it takes a quarter of a second."""
-    from tavily import AsyncTavilyClient
+def _import_tavily() -> ModuleType:
+    """Return Tavily's package; importing it takes a quarter of a second."""
+    import tavily
 
-    return AsyncTavilyClient(
+    package: ModuleType = tavily
+    return package
+
+
+def _client(http: "AsyncClient", connection: TavilyConnection) -> "AsyncTavilyClient":
+    """Create Tavily's client."""
+    client: AsyncTavilyClient = _import_tavily().AsyncTavilyClient(
         api_key=connection.key, api_base_url=connection.base_url, client=http
     )
+    return client
 
 
 def _refused(status: int, wait: float | None) -> ServiceUnavailable:
@@ -237,9 +245,7 @@ def _for_good(status: int) -> tuple[str, str]:
 
 def _failed(error: Exception, connection: TavilyConnection) -> ServiceUnavailable:
     """Say what an error of the client means, or of the libraries below it."""
-    from tavily import errors
-
-    if isinstance(error, TimeoutError | errors.TimeoutError):
+    if isinstance(error, TimeoutError | _import_tavily().errors.TimeoutError):
         return ServiceUnavailable(
             f"Tavily did not answer within {connection.timeout:g} seconds",
             hint="Ask again, or raise `web.timeout`.",
