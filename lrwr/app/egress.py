@@ -243,11 +243,12 @@ class ExternalAccess:
         """
         if self.settings.web.use == "off":
             return None
-        from lrwr.core.adapters.web import disabled, factory
+        from lrwr.core.adapters.web import factory
+        from lrwr.core.adapters.web import factory as disabled
 
         refusal = self.consent_refusal("tavily")
         if refusal is not None:
-            return disabled.UnavailableWebSearch(refusal)
+            return factory.UnavailableWebSearch(refusal)
         return factory.create_tavily_search(
             self.settings, os.environ, self.request_logger
         )

@@ -17,7 +17,7 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.chat.context.gap_finder import GapFinder
 from lrwr.core.chat.context.tool_loop import LookupLoop
-from lrwr.core.chat.extractive.sentence_ranking import PassageSource
+from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import (
     AvatarWithRemark,
     ExtractiveAvatar,

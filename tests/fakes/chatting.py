@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranking import PassageSource
+from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.state import RetrievalResult
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentType

@@ -8,7 +8,7 @@ from textual.widgets import Input, Static
 
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.widgets.listing import LineList, RowList
+from lrwr.tui.widgets.lists import LineList, RowList
 from tests.fakes.room import Room
 
 

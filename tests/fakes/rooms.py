@@ -9,7 +9,7 @@ from pathlib import Path
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.extractive.sentence_ranking import PassageSource
+from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
 from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.chat.nodes import Avatar

@@ -10,7 +10,7 @@ from lrwr.core.model.turns import AnswerMode, ThreadId
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.screens.chat import ChatScreen
-from lrwr.tui.widgets.listing import RowList
+from lrwr.tui.widgets.lists import RowList
 from tests.fakes.paired import (
     highlighted,
     shown_lines,

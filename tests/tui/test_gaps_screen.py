@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.widgets.listing import RowList
+from lrwr.tui.widgets.lists import RowList
 from tests.fakes.paired import (
     highlighted,
     shown_lines,

@@ -9,7 +9,7 @@ from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.settings import SettingsScreen
-from lrwr.tui.widgets.listing import LineList, RowList
+from lrwr.tui.widgets.lists import LineList, RowList
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.paired import (
     highlighted,

@@ -8,7 +8,7 @@ import pytest
 from lrwr.core.retrieval.story import natural_key
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
-from lrwr.tui.widgets.listing import LineList, RowList
+from lrwr.tui.widgets.lists import LineList, RowList
 from tests.fakes.paired import (
     highlighted,
     paired,

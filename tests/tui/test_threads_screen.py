@@ -9,7 +9,7 @@ from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.screens.chat import ChatScreen
 from lrwr.tui.screens.dialogs import TextInputScreen
-from lrwr.tui.widgets.listing import RowList
+from lrwr.tui.widgets.lists import RowList
 from lrwr.tui.widgets.prompt import PromptInputArea
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.model_server import Hang, ModelServer, Say

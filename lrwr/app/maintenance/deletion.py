@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from lrwr.app.egress import Keyring
+from lrwr.app.maintenance.check_result import end_with_full_stop, pluralize
 from lrwr.app.maintenance.checks.supabase import find_project_refusal
-from lrwr.app.maintenance.finding import end_with_full_stop, pluralize
 from lrwr.app.maintenance.local_data import (
     UNFINISHED,
     LocalData,

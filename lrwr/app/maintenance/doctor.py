@@ -10,6 +10,11 @@ from lrwr import __version__
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import Keyring
 from lrwr.app.ingestion import create_processing_service
+from lrwr.app.maintenance.check_result import (
+    HealthFinding,
+    HealthState,
+    finding_from_error,
+)
 from lrwr.app.maintenance.checks.database import (
     PART,
     check_changes,
@@ -27,8 +32,17 @@ from lrwr.app.maintenance.checks.environment import (
     check_state,
     inspect_folder,
 )
-from lrwr.app.maintenance.checks.hosted import PART as INGESTION
-from lrwr.app.maintenance.checks.hosted import (
+from lrwr.app.maintenance.checks.models import (
+    LanguageModelStatus,
+    check_language_model,
+    check_model,
+    check_reranker,
+    check_server,
+    check_services,
+)
+from lrwr.app.maintenance.checks.qdrant import check_qdrant
+from lrwr.app.maintenance.checks.remote_services import PART as INGESTION
+from lrwr.app.maintenance.checks.remote_services import (
     REMOTE_EMBEDDING_MODELS,
     ServerEmbeddingSpace,
     check_cohere,
@@ -40,18 +54,8 @@ from lrwr.app.maintenance.checks.hosted import (
     describe_outgoing_data,
     resolve_server_space,
 )
-from lrwr.app.maintenance.checks.models import (
-    LanguageModelStatus,
-    check_language_model,
-    check_model,
-    check_reranker,
-    check_server,
-    check_services,
-)
-from lrwr.app.maintenance.checks.qdrant import check_qdrant
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
-from lrwr.app.maintenance.finding import HealthFinding, HealthState, finding_from_error
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (
     OLLAMA_CHAT_URL,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from lrwr.app.container import open_workspace
-from lrwr.app.maintenance.finding import pluralize
+from lrwr.app.maintenance.check_result import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
 from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.adapters.files.supabase import SupabaseFileStore

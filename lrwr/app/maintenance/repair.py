@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import pluralize
+from lrwr.app.maintenance.check_result import pluralize
 from lrwr.core.adapters.storage.sqlite.maintenance import rebuild_database_indexes
 from lrwr.core.adapters.vectors.maintenance import clear_shards
 from lrwr.core.model.errors import NotFound, StoreProblem

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lrwr.app.maintenance.backup import backup_library
-from lrwr.app.maintenance.finding import format_size
+from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.settings.library import resolve_library

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.maintenance.check_result import HealthFinding, is_healthy
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.finding import HealthFinding, is_healthy
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.presenters.text import LinePiece, StyledText, Tone
 from lrwr.cli.runtime.async_runner import run_async

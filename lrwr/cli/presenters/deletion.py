@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from lrwr.app.maintenance.check_result import format_size, pluralize
 from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
-from lrwr.app.maintenance.finding import format_size, pluralize
 from lrwr.app.maintenance.local_data import RECORDS
 from lrwr.app.presenters.text import LinePiece, StyledText, format_count
 from lrwr.cli.runtime.output import Output

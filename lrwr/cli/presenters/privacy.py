@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.app.maintenance.finding import format_size
+from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.presenters.text import (
     LinePiece,
     StyledText,

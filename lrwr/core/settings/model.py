@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Literal
 
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.settings.model_hosted import (
-    IngestSettings,
-    RecordSettings,
-    SupabaseSettings,
-    TracesSettings,
-)
 from lrwr.core.settings.model_retrieval import (
     ChunkSettings,
     EmbeddingSettings,
     RerankSettings,
     SearchSettings,
     VectorSettings,
+)
+from lrwr.core.settings.model_services import (
+    IngestSettings,
+    RecordSettings,
+    SupabaseSettings,
+    TracesSettings,
 )
 from lrwr.core.settings.schema import Setting, declare_setting, iterate_settings
 

@@ -26,7 +26,7 @@ from lrwr.tui.room import RoomScreen
 from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.widgets.listing import RowList
+from lrwr.tui.widgets.lists import RowList
 
 BY_MODELS = "Gaps that you did not mark yourself"
 """What only a language model can tell."""

@@ -17,7 +17,7 @@ from lrwr.tui.actions.table import LIST_ACTIONS
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.rows import ListRow, SearchableRows
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
-from lrwr.tui.widgets.listing import LineList, RowList
+from lrwr.tui.widgets.lists import LineList, RowList
 
 ResultT = TypeVar("ResultT")
 WorkT = TypeVar("WorkT")

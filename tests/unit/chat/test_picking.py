@@ -1,7 +1,7 @@
 """Sentences are picked whole, and what is no sentence is not."""
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     SentenceQuery,
     SentenceQuote,
     select_best_sentences,

@@ -14,7 +14,7 @@ from lrwr.pipeline.evaluation.question_generation.draft import (
     make_question_id,
 )
 from lrwr.pipeline.evaluation.question_generation.generator import make_questions
-from lrwr.pipeline.evaluation.question_generation.sampling import (
+from lrwr.pipeline.evaluation.question_generation.sampler import (
     KIND_SHARES,
     divide_by_shares,
 )

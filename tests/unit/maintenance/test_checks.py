@@ -3,6 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.maintenance.check_result import (
+    HealthFinding,
+    HealthState,
+    format_size,
+    is_healthy,
+    pluralize,
+)
 from lrwr.app.maintenance.checks.database import (
     check_changes,
     check_database,
@@ -26,13 +33,6 @@ from lrwr.app.maintenance.checks.models import (
     check_reranker,
     check_server,
     check_services,
-)
-from lrwr.app.maintenance.finding import (
-    HealthFinding,
-    HealthState,
-    format_size,
-    is_healthy,
-    pluralize,
 )
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels

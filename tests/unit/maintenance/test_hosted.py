@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lrwr.app.container import open_workspace
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import Pipeline

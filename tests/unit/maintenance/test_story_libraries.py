@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.maintenance.backup import backup_library
+from lrwr.app.maintenance.check_result import HealthState
 from lrwr.app.maintenance.checks.database import check_word_index
-from lrwr.app.maintenance.finding import HealthState
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase

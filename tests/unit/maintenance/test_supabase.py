@@ -8,8 +8,8 @@ from pathlib import Path
 import keyring
 import pytest
 
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.supabase.library_link import (

@@ -9,8 +9,8 @@ from pathlib import Path
 import keyring
 import pytest
 
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
-from lrwr.app.maintenance.finding import HealthFinding, HealthState
 from lrwr.core.adapters.chat.local_servers import LocalServer, list_local_servers
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from tests.fakes.keyrings import MemoryKeyring

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState, pluralize
 from lrwr.core.adapters.storage.sqlite.maintenance import (
     ChangeFeedReport,
     DatabaseCounts,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.app.maintenance.finding import (
+from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
     end_with_full_stop,

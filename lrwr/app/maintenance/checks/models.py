@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lrwr.app.maintenance.finding import HealthFinding, HealthState, pluralize
+from lrwr.app.maintenance.check_result import HealthFinding, HealthState, pluralize
 from lrwr.core.adapters.chat.connection import OPENAI_CHAT_URL, ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.maintenance.finding import (
+from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
     end_with_full_stop,

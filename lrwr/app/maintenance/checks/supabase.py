@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.finding import (
+from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
     end_with_full_stop,

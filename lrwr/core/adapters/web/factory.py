@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.web.tavily import TAVILY_URL, TavilyConnection, TavilySearch
-from lrwr.core.model.errors import SettingsProblem
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.ports.web_search import WebPage
 from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
@@ -52,3 +53,15 @@ def build_tavily_connection(
         )
     own = is_loopback_host(parse_host(address))
     return TavilyConnection(key, address, float(settings.web.timeout), own)
+
+
+class UnavailableWebSearch:
+    """Asks nobody; `why` is what whoever searches is told."""
+
+    def __init__(self, why: LrwrError) -> None:
+        self._why = why
+
+    async def search(self, query: str, limit: int) -> list[WebPage]:
+        """Refuse."""
+        del query, limit
+        raise ServiceUnavailable(str(self._why), hint=self._why.hint)

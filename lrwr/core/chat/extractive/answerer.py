@@ -24,7 +24,7 @@ from lrwr.core.chat.extractive.selection import (
     MIN_ITEM_FIT,
     ItemSelector,
 )
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     MAX_QUOTES,
     PassageSource,
     RemarkCallback,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lrwr.core.chat.context.items import ContextItem, build_quote_item, is_sure
 from lrwr.core.chat.extractive.question_parts import QuestionPart
 from lrwr.core.chat.extractive.selection import MIN_ITEM_FIT, ItemSelector
-from lrwr.core.chat.extractive.sentence_ranking import MIN_QUOTE_WORDS
+from lrwr.core.chat.extractive.sentence_ranker import MIN_QUOTE_WORDS
 from lrwr.core.chat.extractive.writer import AnswerPieces, AnswerWriter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.facts import Certainty

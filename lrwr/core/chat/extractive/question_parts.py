@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lrwr.core.bible.values import CharacterProfile
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     PassageSource,
     weigh_question_words,
 )

@@ -10,7 +10,7 @@ from lrwr.core.chat.extractive.question_parts import (
     find_profiles_in_text,
     iter_profile_names,
 )
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     MIN_QUOTE_WORDS,
     MIN_RELATIVE_QUOTE_SCORE,
 )

@@ -17,7 +17,7 @@ from lrwr.core.chat.extractive.question_parts import (
     QuestionPart,
     extract_question_words,
 )
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     SentenceQuote,
     is_unanswerable_without,
 )

@@ -10,7 +10,7 @@ from lrwr.core.chat.context.numbered_items import (
     number_material,
 )
 from lrwr.core.chat.extractive.answerer import stream_extractive_answer
-from lrwr.core.chat.extractive.sentence_ranking import (
+from lrwr.core.chat.extractive.sentence_ranker import (
     PassageSource,
     weigh_question_words,
 )

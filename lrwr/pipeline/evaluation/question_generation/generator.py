@@ -23,7 +23,7 @@ from lrwr.pipeline.evaluation.question_generation.draft import (
     QuestionDraft,
 )
 from lrwr.pipeline.evaluation.question_generation.quotes import QuoteQuestionDrafter
-from lrwr.pipeline.evaluation.question_generation.sampling import (
+from lrwr.pipeline.evaluation.question_generation.sampler import (
     DraftFamily,
     DraftSelector,
     describe_shortfall,

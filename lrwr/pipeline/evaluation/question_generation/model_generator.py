@@ -21,7 +21,7 @@ from lrwr.pipeline.evaluation.question_generation.generator import (
     choose_kind_questions,
     collect_draft_families,
 )
-from lrwr.pipeline.evaluation.question_generation.sampling import (
+from lrwr.pipeline.evaluation.question_generation.sampler import (
     DraftSelector,
     divide_by_shares,
 )

@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from lrwr.app.egress import Keyring
-from lrwr.app.maintenance.checks.models import LanguageModelStatus, check_language_model
-from lrwr.app.maintenance.finding import (
+from lrwr.app.maintenance.check_result import (
     HealthFinding,
     HealthState,
     end_with_full_stop,
     finding_from_error,
     pluralize,
 )
+from lrwr.app.maintenance.checks.models import LanguageModelStatus, check_language_model
 from lrwr.core.adapters.chat import factory as chatting
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed import factory as embedding
