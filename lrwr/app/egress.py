@@ -244,7 +244,6 @@ class ExternalAccess:
         if self.settings.web.use == "off":
             return None
         from lrwr.core.adapters.web import factory
-        from lrwr.core.adapters.web import factory as disabled
 
         refusal = self.consent_refusal("tavily")
         if refusal is not None:

@@ -22,7 +22,7 @@ PACKAGES = {"app", "cli", "core", "pipeline", "tui"}
 LAYERS, MODULES, FUNCTION_IMPORTS = 12, 570, 60
 
 TERMS = frozenset(
-    {"embedding", "clustering", "heading", "setting", "string", "thing", "king", "ring"}
+    {"embedding", "clustering", "feed", "heading", "setting", "string"}
 )
 """Words that end like a participle and are standard terms or no verbs at all."""
 
