@@ -39,29 +39,31 @@ PARTS = (
 
 
 def main() -> int:
-    asked = _arguments()
+    namespace = _arguments()
     began = time.strftime("%Y%m%d-%H%M%S")
-    root = asked.data.resolve() if asked.data and asked.data.is_dir() else None
+    root = (
+        namespace.data.resolve() if namespace.data and namespace.data.is_dir() else None
+    )
     if root is None:
         say("No data folder: measuring on examples/marsh-lantern.")
-    with _work_folder(asked.work) as work:
+    with _work_folder(namespace.work) as work:
         bench = Bench(
             DataFolder(root),
             work,
-            asked.quick,
-            asked.full,
-            asked.novels,
-            asked.pipeline,
+            namespace.quick,
+            namespace.full,
+            namespace.novels,
+            namespace.pipeline,
         )
-        lines, failures = _measured(bench, asked.only)
+        lines, failures = _measured(bench, namespace.only)
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(table(lines))
     print(f"\n{summary(lines)}")
     print(f"{os.cpu_count()} cores, load {load}; other work here sways every figure.")
     for failure in failures:
         print(f"failed: {failure}")
-    path = asked.json or REPO / "bench" / "results" / f"{began}.json"
-    _keep(path, lines, failures, asked)
+    path = namespace.json or REPO / "bench" / "results" / f"{began}.json"
+    _keep(path, lines, failures, namespace)
     say(f"Figures kept in {path}")
     return 1 if failures else 0
 
@@ -83,10 +85,10 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--work", type=Path, help="keep libraries here, and reuse them")
     parser.add_argument("--json", type=Path, help="write the figures here")
-    asked = parser.parse_args()
-    if asked.quick and asked.novels is None:
-        asked.novels = 2
-    return asked
+    args = parser.parse_args()
+    if args.quick and args.novels is None:
+        args.novels = 2
+    return args
 
 
 def _parts(text: str) -> Sequence[str]:
@@ -127,7 +129,7 @@ def _keep(
     path: Path,
     lines: Sequence[Line],
     failures: Sequence[str],
-    asked: argparse.Namespace,
+    namespace: argparse.Namespace,
 ) -> None:
     told = {
         "machine": {
@@ -136,7 +138,7 @@ def _keep(
             "platform": platform.platform(),
             "python": platform.python_version(),
         },
-        "asked": {name: str(value) for name, value in vars(asked).items()},
+        "asked": {name: str(value) for name, value in vars(namespace).items()},
         "lines": [line.as_json() for line in lines],
         "failures": list(failures),
     }

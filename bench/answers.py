@@ -129,22 +129,22 @@ def measure(bench: Bench) -> list[Line]:
     with ModelServer(key="") as server:
         server.answering(_quoting)
         env = _settings(MODEL, server.base_url)
-        asked = _asked(library, questions, env, prompts=True)
+        answereds = _asked(library, questions, env, prompts=True)
     return [
-        *_lines(QUOTED, _without(library, questions, asked)),
-        *_lines("loopback model, plumbing", asked),
+        *_lines(QUOTED, _without(library, questions, answereds)),
+        *_lines("loopback model, plumbing", answereds),
         *_real(library, questions),
     ]
 
 
 def _without(
-    library: Library, questions: Sequence[Row], asked: Sequence[Answered]
+    library: Library, questions: Sequence[Row], answereds: Sequence[Answered]
 ) -> list[Answered]:
     """Ask without a model; what one would be sent is as it was with one."""
     answered = _asked(library, questions, {"LRWR_MODEL_USE": "off"})
     return [
         replace(one, answer={**one.answer, "sent": other.answer["sent"]})
-        for one, other in zip(answered, asked, strict=True)
+        for one, other in zip(answered, answereds, strict=True)
     ]
 
 
@@ -157,8 +157,8 @@ def _real(library: Library, questions: Sequence[Row]) -> list[Line]:
     server = serve()
     env = _settings("SmolLM2-135M", f"{server.listening_address}/v1")
     some = questions[:: len(questions) // REAL]
-    asked = _asked(library, some, env, prompts=True)
-    return _lines("small real model, plumbing", asked)
+    answereds = _asked(library, some, env, prompts=True)
+    return _lines("small real model, plumbing", answereds)
 
 
 def _asked(
@@ -173,7 +173,7 @@ def _asked(
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(library.root, root)  # a question changes what later ones find
     path = root / "answers.jsonl"
-    write_lines(path, [dict(one) for one in questions])
+    write_lines(path, [dict(question) for question in questions])
     command: list[str | Path] = [*inside("answers"), path]
     done = run([*command, *(["prompts"] if prompts else [])], cwd=root, env=env)
     return [
@@ -204,10 +204,14 @@ def _beginning(text: str) -> str:
     return " ".join(longest.strip(" “”").split()[:WORDS])
 
 
-def _lines(who: str, asked: Sequence[Answered]) -> list[Line]:
+def _lines(who: str, answereds: Sequence[Answered]) -> list[Line]:
     def kept(name: str, *, told: bool = True) -> list[Answered]:
-        rows = [one for one in asked if one.question["id"].startswith(name)]
-        return [one for one in rows if one.question.get("answerable", True) is told]
+        rows = [
+            answered
+            for answered in answereds
+            if answered.question["id"].startswith(name)
+        ]
+        return [row for row in rows if row.question.get("answerable", True) is told]
 
     told, untold, by_then = kept("a"), kept("u"), kept("t")
     later = kept("t", told=False)
@@ -240,7 +244,7 @@ def _lines(who: str, asked: Sequence[Answered]) -> list[Line]:
         Line(PART, f"{who}, answerable: citations with gold", right / max(1, cited),
              note=f"{right} of {cited}; {words:.0f} words an answer"),
         Line(PART, f"{who}: sentences that nothing bears out",
-             sum(one.answer["unsupported"] for one in asked),
+             sum(answered.answer["unsupported"] for answered in answereds),
              goal=0 if who == QUOTED else None),
     ]  # fmt: skip
 

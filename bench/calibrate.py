@@ -79,18 +79,18 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def _fitted(
-    ranking: str, found: Sequence[Found], tests: Mapping[str, Sequence[Found]]
+    ranking: str, founds: Sequence[Found], tests: Mapping[str, Sequence[Found]]
 ) -> list[Line]:
-    examples = [one.example for one in found]
-    who = CalibrationTarget(ranking, Pipeline.AGENTIC, SOURCE)
-    fitted, tried = fit_calibration(examples, who)
+    examples = [one.example for one in founds]
+    calibration_target = CalibrationTarget(ranking, Pipeline.AGENTIC, SOURCE)
+    fitted, tried = fit_calibration(examples, calibration_target)
     print(_constant(fitted))
     figures = compute_calibration_figures(tried, fitted.threshold)
     lines = _lines(f"{ranking}, left out", figures)
-    for kind in sorted({one.kind for one in found} - {"answerable"}):
+    for kind in sorted({one.kind for one in founds} - {"answerable"}):
         some = [
             t
-            for t, f in zip(tried, found, strict=True)
+            for t, f in zip(tried, founds, strict=True)
             if f.kind in (kind, "answerable")
         ]
         lines += _lines(
@@ -130,9 +130,9 @@ def _lines(name: str, figures: CalibrationFigures) -> list[Line]:
 
 def _alone(name: str, examples: Sequence[CalibrationExample]) -> list[Line]:
     """Say how well each signal does alone."""
-    found = [one.found for one in examples]
+    found = [example.found for example in examples]
     areas = {
-        signal: auroc([getattr(one.signals, signal) for one in examples], found)
+        signal: auroc([getattr(example.signals, signal) for example in examples], found)
         for signal in SIGNAL_NAMES
     }
     kept = {signal: area for signal, area in areas.items() if area is not None}
@@ -158,17 +158,17 @@ def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.2f}"
 
 
-def _constant(one: Calibration) -> str:
+def _constant(calibration: Calibration) -> str:
     terms = "".join(
         f'\n            Term("{t.signal}", {t.weight:.3f}, {t.mean:.4f}, {t.scale:.4f}),'
-        for t in one.terms
+        for t in calibration.terms
     )
     return (
-        f'    ("{one.ranking}", Pipeline.AGENTIC): Calibration(\n'
-        f'        ranking="{one.ranking}",\n        pipeline=Pipeline.AGENTIC,\n'
-        f"        bias={one.bias:.3f},\n        terms=({terms}\n        ),\n"
-        f"        threshold={one.threshold:.3f},\n        questions={one.questions},\n"
-        f"        auroc={one.auroc:.3f},\n        source=_SOURCE,\n    ),"
+        f'    ("{calibration.ranking}", Pipeline.AGENTIC): Calibration(\n'
+        f'        ranking="{calibration.ranking}",\n        pipeline=Pipeline.AGENTIC,\n'
+        f"        bias={calibration.bias:.3f},\n        terms=({terms}\n        ),\n"
+        f"        threshold={calibration.threshold:.3f},\n        questions={calibration.questions},\n"
+        f"        auroc={calibration.auroc:.3f},\n        source=_SOURCE,\n    ),"
     )
 
 

@@ -193,12 +193,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--edits", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, default=3)
-    asked = parser.parse_args(arguments)
-    began, drafted, seed = time.process_time(), Drafted(), asked.seed
-    while (left := asked.edits - drafted.made.total()) > 0:
+    args = parser.parse_args(arguments)
+    began, drafted, seed = time.process_time(), Drafted(), args.seed
+    while (left := args.edits - drafted.made.total()) > 0:
         with tempfile.TemporaryDirectory() as place:
             going = draft(
-                Path(place), asked.folder, edits=left, seed=seed, most=asked.most
+                Path(place), args.folder, edits=left, seed=seed, most=args.most
             )
             one = asyncio.run(going)
         drafted.made += one.made
@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for failure in one.failures:
             print(failure, file=sys.stderr)
     report = {
-        "seeds": [asked.seed, seed - 1],
+        "seeds": [args.seed, seed - 1],
         "edits": drafted.made.total(),
         "by_kind": dict(drafted.made.most_common()),
         "states_compared": drafted.followed.total(),

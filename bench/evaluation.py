@@ -36,11 +36,11 @@ def _of_dialogue(bench: Bench) -> Iterator[Line]:
     if path is None:
         yield from skipped(PART, "no dialogue questions here")
         return
-    asked = read_lines(path)
+    lines = read_lines(path)
     by_name = {novel.name: novel for novel in bench.data.novels()}
-    names = sorted({str(one["novel"]) for one in asked} & by_name.keys())
+    names = sorted({str(one["novel"]) for one in lines} & by_name.keys())
     for name in names[: bench.novels or NOVELS]:
-        own = [one for one in asked if one["novel"] == name]
+        own = [one for one in lines if one["novel"] == name]
         library = of_novel(bench, by_name[name])
         file = library.root / "dialogue.jsonl"
         written = [_as_lrwr_has_it(one, by_name[name] / "chapters") for one in own]

@@ -228,16 +228,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="faults with this in their name")
     parser.add_argument("--sound", action="store_true", help="run without any fault")
-    asked = parser.parse_args(arguments)
-    chosen = [fault for fault in FAULTS if asked.only in fault.name]
+    args = parser.parse_args(arguments)
+    chosen = [fault for fault in FAULTS if args.only in fault.name]
     right = 0
-    for one in check(chosen, sound=asked.sound):
-        right += one.noticed is not asked.sound
+    for one in check(chosen, sound=args.sound):
+        right += one.noticed is not args.sound
         word = "noticed" if one.noticed else "not noticed"
         print(f"{word:12} {one.seconds:5.1f} s  {one.fault.name}", flush=True)
         if one.by:
             print(f"{'':22}{one.by}", flush=True)
-    print(f"{right} of {len(chosen)} {'sound' if asked.sound else 'noticed'}")
+    print(f"{right} of {len(chosen)} {'sound' if args.sound else 'noticed'}")
     return 0 if right == len(chosen) else 1
 
 

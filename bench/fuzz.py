@@ -112,26 +112,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     parse, embedder = ManuscriptParser(), LocalEmbedder(None, threads=1)
-    seen: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     failures: list[str] = []
     began = time.process_time()
-    for name, content in inputs(asked.inputs, random.Random(asked.seed)):
+    for name, content in inputs(args.inputs, random.Random(args.seed)):
         try:
             wrong = broken_promise(parse(DocumentId(name), content), embedder)
-            seen["read"] += 1
+            counter["read"] += 1
         except UnreadableDocument as error:
-            seen["refused"] += 1
+            counter["refused"] += 1
             wrong = "" if str(error) and error.hint else "a refusal without a hint"
         except Exception as error:  # noqa: BLE001 - what is looked for
             wrong = f"{type(error).__name__}: {error}"
         if wrong:
             failures.append(f"{name}: {wrong}")
     report = {
-        "inputs": asked.inputs,
-        "seed": asked.seed,
-        **seen,
+        "inputs": args.inputs,
+        "seed": args.seed,
+        **counter,
         "failures": failures[:20],
         "failed": len(failures),
         "cpu_seconds": round(time.process_time() - began, 1),

@@ -218,13 +218,15 @@ def _returns(steps: Sequence[tuple[float, int, str]]) -> int:
 def show(journeys: Sequence[Journey], *, modules: bool) -> str:
     """Return a table of the figures; with `modules` the way through them too."""
     rows = [f"{'journey':22} {'modules':>8} {'functions':>10} {'returns':>9}"]
-    for one in journeys:
-        figures = f"{len(one.modules):8,} {one.functions:10,} {one.returns:9,}"
-        note = f"   {len(one.only)} after the save" if one.only else ""
-        rows.append(f"{one.name:22} {figures}{note}")
+    for journey in journeys:
+        figures = (
+            f"{len(journey.modules):8,} {journey.functions:10,} {journey.returns:9,}"
+        )
+        note = f"   {len(journey.only)} after the save" if journey.only else ""
+        rows.append(f"{journey.name:22} {figures}{note}")
     if modules:
-        for one in journeys:
-            rows += ["", one.name, *(f"  {name}" for name in one.modules)]
+        for journey in journeys:
+            rows += ["", journey.name, *(f"  {name}" for name in journey.modules)]
     return "\n".join(rows)
 
 
@@ -234,9 +236,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--only", choices=NAMES, action="append", help="this journey")
     parser.add_argument("--modules", action="store_true", help="list the modules")
-    asked = parser.parse_args(arguments)
-    journeys = follow(asked.folder.resolve(), asked.only or NAMES)
-    print(show(journeys, modules=asked.modules))
+    args = parser.parse_args(arguments)
+    journeys = follow(args.folder.resolve(), args.only or NAMES)
+    print(show(journeys, modules=args.modules))
     return 0
 
 

@@ -158,9 +158,9 @@ class Worker:
         self._look(self.process.wait())
 
     def _look(self, code: int) -> None:
-        said = self.words.read_text(encoding="utf-8", errors="replace")
-        self.said.update(map(_kind_of, said.splitlines()))
-        events, aside = _parted(said)
+        text = self.words.read_text(encoding="utf-8", errors="replace")
+        self.said.update(map(_kind_of, text.splitlines()))
+        events, aside = _parted(text)
         early = code == 3 and any(words in aside for words in EARLY)
         trouble = [event for event in events if event["event"] == "trouble"]
         if code not in EXPECTED or trouble or (SUSPECT.search(aside) and not early):
@@ -252,8 +252,8 @@ def audited(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
             "select count(*) from job where error like '%never finished%'"
         ).fetchone()
     counted: Counter[str] = Counter(what for what, *_ in rows)
-    done = Counter(job for what, job, *_ in rows if what == "done")
-    counted[DONE_TWICE] = sum(count > 1 for count in done.values())
+    counter = Counter(job for what, job, *_ in rows if what == "done")
+    counted[DONE_TWICE] = sum(count > 1 for count in counter.values())
     counted[FROM_THE_LIVING] = sum(
         (day - _UNIX_DAY) * _SECONDS < deaths.get(int(worker.split("/")[1]), math.inf)
         for what, _, worker, day in rows
@@ -349,20 +349,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--ingested", action="store_true")
     parser.add_argument("--pause", type=float, default=5.0)
-    given = parser.parse_args(arguments)
-    more = {"LRWR_PIPELINE": given.pipeline}
-    if given.words:
+    args = parser.parse_args(arguments)
+    more = {"LRWR_PIPELINE": args.pipeline}
+    if args.words:
         more["LRWR_EMBEDDING_MODEL"] = "off"
-    asked = Asked(
-        given.kills, given.seed, more, pause=given.pause, ingested=given.ingested
-    )
+    asked = Asked(args.kills, args.seed, more, pause=args.pause, ingested=args.ingested)
     with tempfile.TemporaryDirectory() as place:
-        done = killed(given.folder, Path(place), asked)
+        done = killed(args.folder, Path(place), asked)
     print(
         json.dumps(
             {
-                "kills": given.kills,
-                "seed": given.seed,
+                "kills": args.kills,
+                "seed": args.seed,
                 **more,
                 "edits": done.harassed.edits.total(),
                 "edits_by_kind": done.harassed.edits,

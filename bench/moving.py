@@ -94,7 +94,7 @@ def _moved(
     first, second = records_of(here.folder), records_of(there.folder)
     differing = sorted(name for name in first if first[name] != second[name])
     words = _words(first)
-    unlike = [one for one in words if _found(here, one) != _found(there, one)]
+    unlike = [word for word in words if _found(here, word) != _found(there, word)]
     rows = sum(map(len, first.values()))
     return [
         killed(came, novel),

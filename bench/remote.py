@@ -49,13 +49,13 @@ def _lines(here: Library, root: Path, pipeline: str) -> list[Line]:
         command = [*lrwr(), "ingest", "--remote", "--json"]
         done = run(command, cwd=root, env=env)
         again = run(command, cwd=root, env=env)
-    there = stamped(root, _json(done.out), done.cost)
+    library = stamped(root, _json(done.out), done.cost)
     first, second = dumped(here.root), dumped(root)
     differing = sorted(name for name in first if first[name] != second.get(name))
     sent = sum(len(call.body) for call in server.calls) / 1e6
     return [
-        Line(PART, f"{pipeline}: documents", there.summary["processed"],
-             note=f"{there.words:,} words"),
+        Line(PART, f"{pipeline}: documents", library.summary["processed"],
+             note=f"{library.words:,} words"),
         Line(PART, f"{pipeline}: calls", len(server.calls),
              note=f"{_json(again.out)['unchanged']} unchanged in a second run"),
         Line(PART, f"{pipeline}: tables that differ from those read here",

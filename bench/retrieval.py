@@ -55,8 +55,8 @@ def _of_tales(bench: Bench) -> list[Line]:
     }
     lines = _scored(bench, sets, WAYS)
     ways = dict(WAYS) if bench.full else {k: WAYS[k] for k in WAYS if k != "reranked"}
-    whole = Shelf(docs, [Asked(library, _some(bench, every))])
-    lines += _scored(bench, {"tales, all": whole}, ways)
+    shelf = Shelf(docs, [Asked(library, _some(bench, every))])
+    lines += _scored(bench, {"tales, all": shelf}, ways)
     if not bench.full:
         lines += skipped(PART, "tales, all, reranked: only with --full")
     return lines
@@ -66,22 +66,22 @@ def _of_dialogue(bench: Bench) -> list[Line]:
     path, docs = bench.data.questions("novel_dialogue"), bench.data.novel_root()
     if path is None or docs is None:
         return skipped(PART, "no dialogue questions here")
-    asked = _by_novel(bench, _some(bench, read_lines(path)))
-    return _scored(bench, {"dialogue": Shelf(docs, asked)}, WAYS)
+    askeds = _by_novel(bench, _some(bench, read_lines(path)))
+    return _scored(bench, {"dialogue": Shelf(docs, askeds)}, WAYS)
 
 
 def _of_horizons(bench: Bench) -> list[Line]:
     path, docs = bench.data.questions("asof"), bench.data.novel_root()
     if path is None or docs is None:
         return skipped(PART, "no questions at a chapter here")
-    asked = _by_novel(bench, _some(bench, read_lines(path)))
+    askeds = _by_novel(bench, _some(bench, read_lines(path)))
     lines = []
     for way, flags in WAYS.items():
         say(f"  asking: as of, {way} …")
-        found, _ = answers(asked, flags)
+        found, _ = answers(askeds, flags)
         told = [
             Asked(one.library, [q for q in one.questions if q["answerable"]])
-            for one in asked
+            for one in askeds
         ]
         figures = scores(bench, Shelf(docs, told), found)
         lines.append(
@@ -93,8 +93,8 @@ def _of_horizons(bench: Bench) -> list[Line]:
                 also={figure: figures[figure] for figure in ALSO},
             )
         )
-        late = leaks([q for one in asked for q in one.questions], found)
-        total = sum(len(one.questions) for one in asked)
+        late = leaks([q for one in askeds for q in one.questions], found)
+        total = sum(len(one.questions) for one in askeds)
         note = f"{len(late)} of {total}" + (f"; first {late[0]}" if late else "")
         share = len(late) / max(1, total)
         lines.append(Line(PART, f"as of, {way}: leaks", share, goal=0, note=note))

@@ -36,14 +36,14 @@ class Shelf:
     asked: list[Asked]
 
 
-def answers(asked: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
+def answers(askeds: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
     """Put every question to its library with `lrwr search --batch`.
 
     Returns what was found, and the CPU seconds it took.
     """
     found: Answers = {}
     cpu = 0.0
-    for one in asked:
+    for one in askeds:
         if one.questions:
             more, spent = _answered(one, flags)
             found |= more
@@ -92,7 +92,7 @@ def _answered(one: Asked, flags: Sequence[str]) -> tuple[Answers, float]:
         write_lines(asked, [_line(question) for question in one.questions])
         command = [*lrwr(), "search", "--batch", str(asked), "-k", str(LIMIT), *flags]
         done = run(command, cwd=one.library.root, out=ranked)
-        return {one["id"]: one for one in read_lines(ranked)}, done.cost.cpu
+        return {line["id"]: line for line in read_lines(ranked)}, done.cost.cpu
 
 
 def _line(question: Mapping[str, Any]) -> dict[str, Any]:

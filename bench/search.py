@@ -63,8 +63,8 @@ def _questions(bench: Bench) -> list[str]:
     path = bench.data.questions("novel_dialogue")
     if path is None:
         return [*QUESTIONS] * (number // len(QUESTIONS) or 1)
-    asked = read_lines(path)
-    return [str(q["question"]) for q in asked[:: max(1, len(asked) // number)]]
+    lines = read_lines(path)
+    return [str(q["question"]) for q in lines[:: max(1, len(lines) // number)]]
 
 
 def _lines(told: dict[str, Any], library: Library) -> list[Line]:

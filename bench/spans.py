@@ -27,7 +27,7 @@ class Placed:
 
 def measure(bench: Bench) -> list[Line]:
     libraries = [of_manuscript(bench), of_novels(bench), of_tales(bench)]
-    return [line for one in libraries if one for line in lines_of(one)]
+    return [line for library in libraries if library for line in lines_of(library)]
 
 
 def lines_of(library: Library) -> list[Line]:

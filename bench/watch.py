@@ -225,12 +225,12 @@ def _save(path: Path, word: str, dice: random.Random) -> float:
     return time.monotonic()
 
 
-def _lines(done: Sequence[Save], words: str) -> list[Line]:
-    found, told = [one.found for one in done], [one.told for one in done]
-    cpu = [one.cpu for one in done if one.cpu is not None]
+def _lines(saves: Sequence[Save], words: str) -> list[Line]:
+    found, told = [save.found for save in saves], [save.told for save in saves]
+    cpu = [save.cpu for save in saves if save.cpu is not None]
     lines = [
         Line(PART, "save to found, p50", median(found), "s", 0.5,
-             note=f"{len(done)} saves; {words}; debounce 0.2 s included"),
+             note=f"{len(saves)} saves; {words}; debounce 0.2 s included"),
         Line(PART, "save to found, p95", _p95(found), "s", 3),
         Line(PART, "save to told, p50", median(told), "s", note=f"p95 {_p95(told):.2f}"),
     ]  # fmt: skip
@@ -253,14 +253,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--saves", type=int, default=SAVES)
     parser.add_argument("--idle", type=float, default=IDLE)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as place:
         root = Path(place, PART)
-        if asked.library is None:
-            _ingested(root, asked.folders)
+        if args.library is None:
+            _ingested(root, args.folders)
         else:
-            shutil.copytree(asked.library, root)
-        lines = _measured(root, saves=asked.saves, idle=asked.idle, seed=asked.seed)
+            shutil.copytree(args.library, root)
+        lines = _measured(root, saves=args.saves, idle=args.idle, seed=args.seed)
     print(table(lines))
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"{os.cpu_count()} cores, load {load}; other work here sways every figure.")

@@ -112,7 +112,7 @@ async def settled(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
     for _ in range(3):
         await pilot.pause(0.1)
         while stage.waiting or any(
-            one.group == "turn" and one.is_running for one in pilot.app.workers
+            worker.group == "turn" and worker.is_running for worker in pilot.app.workers
         ):
             await pilot.pause(0.05)
 

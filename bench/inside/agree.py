@@ -67,10 +67,10 @@ class Found:
     gold: tuple[AnswerPlace, ...]
 
     def figures(self) -> dict[str, float]:
-        given = RetrievedContext(self.pieces, 0.0)
+        retrieved_context = RetrievedContext(self.pieces, 0.0)
         gold = [[place] for place in self.gold]
         return compute_retrieval_figures(
-            given, gold, every=True, budgets=BUDGETS, late=None
+            retrieved_context, gold, every=True, budgets=BUDGETS, late=None
         )
 
 
@@ -126,7 +126,7 @@ class Judged:
         self._corpus = self._scorer.Corpus(str(docs))
 
     def figures(self, question: dict[str, Any], chunks: Sequence[Chunk]) -> Any:
-        ranked = [{"text": one.text, "file": str(one.document)} for one in chunks]
+        ranked = [{"text": chunk.text, "file": str(chunk.document)} for chunk in chunks]
         return self._scorer.score_one(question, ranked, self._corpus)
 
     def places(self, question: dict[str, Any]) -> Iterator[tuple[str, Any, int, int]]:
@@ -223,7 +223,8 @@ def _raw(question: dict[str, Any], chunks: Sequence[Chunk], judged: Judged) -> F
         for name, _, start, end in judged.places(question)
     )
     pieces = tuple(
-        ContextPiece(_named(one), one.span, one.text, len(one.text)) for one in chunks
+        ContextPiece(_named(chunk), chunk.span, chunk.text, len(chunk.text))
+        for chunk in chunks
     )
     return Found(pieces, gold)
 
@@ -241,13 +242,13 @@ def _in_letters(
         for name, text, start, end in judged.places(question)
     )
     pieces = []
-    for one in chunks:
-        text = texts.get(_named(one))
-        span = one.span
+    for chunk in chunks:
+        text = texts.get(_named(chunk))
+        span = chunk.span
         if text is not None:
             span = Span(*text.raw_to_norm(span.start, span.end))
-        shown = one.text if text is None else text.n[span.start : span.end]
-        pieces.append(ContextPiece(_named(one), span, shown, len(one.text)))
+        shown = chunk.text if text is None else text.n[span.start : span.end]
+        pieces.append(ContextPiece(_named(chunk), span, shown, len(chunk.text)))
     return Found(tuple(pieces), gold)
 
 

@@ -52,7 +52,7 @@ async def _asked(sessions: AvatarSessionService, asking: TurnRequest) -> dict[st
     gaps = [[gap.about, gap.undefined_attribute] for gap in said.gap_flags]
     return {
         "answer": said.response_text,
-        "citations": [_cited(one) for one in said.citations],
+        "citations": [_cited(citation) for citation in said.citations],
         "gaps": gaps,
         "low_confidence": said.low_confidence,
         "unsupported": len(said.unsupported),
@@ -60,8 +60,12 @@ async def _asked(sessions: AvatarSessionService, asking: TurnRequest) -> dict[st
     }
 
 
-def _cited(one: Citation) -> dict[str, Any]:
-    return {"file": one.document, "chapter": one.chapter, "text": one.text}
+def _cited(citation: Citation) -> dict[str, Any]:
+    return {
+        "file": citation.document,
+        "chapter": citation.chapter,
+        "text": citation.text,
+    }
 
 
 if __name__ == "__main__":

@@ -55,9 +55,15 @@ class Veil:
             return scope
         return replace(scope, documents=frozenset(order.outlines) - {self.document})
 
-    def shown(self, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+    def shown(
+        self, scored_chunks: Sequence[ScoredChunk], limit: int
+    ) -> list[ScoredChunk]:
         """Return what is not hidden."""
-        return [one for one in found if one.chunk not in self.chunks][:limit]
+        return [
+            scored_chunk
+            for scored_chunk in scored_chunks
+            if scored_chunk.chunk not in self.chunks
+        ][:limit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +99,10 @@ class VeiledWords:
     ) -> list[ScoredChunk]:
         """Search by pairs of words."""
         scope = self.veil.bounded(scope, self.order)
-        found = await self.inner.search_pairs(
+        pairs = await self.inner.search_pairs(
             words, pipeline=pipeline, scope=scope, limit=limit + DEEP
         )
-        return self.veil.shown(found, limit)
+        return self.veil.shown(pairs, limit)
 
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
@@ -127,8 +133,8 @@ class VeiledVectors:
     ) -> list[ScoredChunk]:
         """Search by meaning."""
         scope = self.veil.bounded(scope, self.order)
-        found = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)
-        return self.veil.shown(found, limit)
+        scored_chunks = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)
+        return self.veil.shown(scored_chunks, limit)
 
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]

@@ -220,8 +220,8 @@ def _lrwr(root: Path, *words: str) -> str:
 
 def _sample(examples: Path) -> dict[str, float]:
     """Return how many of the sample's slips are reported, and what else is."""
-    said = (examples / "marsh-lantern.features.toml").read_text(encoding="utf-8")
-    wanted = tomllib.loads(said)["slip"]
+    text = (examples / "marsh-lantern.features.toml").read_text(encoding="utf-8")
+    wanted = tomllib.loads(text)["slip"]
     with tempfile.TemporaryDirectory() as place:
         shutil.copytree(examples / "marsh-lantern", Path(place) / "book")
         _lrwr(Path(place), "ingest", "book")
@@ -241,10 +241,10 @@ def _new_lines(path: Path) -> dict[str, float]:
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         files = {"1.md": row["canon"], "2.md": row["new_line"]}
-        found = find_contradictions(knowledge_of(files))
+        contradictions = find_contradictions(knowledge_of(files))
         contradicting += bool(row["contradicts"])
-        right += bool(found and row["contradicts"])
-        wrong += bool(found and not row["contradicts"])
+        right += bool(contradictions and row["contradicts"])
+        wrong += bool(contradictions and not row["contradicts"])
     return {
         "new_lines_contradicting": contradicting,
         "new_lines_reported": right,
@@ -259,7 +259,9 @@ def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
         parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()
     ]
     cast = infer_cast(evidence_of(documents))
-    names = tuple(alias.name for who in cast.characters for alias in who.aliases)
+    names = tuple(
+        alias.name for character in cast.characters for alias in character.aliases
+    )
     facts = tuple(k for d in documents for k in asyncio.run(_facts(d, names)))
     outlines = [
         DocumentOutline(d.id, d.type, d.title, d.words, d.order, d.chapters)
@@ -275,8 +277,8 @@ def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
 
 
 async def _facts(document: Document, names: tuple[str, ...]) -> list[DocumentFact]:
-    whole = Span(0, len(document.text))
-    excerpt = Excerpt(whole, document.text, "", names, "")
+    span = Span(0, len(document.text))
+    excerpt = Excerpt(span, document.text, "", names, "")
     finding, _ = await RulesAnalyst(find_sentence_spans).extract(excerpt)
     return [DocumentFact(document.id, fact) for fact in finding.facts]
 

@@ -120,7 +120,7 @@ async def _found(workspace: Workspace, edit: Edit) -> bool | None:
     sought = one_line(edit.sought)
     request = SearchRequest(sought, workspace.settings.pipeline, TOP)
     result = await workspace.finder().find(request)
-    return any(sought in one_line(found.chunk.text) for found in result.passages)
+    return any(sought in one_line(passage.chunk.text) for passage in result.passages)
 
 
 def _stale(root: Path, path: Path, edit: Edit) -> bool:

@@ -32,14 +32,14 @@ def read_folder(folder: Path) -> list[Document]:
 
 def compare(documents: Sequence[Document]) -> dict[str, list[str]]:
     """Return those of the notes whom the prose names, and what became of them."""
-    told = [one for one in documents if one.type is DocumentType.SCENE]
+    told = [document for document in documents if document.type is DocumentType.SCENE]
     cast = infer_cast(evidence_of(told))
     prose = "\n".join(one.text for one in told)
     noted = [
         person
-        for one in documents
-        if one.type is DocumentType.CHARACTER
-        for person in find_note_subjects(one)
+        for document in documents
+        if document.type is DocumentType.CHARACTER
+        for person in find_note_subjects(document)
     ]
     named = {p.name: [f for f in _forms(p) if f in prose] for p in noted}
     wanted = {name: forms for name, forms in named.items() if forms}
@@ -57,7 +57,7 @@ def compare(documents: Sequence[Document]) -> dict[str, list[str]]:
             for form, who in zip(forms, whole[name], strict=True)
             if not who
         ],
-        "listed": [one.name for one in cast.characters],
+        "listed": [character.name for character in cast.characters],
     }
 
 

@@ -61,13 +61,17 @@ def attributed(documents: Sequence[Document], cast: Cast) -> Attributed:
     pages = [_page(document, cast) for document in documents]
     result = Attributed()
     start = time.process_time()
-    known = next((one.name for one in cast.characters if one.narrator), "")
+    known = next(
+        (character.name for character in cast.characters if character.narrator), ""
+    )
     signs = [] if known else [gather_narrator_evidence(*page) for page in pages]
     narrators = infer_narrators(signs) or [known] * len(pages)
     for document, page, narrator in zip(documents, pages, narrators, strict=True):
         text, scenes, mentions = page
-        told = attribute_quotations(text, scenes, cast, mentions, narrator=narrator)
-        result.by_file[str(document.id)] = told
+        quotations = attribute_quotations(
+            text, scenes, cast, mentions, narrator=narrator
+        )
+        result.by_file[str(document.id)] = quotations
     result.seconds = time.process_time() - start
     return result
 
@@ -133,15 +137,15 @@ def _novel(
     return line
 
 
-def _row(file: str, one: Quotation) -> dict[str, Any]:
+def _row(file: str, quotation: Quotation) -> dict[str, Any]:
     return {
         "file": file,
-        "start": one.spans[0].start,
-        "end": one.spans[-1].end,
-        "speaker": one.speaker,
-        "sure": one.certainty is Certainty.VERIFIED,
-        "addressee": one.addressee,
-        "cue": one.cue.value,
+        "start": quotation.spans[0].start,
+        "end": quotation.spans[-1].end,
+        "speaker": quotation.speaker,
+        "sure": quotation.certainty is Certainty.VERIFIED,
+        "addressee": quotation.addressee,
+        "cue": quotation.cue.value,
     }
 
 
@@ -207,9 +211,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--gold-cast", action="store_true")
     parser.add_argument("--novels", default="", help="names, with commas")
-    asked = parser.parse_args()
-    chosen = [name for name in asked.novels.split(",") if name]
-    print(json.dumps(measure(asked.data, gold_cast=asked.gold_cast, novels=chosen)))
+    args = parser.parse_args()
+    chosen = [name for name in args.novels.split(",") if name]
+    print(json.dumps(measure(args.data, gold_cast=args.gold_cast, novels=chosen)))
 
 
 if __name__ == "__main__":

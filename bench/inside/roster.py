@@ -57,8 +57,8 @@ def evidence_of(documents: Sequence[Document]) -> list[NameEvidence]:
 def predicted(cast: Cast) -> list[dict[str, Any]]:
     """Return a cast as the scorers want it."""
     return [
-        {"name": one.name, "aliases": [alias.name for alias in one.aliases]}
-        for one in cast.characters
+        {"name": character.name, "aliases": [alias.name for alias in character.aliases]}
+        for character in cast.characters
     ]
 
 
@@ -113,10 +113,10 @@ def _line(score: Mapping[str, Any], gold: Any, cast: Cast) -> dict[str, float]:
 def _genders(gold: Sequence[Mapping[str, Any]], cast: Cast) -> tuple[int, int]:
     """Count characters whose gender is told, and told rightly."""
     told = {
-        alias.name.lower(): one.gender.value[0].upper()
-        for one in cast.characters
-        for alias in one.aliases
-        if one.gender.value != "unknown"
+        alias.name.lower(): character.gender.value[0].upper()
+        for character in cast.characters
+        for alias in character.aliases
+        if character.gender.value != "unknown"
     }
     pairs = [
         (one["gender"], told[name.lower()])

@@ -84,10 +84,12 @@ def a_turn(number: int) -> Turn:
     citation = Citation(
         1, DocumentId("one.md"), Span(0, 66), LineRange(1, 1), SENTENCE * 4, 1
     )
-    said = SupervisorOutput(
+    supervisor_output = SupervisorOutput(
         SENTENCE * 12, AnswerIntent.ANALYTICAL, (), (citation,), (), NarrativeState()
     )
-    return Turn(TurnId(f"{number:x}"), number, 0.0, f"Question {number}?", said)
+    return Turn(
+        TurnId(f"{number:x}"), number, 0.0, f"Question {number}?", supervisor_output
+    )
 
 
 def resident() -> float:

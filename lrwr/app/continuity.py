@@ -87,8 +87,8 @@ class ContradictionMonitor:
             self._say(f"Contradictions were not looked for. {error}")
             return ()
         slips = [one for one in (*ruled, *judged) if not one.intended]
-        new = tuple(one for one in slips if one.id not in self._known)
-        self._known = frozenset(one.id for one in slips)
+        new = tuple(slip for slip in slips if slip.id not in self._known)
+        self._known = frozenset(slip.id for slip in slips)
         return new
 
     @property

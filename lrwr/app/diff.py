@@ -180,7 +180,10 @@ class _ScratchLibrary:
             self._workspace, self._targets, may_ask=False, limits=limits
         )
         report = await service.process(self._emit)
-        left = [SkippedDocument(one.document, one.message) for one in report.problems]
+        left = [
+            SkippedDocument(problem.document, problem.message)
+            for problem in report.problems
+        ]
         left += tree.left if tree else ()
         known = await self._workspace.bible().knowledge()
         return _LearnedState(known, tuple(left), _remarks(report, point))
@@ -199,9 +202,9 @@ async def _compare(
         old = await bench.learn(before)
     left = tuple({one.document: one for one in (*old.left, *new.left)}.values())
     without = {one.document for one in left}
-    one = await asyncio.to_thread(build_manuscript_state, old.known, without)
+    thread = await asyncio.to_thread(build_manuscript_state, old.known, without)
     other = await asyncio.to_thread(build_manuscript_state, new.known, without)
-    found = await asyncio.to_thread(diff_states, one, other)
+    found = await asyncio.to_thread(diff_states, thread, other)
     return ManuscriptDiff(
         before=before,
         after=after,
@@ -298,9 +301,11 @@ async def _write_tree(
     for target, now in zip(move.targets, moved, strict=True):
         await asyncio.to_thread(_prepare_folder, target, now)
 
-    def left(one: UnreadableFile) -> SkippedDocument:
-        path = os.path.relpath(top / one.path, library.root)
-        return SkippedDocument(DocumentId(Path(path).as_posix()), one.reason)
+    def left(unreadable_file: UnreadableFile) -> SkippedDocument:
+        path = os.path.relpath(top / unreadable_file.path, library.root)
+        return SkippedDocument(
+            DocumentId(Path(path).as_posix()), unreadable_file.reason
+        )
 
     root = to / library.root.relative_to(shared)
     source = _RevisionSource(root, moved, settings.manuscript.exclude)

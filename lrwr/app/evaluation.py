@@ -172,7 +172,9 @@ async def _build_arms(
     clock: Callable[[], float],
 ) -> ArmSet:
     passages, embedder = factory.workspace.passages, factory.embedder
-    made = await _build_fingerprint(factory, steps, max(LIMIT, max(budgets) // SMALL))
+    fingerprint = await _build_fingerprint(
+        factory, steps, max(LIMIT, max(budgets) // SMALL)
+    )
     fit, remarks = select_possible_variants(
         steps, embeds=embedder is not None, reranks=factory.reranker is not None
     )
@@ -181,14 +183,18 @@ async def _build_arms(
     shelf = IndexedLibrary(passages, order, count, clock)
     arms: list[Arm] = []
     for step in fit:
-        recipe = made.recipe(step, get_column_weights(step)[step.pipeline])
-        arms.append(SearchArm(step, factory.finder(step), shelf, made.limit, recipe))
+        recipe = fingerprint.recipe(step, get_column_weights(step)[step.pipeline])
+        arms.append(
+            SearchArm(step, factory.finder(step), shelf, fingerprint.limit, recipe)
+        )
     if whole:
-        text, problem = await _build_whole_text_arm(shelf, made, max(budgets))
+        text, problem = await _build_whole_text_arm(shelf, fingerprint, max(budgets))
         arms += text
         remarks += problem
-    models = {"meaning": made.embedder, "the second look": made.reranker}
-    return ArmSet(tuple(arms), shelf, made.library(), models, remarks + estimated)
+    models = {"meaning": fingerprint.embedder, "the second look": fingerprint.reranker}
+    return ArmSet(
+        tuple(arms), shelf, fingerprint.library(), models, remarks + estimated
+    )
 
 
 async def _build_whole_text_arm(
@@ -300,19 +306,19 @@ class SessionAnswerer:
                 hint="Leave out what begins with `canon:`.",
             )
         began = self._clock()
-        given: list[Citation] = []
+        citations: list[Citation] = []
         turn = None
         async with aclosing(
             self._session.ask(TurnRequest(question, as_of=as_of))
         ) as events:
             async for event in events:
                 if isinstance(event, PassageCited):
-                    given.append(event.citation)
+                    citations.append(event.citation)
                 elif isinstance(event, TurnDone):
                     turn = event.turn
         if turn is None:  # the session promises that it comes last
             raise LrwrError("The answer did not end")
-        return build_answer_from_turn(turn, given, self._clock() - began)
+        return build_answer_from_turn(turn, citations, self._clock() - began)
 
 
 async def load_eval_material(workspace: Workspace) -> SourceMaterial:

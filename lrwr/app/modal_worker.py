@@ -164,9 +164,9 @@ async def _asked(
     document = DocumentId(order.document)
     parsed = await asyncio.to_thread(reader.parse, document, order.content)
     drafted = await reader.recipe.draft(parsed, reader.tools)
-    read = await reader.recipe.read_closely(drafted)
-    usage = read.usage + Usage(cached=-read.usage.cached)
-    return ModelAnswers(tuple(store.replies_made), usage, read.unfinished)
+    closely = await reader.recipe.read_closely(drafted)
+    usage = closely.usage + Usage(cached=-closely.usage.cached)
+    return ModelAnswers(tuple(store.replies_made), usage, closely.unfinished)
 
 
 def _settings_of(order: ModalOrder) -> Settings:

@@ -200,7 +200,11 @@ class AnswerFreshnessMonitor:
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return event
         changed = {DocumentId(name) for name in list_changed_documents(event.learned)}
-        renamed = {DocumentId(one.was) for one in event.learned.documents if one.was}
+        renamed = {
+            DocumentId(document.was)
+            for document in event.learned.documents
+            if document.was
+        }
         try:
             unsettled = await self._open_detector().unsettled(changed | renamed)
         except LrwrError as error:

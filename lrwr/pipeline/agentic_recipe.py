@@ -112,9 +112,9 @@ class AgenticRecipe:
         drafted = await self._knowledge(document, plan, distances, tools)
         await report(StageStarted(document.id, JobStage.ANALYSE))
         ruled = replace(drafted, facts=await self._by_rules(drafted))
-        read = await self.read_closely(ruled)
+        closely = await self.read_closely(ruled)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
-        return replace(read, vectors=vectors)
+        return replace(closely, vectors=vectors)
 
     async def kept(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the keys of what a language model said of it before."""
@@ -181,8 +181,10 @@ class AgenticRecipe:
                 await tools.embedder.embed(sentences[start : start + SENTENCES])
             )
             await report(StageStarted(document.id, JobStage.SPLIT))
-        found = compute_seam_distances(missing, sentences, np.concatenate(rows))
-        every = {**known, **found}
+        seam_distances = compute_seam_distances(
+            missing, sentences, np.concatenate(rows)
+        )
+        every = {**known, **seam_distances}
         return {seam.key: every[seam.key] for seam in seams}
 
     async def _knowledge(
@@ -257,13 +259,13 @@ def _text_at(document: Document, span: Span) -> str:
     return document.text[span.start : span.end]
 
 
-def _heading(document: Document, one: ChunkCut) -> str:
+def _heading(document: Document, chunk_cut: ChunkCut) -> str:
     """Say where a chunk stands: document, chapter and scene, as a reader would."""
     words = [document.title]
-    if one.chapter < len(document.chapters):
-        chapter = document.chapters[one.chapter]
+    if chunk_cut.chapter < len(document.chapters):
+        chapter = document.chapters[chunk_cut.chapter]
         words += [chapter.title] if chapter.title != document.title else []
-        words += [f"scene {one.scene + 1}"] if len(chapter.scenes) > 1 else []
+        words += [f"scene {chunk_cut.scene + 1}"] if len(chapter.scenes) > 1 else []
     return ", ".join(word for word in words if word)
 
 
@@ -287,8 +289,12 @@ def _people(document: Document) -> list[dict[str, object]]:
     if document.type is not DocumentType.CHARACTER:
         return []
     return [
-        {"name": one.name, "aliases": one.aliases, "gender": one.gender.value}
-        for one in find_note_subjects(document)
+        {
+            "name": note_subject.name,
+            "aliases": note_subject.aliases,
+            "gender": note_subject.gender.value,
+        }
+        for note_subject in find_note_subjects(document)
     ]
 
 
@@ -324,7 +330,11 @@ def _names_in(evidence: str) -> tuple[NameFinder, NameFinder]:
     change what a model is asked about a passage that did not change.
     """
     cast = infer_cast([NameEvidence.from_json(evidence)])
-    forms = [(alias.name, one.name) for one in cast.characters for alias in one.aliases]
+    forms = [
+        (alias.name, character.name)
+        for character in cast.characters
+        for alias in character.aliases
+    ]
 
     def names(text: str) -> tuple[str, ...]:
         return tuple(sorted({name for form, name in forms if form in text}))

@@ -139,7 +139,7 @@ class CachingAnalyst:
         together = (
             list(batch_excerpts(excerpts))
             if kind == CLASSIFY
-            else [[one] for one in excerpts]
+            else [[excerpt] for excerpt in excerpts]
         )
         return [
             _AnalystCall(kind, tuple(part), tuple(self._key(kind, one) for one in part))

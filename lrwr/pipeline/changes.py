@@ -32,8 +32,8 @@ class DocumentChanges:
 
 
 def detect_changes(
-    seen: Sequence[DocumentVersion],
-    found: Sequence[ManuscriptFile],
+    document_versions: Sequence[DocumentVersion],
+    manuscript_files: Sequence[ManuscriptFile],
     *,
     recipe: str,
     covers: Callable[[DocumentId], bool],
@@ -48,9 +48,11 @@ def detect_changes(
     `content_with` may stay as it is, too. With `missing_too` what was never here is
     gone like all else that is not there.
     """
-    before = {known.id: known for known in seen}
+    before = {
+        document_version.id: document_version for document_version in document_versions
+    }
     changed, stale, unchanged = [], [], []
-    for now in found:
+    for now in manuscript_files:
         known = before.pop(now.id, None)
         if known is None or known.revision != now.revision or verify:
             changed.append(now.id)
@@ -71,7 +73,7 @@ def detect_changes(
 
 def match_renames(
     gone: Sequence[DocumentId],
-    seen: Sequence[DocumentVersion],
+    document_versions: Sequence[DocumentVersion],
     arrived: Mapping[DocumentId, str],
 ) -> dict[DocumentId, DocumentId]:
     """Match new documents to gone ones of the same content: new id to old id.
@@ -80,9 +82,9 @@ def match_renames(
     """
     left = set(gone)
     homes: dict[str, list[DocumentId]] = {}
-    for known in sorted(seen, key=lambda known: known.id):
-        if known.id in left:
-            homes.setdefault(known.content, []).append(known.id)
+    for document_version in sorted(document_versions, key=lambda known: known.id):
+        if document_version.id in left:
+            homes.setdefault(document_version.content, []).append(document_version.id)
     matched = {}
     for document, content in sorted(arrived.items()):
         if homes.get(content):

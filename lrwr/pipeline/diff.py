@@ -57,9 +57,13 @@ def build_manuscript_state(
 
     What conversations asked is no part of it: it has no revision.
     """
-    seen = _without(replace(known, wondered=()), without)
-    slips = (one for one in find_contradictions(seen) if not one.intended)
-    return ManuscriptState(build_story_state(seen), tuple(slips))
+    story_knowledge = _without(replace(known, wondered=()), without)
+    slips = (
+        contradiction
+        for contradiction in find_contradictions(story_knowledge)
+        if not contradiction.intended
+    )
+    return ManuscriptState(build_story_state(story_knowledge), tuple(slips))
 
 
 def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
@@ -67,32 +71,40 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
     old, new = before.story.known, after.story.known
     renamed = _renamed(old.texts, new.texts)
     mine, theirs = align_casts(old.cast, new.cast)
-    had = {_key(one, mine): one for one in before.contradictions}
-    has = {_key(one, theirs): one for one in after.contradictions}
+    had = {
+        _key(contradiction, mine): contradiction
+        for contradiction in before.contradictions
+    }
+    has = {
+        _key(contradiction, theirs): contradiction
+        for contradiction in after.contradictions
+    }
     documents = diff_documents(
         _paragraphs(old.texts, new.texts),
         _paragraphs(new.texts, old.texts),
         renamed,
     )
     return StoryDiff(
-        documents=tuple(one for one in documents if one.changed),
+        documents=tuple(document for document in documents if document.changed),
         changes=diff_story_states(before.story, after.story, renamed),
         appeared=tuple(one for key, one in has.items() if key not in had),
         vanished=tuple(one for key, one in had.items() if key not in has),
     )
 
 
-def filter_story_diff(whole: StoryDiff, documents: Collection[DocumentId]) -> StoryDiff:
+def filter_story_diff(
+    story_diff: StoryDiff, documents: Collection[DocumentId]
+) -> StoryDiff:
     """Return what has a place in one of `documents`, in either state."""
     return StoryDiff(
-        tuple(d for d in whole.documents if {d.document, d.was} & {*documents}),
+        tuple(d for d in story_diff.documents if {d.document, d.was} & {*documents}),
         tuple(
-            one
-            for one in whole.changes
-            if any(place.document in documents for place in (*one.was, *one.now))
+            change
+            for change in story_diff.changes
+            if any(place.document in documents for place in (*change.was, *change.now))
         ),
-        tuple(one for one in whole.appeared if is_in_documents(one, documents)),
-        tuple(one for one in whole.vanished if is_in_documents(one, documents)),
+        tuple(one for one in story_diff.appeared if is_in_documents(one, documents)),
+        tuple(one for one in story_diff.vanished if is_in_documents(one, documents)),
     )
 
 
@@ -132,6 +144,12 @@ def _paragraphs(
     return found
 
 
-def _key(one: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:
-    values = frozenset(map(normalize_value, (one.canon.value, one.found.value)))
-    return people.get(one.about, one.about), one.attribute, values
+def _key(contradiction: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:
+    values = frozenset(
+        map(normalize_value, (contradiction.canon.value, contradiction.found.value))
+    )
+    return (
+        people.get(contradiction.about, contradiction.about),
+        contradiction.attribute,
+        values,
+    )

@@ -129,7 +129,7 @@ class AgenticRemoteInput:
     async def completed(
         self,
         knowledge: Knowledge,
-        wanted: ModelWork | None,
+        model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
         """Keep the model's replies, and return the knowledge with all that it said.
@@ -139,15 +139,19 @@ class AgenticRemoteInput:
         """
         if self._purse is None:
             return knowledge
-        if wanted is not None:
+        if model_work is not None:
             spent = answers.usage if answers else Usage()
-            self._purse.settle(wanted.reserved, spent)
+            self._purse.settle(model_work.reserved, spent)
         for replies in answers.replies if answers else ():
             await self._store.keep_replies(replies.said, replies.usage)
         if answers is not None and answers.unfinished:
             self._purse.stop(answers.unfinished)
-        read = await self._recipe.read_closely(knowledge)  # what is kept, and no more
-        if wanted is None or answers is None:
-            return replace(read, unfinished=read.unfinished and self._purse.stopped)
-        usage = answers.usage + Usage(cached=wanted.cached)
-        return replace(read, usage=usage, unfinished=answers.unfinished)
+        closely = await self._recipe.read_closely(
+            knowledge
+        )  # what is kept, and no more
+        if model_work is None or answers is None:
+            return replace(
+                closely, unfinished=closely.unfinished and self._purse.stopped
+            )
+        usage = answers.usage + Usage(cached=model_work.cached)
+        return replace(closely, usage=usage, unfinished=answers.unfinished)

@@ -257,11 +257,11 @@ class DocumentProcessingService:
                 for number in range(self._runner.places):
                     name = f"{self._worker}/{number}"
                     group.create_task(self._work_jobs(name, documents, there, progress))
-            if held := await self._open(documents):
-                progress.emit(DocumentsPending(len(held)))
+            if document_ids := await self._open(documents):
+                progress.emit(DocumentsPending(len(document_ids)))
                 await self._pause()
 
-    async def _open(self, wanted: Collection[DocumentId]) -> set[DocumentId]:
+    async def _open(self, document_ids: Collection[DocumentId]) -> set[DocumentId]:
         """Return which documents under this source have work that is not done."""
         return {
             job.order.document
@@ -269,7 +269,8 @@ class DocumentProcessingService:
             for job in await self._jobs.jobs(limit=MOST_OPEN, state=state)
             if job.order.pipeline == self._recipe.pipeline
             and (
-                job.order.document in wanted or self._source.covers(job.order.document)
+                job.order.document in document_ids
+                or self._source.covers(job.order.document)
             )
         }
 
@@ -277,7 +278,7 @@ class DocumentProcessingService:
         self,
         worker: str,
         documents: Collection[DocumentId],
-        there: Collection[DocumentId],
+        document_ids: Collection[DocumentId],
         progress: IngestProgress,
     ) -> None:
         claimed = partial(
@@ -289,7 +290,7 @@ class DocumentProcessingService:
         )
         while (claim := await claimed()) is not None:
             try:
-                await self._do(claim, there, progress)
+                await self._do(claim, document_ids, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
                 if not isinstance(error, RunnerUnavailable):
@@ -307,9 +308,15 @@ class DocumentProcessingService:
                 progress.failed(claim.order.document, fault)
 
     async def _do(
-        self, claim: JobClaim, there: Collection[DocumentId], progress: IngestProgress
+        self,
+        claim: JobClaim,
+        document_ids: Collection[DocumentId],
+        progress: IngestProgress,
     ) -> None:
-        if claim.order.kind is JobKind.FORGET and claim.order.document not in there:
+        if (
+            claim.order.kind is JobKind.FORGET
+            and claim.order.document not in document_ids
+        ):
             await _forget(self._store, claim, progress)
             return
         hold = _ClaimHeartbeat(self._jobs, claim)

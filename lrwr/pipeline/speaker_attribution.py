@@ -130,8 +130,15 @@ class StoryAttributor:
         self, told: Sequence[AttributionInput], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
         """Return who tells each document: as the writer says, else as others say."""
-        said = {one.document: _narrator(one, canon) for one in told}
-        unsaid = [one for one in told if not said[one.document] and _says_i(one)]
+        said = {
+            attribution_input.document: _narrator(attribution_input, canon)
+            for attribution_input in told
+        }
+        unsaid = [
+            attribution_input
+            for attribution_input in told
+            if not said[attribution_input.document] and _says_i(attribution_input)
+        ]
         forms, signs = index_name_forms(cast), []
         for strand in unsaid:
             work = partial(find_narrator_signs, strand.text, _scenes(strand), forms)
@@ -148,8 +155,8 @@ class StoryAttributor:
         work = partial(
             attribute_document, text, scenes, places, part.own, narrator=narrator
         )
-        made = await asyncio.to_thread(work)
-        return made.woven(strand.document, strand.content, part.revision)
+        thread = await asyncio.to_thread(work)
+        return thread.woven(strand.document, strand.content, part.revision)
 
 
 def _scenes(strand: AttributionInput) -> SceneSpans:
@@ -163,7 +170,9 @@ def index_name_forms(cast: Cast) -> dict[str, NameForms]:
     One that begins without a capital may stand anywhere; it is under "".
     """
     owned = {
-        alias.name: (one.name,) for one in cast.characters for alias in one.aliases
+        alias.name: (character.name,)
+        for character in cast.characters
+        for alias in character.aliases
     }
     found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for form, who in {**cast.shared, **owned}.items():
@@ -252,7 +261,10 @@ def _noted(strands: Iterable[AttributionInput]) -> Iterable[NotePerson]:
 
 def _tellers(told: Iterable[AttributionInput], canon: Canon) -> Iterable[NotePerson]:
     """Yield those who the writer says tell a scene: they are people for certain."""
-    names = [*canon.points_of_view.values(), *(_narrator(one, canon) for one in told)]
+    names = [
+        *canon.points_of_view.values(),
+        *(_narrator(attribution_input, canon) for attribution_input in told),
+    ]
     for name in dict.fromkeys(name for name in names if name):
         yield NotePerson(name, (), Gender.UNKNOWN)
 

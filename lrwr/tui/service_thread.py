@@ -101,13 +101,15 @@ class ServiceThread(Generic[ServicesT]):
         When closed early, it closes the work and waits until that has ended. `keeps`
         names what the work saves when it ends, for `lost` if that fails.
         """
-        here = asyncio.get_running_loop()
+        running_loop = asyncio.get_running_loop()
         items: asyncio.Queue[_StreamItem[ResultT]] = asyncio.Queue()
 
         async def forward() -> None:
             async with aclosing(work(await self._open_services())) as events:
                 async for event in events:
-                    here.call_soon_threadsafe(items.put_nowait, _StreamItem([event]))
+                    running_loop.call_soon_threadsafe(
+                        items.put_nowait, _StreamItem([event])
+                    )
 
         async def run_to_end() -> None:
             try:
@@ -138,8 +140,8 @@ class ServiceThread(Generic[ServicesT]):
     async def _run_in_thread(
         self, work: Coroutine[Any, Any, ResultT], keeps: str = ""
     ) -> ResultT:
-        here = asyncio.get_running_loop()
-        ended: asyncio.Future[asyncio.Task[ResultT]] = here.create_future()
+        running_loop = asyncio.get_running_loop()
+        ended: asyncio.Future[asyncio.Task[ResultT]] = running_loop.create_future()
         started: list[asyncio.Task[ResultT]] = []
 
         def begin() -> None:
@@ -153,7 +155,7 @@ class ServiceThread(Generic[ServicesT]):
         def end(task: asyncio.Task[ResultT]) -> None:
             self._tasks.discard(task)
             self._record_failure(task)
-            here.call_soon_threadsafe(set_result, task)
+            running_loop.call_soon_threadsafe(set_result, task)
 
         def set_result(task: asyncio.Task[ResultT]) -> None:
             if not ended.done():  # the caller may be gone

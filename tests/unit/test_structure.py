@@ -21,9 +21,7 @@ BASELINE = Path(__file__).with_name("structure_baseline.json")
 PACKAGES = {"app", "cli", "core", "pipeline", "tui"}
 LAYERS, MODULES, FUNCTION_IMPORTS = 12, 570, 60
 
-TERMS = frozenset(
-    {"embedding", "clustering", "feed", "heading", "setting", "string"}
-)
+TERMS = frozenset({"embedding", "clustering", "feed", "heading", "setting", "string"})
 """Words that end like a participle and are standard terms or no verbs at all."""
 
 PARTICIPLE = re.compile(r"(?:ing|ed)$")

@@ -60,8 +60,10 @@ def backup_library(
             hint="Name another file: lrwr backup FILE",
         )
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".lrwr-") as made:
-            return _backup(library, target, Path(made), now)
+        with tempfile.TemporaryDirectory(
+            dir=target.parent, prefix=".lrwr-"
+        ) as temporary_directory:
+            return _backup(library, target, Path(temporary_directory), now)
     except OSError as error:
         raise StoreProblem(
             f"{target} cannot be written: {error.strerror}",

@@ -102,15 +102,15 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
         if library.database.exists()
         else LibraryInventory()
     )
-    known = collect_remote_identifiers(library, weight)
-    asked = _asked(settings, library, known) if everywhere else ()
-    refused = _stays_there(settings, library, known) if everywhere else ()
+    remote_identifiers = collect_remote_identifiers(library, weight)
+    asked = _asked(settings, library, remote_identifiers) if everywhere else ()
+    refused = _stays_there(settings, library, remote_identifiers) if everywhere else ()
     return DeletionPlan(
         library,
         everywhere,
         kept,
         weight,
-        known,
+        remote_identifiers,
         asked,
         answers,
         _why_unsafe(settings, library),
@@ -215,8 +215,8 @@ async def _tried(step: _ServerDeletion) -> RemoteDeletion:
         hosted = step.about.hosted
         names = (hosted.name,) if hosted else step.about.made
         remedy = f"{end_with_full_stop(error.hint)} {_AGAIN}" if error.hint else _AGAIN
-        left = DeletionFailure(step.where, names, str(error), remedy)
-        return RemoteDeletion(step.where, left=(left,), again=True)
+        deletion_failure = DeletionFailure(step.where, names, str(error), remedy)
+        return RemoteDeletion(step.where, left=(deletion_failure,), again=True)
 
 
 async def _refuse(refused: LrwrError) -> RemoteDeletion:
@@ -235,12 +235,14 @@ def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | Non
     )
 
 
-def _together(one: RemoteIdentifiers, other: RemoteIdentifiers) -> RemoteIdentifiers:
+def _together(
+    remote_identifiers: RemoteIdentifiers, other: RemoteIdentifiers
+) -> RemoteIdentifiers:
     return RemoteIdentifiers(
-        library=one.library or other.library,
-        named=one.named or other.named,
-        marks={**one.marks, **other.marks},
-        hosted=one.hosted or other.hosted,
+        library=remote_identifiers.library or other.library,
+        named=remote_identifiers.named or other.named,
+        marks={**remote_identifiers.marks, **other.marks},
+        hosted=remote_identifiers.hosted or other.hosted,
     )
 
 

@@ -135,8 +135,13 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
     findings += await asyncio.to_thread(_records, settings, library, model, what.now)
     if settings.vectors.keeper == "qdrant":
         in_order = _database_is_ok(findings)
-        found = await check_qdrant(settings, what.env, model, in_order=in_order)
-        findings = [*(one for one in findings if one.part != found.part), found]
+        health_finding = await check_qdrant(
+            settings, what.env, model, in_order=in_order
+        )
+        findings = [
+            *(finding for finding in findings if finding.part != health_finding.part),
+            health_finding,
+        ]
     elsewhere = await _elsewhere(settings, library, keyring, findings)
     findings.append(embedding or elsewhere["embedding"])
     embeds = model is not None or "embedding" in elsewhere

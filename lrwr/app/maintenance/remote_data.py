@@ -273,14 +273,14 @@ async def _belonging(
     A key that may not list them can still be good for those whose names are known.
     """
     try:
-        there = await list_lrwr_collections(wire)
+        lrwr_collections = await list_lrwr_collections(wire)
     except ServiceUnavailable as error:
         if error.retryable:
             raise
         return list(known.named), []
-    ours = [name for name in there if name in known.named]
+    ours = [name for name in lrwr_collections if name in known.named]
     kin = []
-    for name in (name for name in there if name not in known.named):
+    for name in (name for name in lrwr_collections if name not in known.named):
         mark, of = await fetch_collection_mark(wire, name)
         if mark and known.marks.get(name) == mark:
             ours.append(name)

@@ -170,10 +170,10 @@ def _why_not(library: Library, file: Path) -> str:
     if file.name != SETTINGS:
         return ""
     try:
-        given = load_settings_file(file, SettingSource.LIBRARY)
+        settings_file = load_settings_file(file, SettingSource.LIBRARY)
     except SettingsProblem:
         return "cannot be read by this lrwr"
-    state = given.get("state_dir")
+    state = settings_file.get("state_dir")
     if state is None or library.resolve(str(state.value)) == library.state_dir:
         return ""
     return "names another `state_dir`"

@@ -30,9 +30,9 @@ def strip_links(text: str) -> str:
 def describe_answer_notes(turn: Turn) -> Iterator[str]:
     """Yield what there is to say of an answer besides its words and citations."""
     said = turn.output
-    told = sanitize_line(said.response_text)
+    line = sanitize_line(said.response_text)
     for gap in said.gap_flags:
-        if _is_told(gap.undefined_attribute, told):
+        if _is_told(gap.undefined_attribute, line):
             continue
         about = f"{gap.about}, " if gap.about else ""
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
@@ -79,9 +79,9 @@ def describe_turn_cost(turn: Turn) -> str:
     usage = turn.usage
     if not usage.calls:
         return ""
-    asked = format_count(usage.calls, "call")
+    count_text = format_count(usage.calls, "call")
     failed = f"; {format_count(usage.failed, 'call')} failed" if usage.failed else ""
-    return f"{asked}: {format_tokens_and_price(usage, turn.price, about=True)}{failed}."
+    return f"{count_text}: {format_tokens_and_price(usage, turn.price, about=True)}{failed}."
 
 
 def describe_answering_model(settings: Settings, model: str) -> str:

@@ -60,25 +60,27 @@ class CitationLine:
     words: str
 
 
-def describe_citation_freshness(one: AnchoredCitation) -> CitationLine:
+def describe_citation_freshness(anchored_citation: AnchoredCitation) -> CitationLine:
     """Return what became of a citation, in words."""
-    cited, now = one.citation, one.now
-    if now is None and one.freshness is Freshness.GONE:
+    cited, now = anchored_citation.citation, anchored_citation.now
+    if now is None and anchored_citation.freshness is Freshness.GONE:
         return CitationLine("is no longer in the text", "", "; it read: ", cited.text)
     if now is None:
         place = format_line_range(cited.document, cited.lines)
         return CitationLine("", place, "  ", cited.text)
     place = format_line_range(now.document, now.lines)
-    if one.freshness is Freshness.EDITED:
+    if anchored_citation.freshness is Freshness.EDITED:
         return CitationLine("", place, " was edited since; it now reads: ", now.text)
-    return CitationLine("moved to " if one.moved else "", place, "  ", now.text)
+    return CitationLine(
+        "moved to " if anchored_citation.moved else "", place, "  ", now.text
+    )
 
 
 def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     """Say how many passages of an answer were changed; empty where all stand."""
-    if any(one.freshness is Freshness.NOT_EVALUATED for one in places):
+    if any(place.freshness is Freshness.NOT_EVALUATED for place in places):
         return NOT_LOOKED_UP
-    changed, whole = sum(one.changed for one in places), len(places)
+    changed, whole = sum(place.changed for place in places), len(places)
     if not changed:
         return ""
     if whole == 1:
@@ -90,21 +92,24 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     return f"{how_many} passages {verb} changed since this answer."
 
 
-def get_displayed_words(one: AnchoredCitation) -> str:
+def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
     """Return the words of a citation's line, short; of edited ones where they differ."""
-    words = " ".join(describe_citation_freshness(one).words.split())
-    if one.freshness is Freshness.EDITED and len(words) > EXCERPT_CHARACTERS:
-        same = _alike_until(words, " ".join(one.citation.text.split()))
+    words = " ".join(describe_citation_freshness(anchored_citation).words.split())
+    if (
+        anchored_citation.freshness is Freshness.EDITED
+        and len(words) > EXCERPT_CHARACTERS
+    ):
+        same = _alike_until(words, " ".join(anchored_citation.citation.text.split()))
         at = words.rfind(" ", 0, max(0, same - BEFORE)) + 1
         return f"… {shorten_excerpt(words[at:])}" if at else shorten_excerpt(words)
     return shorten_excerpt(words)
 
 
-def freshness_as_json(one: AnchoredCitation) -> dict[str, object]:
+def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
     """Return what became of a citation, and where its words or their heirs stand."""
-    now = one.now
+    now = anchored_citation.now
     return {
-        "freshness": one.freshness,
+        "freshness": anchored_citation.freshness,
         "now": None
         if now is None
         else {

@@ -96,7 +96,7 @@ def render_report_sections(
         _wrong(report),
         _arms(report),
     ]
-    return [one for one in sheets if one.said or one.rows or one.drawn]
+    return [sheet for sheet in sheets if sheet.said or sheet.rows or sheet.drawn]
 
 
 def render_report_markdown(sheets: Sequence[ReportSection], title: str) -> str:
@@ -122,7 +122,7 @@ def _what_was_asked(report: EvalReport) -> ReportSection:
         for kind, n in count_questions_by_kind(run)
     )
     said = [f"{format_count(len(plan.questions), 'question')}: {kinds}."]
-    made = sum(one.made != WRITER_SOURCE for one in plan.questions)
+    made = sum(question.made != WRITER_SOURCE for question in plan.questions)
     if made:
         said.append(
             f"{made:,} of them were made by lrwr from your text. `lrwr eval review` shows"
@@ -212,15 +212,17 @@ def _judged(report: EvalReport) -> ReportSection:
     rows = [
         (
             arm.name,
-            one.figure.replace("_", " "),
-            NOT_EVALUATED if one.value is None else f"{one.value:.2f}",
-            f"{one.answers:,}",
-            f"{one.tries:,}",
-            f"{one.failed:,}",
-            f"{one.spread:.2f}",
+            judge_figure_summary.figure.replace("_", " "),
+            NOT_EVALUATED
+            if judge_figure_summary.value is None
+            else f"{judge_figure_summary.value:.2f}",
+            f"{judge_figure_summary.answers:,}",
+            f"{judge_figure_summary.tries:,}",
+            f"{judge_figure_summary.failed:,}",
+            f"{judge_figure_summary.spread:.2f}",
         )
         for arm in report.arms
-        for one in _standings(report.run, arm.name)
+        for judge_figure_summary in _standings(report.run, arm.name)
     ]
     headings = ("arm", "figure", "value", "answers", "tries", "failed", "spread")
     said = (
@@ -238,9 +240,9 @@ _EMPTY = ReportSection("")
 
 def _standings(run: EvalRun, arm: str) -> list[JudgeFigureSummary]:
     opinions = (
-        panel_result_from_figures(one.figures, one.failed)
-        for one in run.outcomes
-        if one.arm == arm
+        panel_result_from_figures(outcome.figures, outcome.failed)
+        for outcome in run.outcomes
+        if outcome.arm == arm
     )
     return summarize_panel_results(opinions)
 
@@ -273,8 +275,8 @@ def _climbed(report: EvalReport) -> ReportSection:
     first = report.steps[0]
     rows = [(first.a, f"{first.mean_a:.2f}", NONE, NONE)]
     rows += [
-        (one.b, f"{one.mean_b:.2f}", _signed(one), "yes" if one.claimed else "no")
-        for one in report.steps
+        (step.b, f"{step.mean_b:.2f}", _signed(step), "yes" if step.claimed else "no")
+        for step in report.steps
     ]
     return ReportSection(
         "What each step adds",
@@ -284,8 +286,8 @@ def _climbed(report: EvalReport) -> ReportSection:
     )
 
 
-def _signed(one: ArmComparison) -> str:
-    bounds = one.difference
+def _signed(arm_comparison: ArmComparison) -> str:
+    bounds = arm_comparison.difference
     return f"{bounds.value:+.2f} [{bounds.low:+.2f}, {bounds.high:+.2f}]"
 
 
@@ -306,7 +308,9 @@ def _also(report: EvalReport) -> ReportSection:
 
 
 def _wrong(report: EvalReport) -> ReportSection:
-    return ReportSection("What is wrong", tuple(_alarm(one) for one in report.alarms))
+    return ReportSection(
+        "What is wrong", tuple(_alarm(alarm) for alarm in report.alarms)
+    )
 
 
 def _alarm(alarm: EvalAlarm) -> str:
@@ -354,7 +358,7 @@ def _markdown(sheets: Sequence[ReportSection]) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str], *, plain: bool = True) -> str:
-    return f"| {' | '.join(_plain(one) if plain else one for one in cells)} |"
+    return f"| {' | '.join(_plain(cell) if plain else cell for cell in cells)} |"
 
 
 def _plain(text: str) -> str:
@@ -365,16 +369,16 @@ def _plain(text: str) -> str:
     return line
 
 
-def describe_run_comparison(found: RunComparison) -> Iterator[str]:
+def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
     """Say what two runs have in common, and what may be said of their difference."""
     yield (
-        f"{format_count(len(found.matched.questions), 'question')} are the same in both;"
-        f" {len(found.matched.left_out):,} left out."
+        f"{format_count(len(run_comparison.matched.questions), 'question')} are the same in both;"
+        f" {len(run_comparison.matched.left_out):,} left out."
     )
-    yield from found.matched.differences
-    for arm in found.arms:
+    yield from run_comparison.matched.differences
+    for arm in run_comparison.arms:
         others = [one for one in arm if not one.headline and one.claimed]
         yield from (describe_comparison(one) for one in arm if one.headline)
         yield from (describe_comparison(one) for one in others)
-    if not found.arms:
+    if not run_comparison.arms:
         yield "No arm is in both, so there is nothing to compare."

@@ -53,8 +53,8 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
             f" {format_count(counts.words, 'word')}, {format_count(counts.chunks, 'passage')}."
         )
     if report.woven is not None and report.woven.characters:
-        known = format_count(report.woven.characters, "character")
-        lines.append(f"{known} known; see them with `lrwr characters`.")
+        count_text = format_count(report.woven.characters, "character")
+        lines.append(f"{count_text} known; see them with `lrwr characters`.")
     return lines
 
 

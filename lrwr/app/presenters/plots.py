@@ -132,8 +132,8 @@ def _scale(rows: Sequence[DotPlotRow], *, signed: bool) -> _Scale | None:
     intervals = [row.interval for row in rows if row.interval]
     ends = [
         end
-        for one in intervals
-        for end in (one.low, one.value, one.high)
+        for interval in intervals
+        for end in (interval.low, interval.value, interval.high)
         if isfinite(end)
     ]
     if not ends:

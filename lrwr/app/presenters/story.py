@@ -77,11 +77,13 @@ def render_evidence(
     evidence: "Iterable[TextEvidence]", besides: str = ""
 ) -> Iterator[StyledLine]:
     """Tell words with their places; those that are `besides` once more are left out."""
-    for one in evidence:
-        words = shorten_excerpt(one.text)
-        place = StyledText(sanitize_line(format_evidence_location(one)), "place")
+    for text_evidence in evidence:
+        words = shorten_excerpt(text_evidence.text)
+        place = StyledText(
+            sanitize_line(format_evidence_location(text_evidence)), "place"
+        )
         same = words == shorten_excerpt(besides)
-        yield StyledLine((place, "" if same else f"  “{words}”"), 6, one)
+        yield StyledLine((place, "" if same else f"  “{words}”"), 6, text_evidence)
 
 
 def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[StyledLine]:
@@ -115,8 +117,8 @@ def describe_element(element: "WorldElement") -> str:
 
 
 def _who(profile: "CharacterProfile") -> Iterator[StyledLine]:
-    if others := format_other_names(profile):
-        yield StyledLine((f"also {others}",), 2)
+    if other_names_text := format_other_names(profile):
+        yield StyledLine((f"also {other_names_text}",), 2)
     told = [f"mentioned {format_mention_count(profile)}"]
     if profile.gender_certainty is not Certainty.NOT_EVALUATED:
         told.append(f"{profile.gender} ({profile.gender_certainty})")

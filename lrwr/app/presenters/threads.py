@@ -164,19 +164,19 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
         yield Block(BlockKind.ITEM, note)
 
 
-def _cited(one: AnchoredCitation) -> Block:
+def _cited(anchored_citation: AnchoredCitation) -> Block:
     """Return a citation as it stands now, with the old wording where that is another."""
-    now = describe_citation_freshness(one)
+    now = describe_citation_freshness(anchored_citation)
     words = f"“{now.words}”"
-    if one.freshness is Freshness.EDITED:
-        words = f"{words} When this was answered: “{one.citation.text}”"
-    lead = f"[{one.citation.number}] {now.before}{now.place}{now.after.rstrip(' :')}"
+    if anchored_citation.freshness is Freshness.EDITED:
+        words = f"{words} When this was answered: “{anchored_citation.citation.text}”"
+    lead = f"[{anchored_citation.citation.number}] {now.before}{now.place}{now.after.rstrip(' :')}"
     return Block(BlockKind.ITEM, words, lead=lead)
 
 
 def _paragraphs(text: str) -> Iterator[Block]:
     for line in text.splitlines():
-        if found := _ITEM.match(line):
-            yield Block(BlockKind.ITEM, line[found.end() :])
+        if match := _ITEM.match(line):
+            yield Block(BlockKind.ITEM, line[match.end() :])
         elif line.strip():
             yield Block(BlockKind.TEXT, line)

@@ -51,7 +51,7 @@ def describe_save(saved: SaveReport) -> str:
 
 def list_changed_documents(learned: "KnowledgeDelta") -> list[str]:
     """Return the documents that are otherwise now, forgotten and renamed ones too."""
-    return [one.document for one in learned.documents if one.changed]
+    return [document.document for document in learned.documents if document.changed]
 
 
 def describe_save_problems(saved: SaveReport) -> Iterator[tuple[str, str]]:
@@ -64,9 +64,11 @@ def _documents(documents: "Sequence[DocumentDelta]") -> str:
     if not documents:
         return "nothing read"
     kinds = {
-        "read": [one for one in documents if not one.gone and not one.was],
-        "renamed": [one for one in documents if one.was],
-        "forgotten": [one for one in documents if one.gone],
+        "read": [
+            document for document in documents if not document.gone and not document.was
+        ],
+        "renamed": [document for document in documents if document.was],
+        "forgotten": [document for document in documents if document.gone],
     }
     parts = []
     for verb, some in kinds.items():
@@ -79,7 +81,8 @@ def _called(documents: "Sequence[DocumentDelta]") -> str:
     if len(documents) > SHOWN:
         return format_count(len(documents), "document")
     names = (
-        f"{one.was} -> {one.document}" if one.was else one.document for one in documents
+        f"{document.was} -> {document.document}" if document.was else document.document
+        for document in documents
     )
     return ", ".join(names)
 
@@ -88,16 +91,18 @@ def describe_passage_changes(
     documents: "Sequence[DocumentDelta]", noun: str = "passage"
 ) -> str:
     """Return how many are otherwise, after a colon; nothing where that goes without."""
-    if all(one.gone for one in documents):
+    if all(document.gone for document in documents):
         return ""
     counts = {
-        "changed": sum(one.passages_changed for one in documents),
-        "new": sum(one.passages_new for one in documents),
-        "gone": sum(one.passages_gone for one in documents),
+        "changed": sum(document.passages_changed for document in documents),
+        "new": sum(document.passages_new for document in documents),
+        "gone": sum(document.passages_gone for document in documents),
     }
     told = [(number, state) for state, number in counts.items() if number]
     if not told:
-        return "" if any(one.was for one in documents) else ": the same passages"
+        return (
+            "" if any(document.was for document in documents) else ": the same passages"
+        )
     (first, state), *rest = told
     words = [f"{format_count(first, noun)} {state}"]
     return f": {', '.join([*words, *(f'{n:,} {state}' for n, state in rest)])}"
@@ -115,7 +120,7 @@ def _facts(known: "KnowledgeDelta") -> Iterator[str]:
     if more > 0:
         yield f"{more:,} more changed"
     for state, shifts in (("new", known.facts_new), ("gone", known.facts_gone)):
-        people = [one for one in shifts if one.about is FactAbout.CHARACTER]
+        people = [shift for shift in shifts if shift.about is FactAbout.CHARACTER]
         shown = people if len(people) <= SHOWN else []
         yield from (f"{state}: {describe_shift(one)}" for one in shown)
         if rest := len(shifts) - len(shown):
@@ -186,16 +191,16 @@ def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, st
 
 
 def _save(saved: SaveReport) -> tuple[str, str]:
-    names = [str(one.document) for one in saved.learned.documents]
+    names = [str(document.document) for document in saved.learned.documents]
     if not names:
         return " ".join(saved.remarks), ""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return describe_save(saved), f"{names[0].rpartition('/')[2]}{more} read again"
 
 
-def _slip(one: Contradiction) -> str:
-    found, canon = _said(one.found), _said(one.canon)
-    return f"{one.about}, {one.attribute}: {found}, but {canon} (lrwr check)"
+def _slip(contradiction: Contradiction) -> str:
+    found, canon = _said(contradiction.found), _said(contradiction.canon)
+    return f"{contradiction.about}, {contradiction.attribute}: {found}, but {canon} (lrwr check)"
 
 
 def _said(side: ContradictionSide) -> str:

@@ -83,13 +83,15 @@ def _example(number: int, question: EvalQuestion) -> GoldenExample:
 
 
 def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Experiment:
-    outcomes = [one for one in run.outcomes if one.arm == arm.name]
+    outcomes = [outcome for outcome in run.outcomes if outcome.arm == arm.name]
     return Experiment(
         key=f"{run.plan.fingerprint}\n{arm.name}",
         name=arm.name,
         told=arm.told,
         facts=dict(_facts(run, arm)),
-        results=tuple(_result(one, numbers[one.question]) for one in outcomes),
+        results=tuple(
+            _result(outcome, numbers[outcome.question]) for outcome in outcomes
+        ),
     )
 
 

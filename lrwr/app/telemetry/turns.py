@@ -192,7 +192,8 @@ def _answered(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
     return {
         "answer": output.response_text,
         "citations": tuple(
-            f"{one.document}:{one.lines.first}: {one.text}" for one in output.citations
+            f"{citation.document}:{citation.lines.first}: {citation.text}"
+            for citation in output.citations
         ),
         "remarks": output.remarks,
     }

@@ -64,13 +64,13 @@ async def upload_files(
     Raises:
         LrwrError: The project cannot be asked, or refuses.
     """
-    wanted = await _wanted(database)
+    file_digests = await _wanted(database)
     held = await away.held()
     before = frozenset(held)
     source = FolderSource(root, targets or [root])
     moved, changed = 0, []
-    for number, (document, content) in enumerate(wanted):
-        tell("files", number, len(wanted))
+    for number, (document, content) in enumerate(file_digests):
+        tell("files", number, len(file_digests))
         if content in held:
             continue
         found = await _read(source, document)
@@ -80,9 +80,11 @@ async def upload_files(
         held.add(await away.put(found))
         moved += 1
     # Asked last: another machine may have written its record only now.
-    needed = {one.content for one in (await records.manifest()).entries}
-    await away.remove(before - needed - {content for _, content in wanted})
-    return FileTransferResult(moved, len(wanted) - moved - len(changed), tuple(changed))
+    needed = {entry.content for entry in (await records.manifest()).entries}
+    await away.remove(before - needed - {content for _, content in file_digests})
+    return FileTransferResult(
+        moved, len(file_digests) - moved - len(changed), tuple(changed)
+    )
 
 
 async def download_files(
@@ -134,13 +136,16 @@ async def _read(source: FolderSource, document: str) -> bytes | None:
 
 
 async def _write(
-    places: Mapping[str, Path], wanted: FileDigests, held: set[str], here: "FileStore"
+    places: Mapping[str, Path],
+    file_digests: FileDigests,
+    held: set[str],
+    here: "FileStore",
 ) -> list[str]:
     await asyncio.to_thread(
         delete_partial_files, {path.parent for path in places.values()}
     )
     written: list[str] = []
-    for document, content in wanted:
+    for document, content in file_digests:
         if document not in places or document in written or content not in held:
             continue
         found = await here.get(content)
@@ -149,14 +154,16 @@ async def _write(
     return written
 
 
-def _places(wanted: FileDigests, folder: Path) -> tuple[dict[str, Path], list[str]]:
+def _places(
+    file_digests: FileDigests, folder: Path
+) -> tuple[dict[str, Path], list[str]]:
     """Return where to write what is not there yet, and what has no place in a folder.
 
     Raises:
         StoreProblem: One would have to be written over.
     """
     contents: dict[str, set[str]] = {}
-    for document, content in wanted:  # two pipelines may have read two versions
+    for document, content in file_digests:  # two pipelines may have read two versions
         contents.setdefault(document, set()).add(content)
     places, refused = {}, []
     for document, known in contents.items():

@@ -180,7 +180,9 @@ class LibraryTransfer:
             )
         records = self._project.records(bound)
         copy = self._project.replica(self._database, bound, time.time)
-        done = await pull_remote_changes(self._database, copy, records, self._tell)
+        pull_result = await pull_remote_changes(
+            self._database, copy, records, self._tell
+        )
         filed = FileTransferResult()
         if files or into is not None:
             state = self._library.state_dir
@@ -188,7 +190,7 @@ class LibraryTransfer:
                 filed = await download_files(
                     self._database, state, away, into, self._tell
                 )
-        return LibraryPullResult(self.host, bound.name, done, filed)
+        return LibraryPullResult(self.host, bound.name, pull_result, filed)
 
     def _check_leave(self) -> None:
         """Make sure that the writer has not denied it, whatever keeps the records."""
@@ -210,9 +212,9 @@ class LibraryTransfer:
         if made is None:
             made = next(
                 (
-                    one.id
-                    for one in await list_remote_libraries(self._project.rpc)
-                    if one.name == name and _is_empty(one)
+                    remote_library.id
+                    for remote_library in await list_remote_libraries(self._project.rpc)
+                    if remote_library.name == name and _is_empty(remote_library)
                 ),
                 None,
             )
@@ -235,9 +237,11 @@ class LibraryTransfer:
                 f" from {self.host}",
                 hint="Pull into an empty folder; or take this one there: lrwr push",
             )
-        there = await list_remote_libraries(self._project.rpc)
-        found = _chosen(there, name, self._library.root.name, self.host)
-        return await self._bound(account, found.id, found.name)
+        remote_libraries = await list_remote_libraries(self._project.rpc)
+        remote_library = _chosen(
+            remote_libraries, name, self._library.root.name, self.host
+        )
+        return await self._bound(account, remote_library.id, remote_library.name)
 
     async def _bound(
         self, account: Account, library: str, name: str, *, apart: bool = False
@@ -271,18 +275,20 @@ def _is_empty(library: RemoteLibrary) -> bool:
 
 
 def _chosen(
-    there: list[RemoteLibrary], name: str, folder: str, host: str
+    remote_libraries: list[RemoteLibrary], name: str, folder: str, host: str
 ) -> RemoteLibrary:
     """Return the library of that name, else that of the folder's, else the only one."""
-    by_name = {one.name: one for one in there}
+    by_name = {
+        remote_library.name: remote_library for remote_library in remote_libraries
+    }
     if name and name in by_name:
         return by_name[name]
     if not name and folder in by_name:
         return by_name[folder]
-    if not name and len(there) == 1:
-        return there[0]
+    if not name and len(remote_libraries) == 1:
+        return remote_libraries[0]
     names = ", ".join(by_name)
-    if not there:
+    if not remote_libraries:
         raise NotFound(
             f"You have no library at {host}",
             hint="Take one there: lrwr push, where it is.",
@@ -292,6 +298,6 @@ def _chosen(
             f"You have no library {name!r} at {host}", hint=f"There are: {names}."
         )
     raise NotFound(
-        f"You have {len(there)} libraries at {host}",
+        f"You have {len(remote_libraries)} libraries at {host}",
         hint=f"Say which: lrwr pull NAME. There are: {names}.",
     )

@@ -209,7 +209,7 @@ async def handle_timeline(talk: PlainChatState, words: str) -> None:
     moments = bible.timeline
     if words:
         name = find_profile_by_name(words, bible).name
-        moments = tuple(one for one in moments if name in one.characters)
+        moments = tuple(moment for moment in moments if name in moment.characters)
     story.show_timeline(moments, talk.output)
     if not moments:
         _say_nothing(talk, bible, "Nothing is known to happen")

@@ -110,6 +110,6 @@ class LiveAnswer:
             self._output.story(StyledText(spent, "faint"))
 
 
-def turn_done_as_json(done: TurnDone) -> dict[str, object]:
+def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:
     """Return the turn as a script may want it, with its conversation's id."""
-    return {"thread": done.thread, **turn_as_json(done.turn)}
+    return {"thread": turn_done.thread, **turn_as_json(turn_done.turn)}

@@ -239,13 +239,15 @@ class PlainChat:
 
     async def _take_up(self, sitting: ChatScope, question: str) -> None:
         """Go on from what was kept of an answer that was stopped."""
-        found = await load_stopped_turn(self._talk.workspace, sitting, question)
-        if found is not None:
-            self._went_on(TurnDone(*found))
+        stopped_turn = await load_stopped_turn(self._talk.workspace, sitting, question)
+        if stopped_turn is not None:
+            self._went_on(TurnDone(*stopped_turn))
 
-    def _went_on(self, done: TurnDone) -> None:
-        self._talk.turn = done.turn
-        title = self._talk.sitting.title or " ".join(done.turn.question.split())[:60]
+    def _went_on(self, turn_done: TurnDone) -> None:
+        self._talk.turn = turn_done.turn
+        title = (
+            self._talk.sitting.title or " ".join(turn_done.turn.question.split())[:60]
+        )
         self._talk.sitting = replace(
-            self._talk.sitting, thread=done.thread, title=title
+            self._talk.sitting, thread=turn_done.thread, title=title
         )

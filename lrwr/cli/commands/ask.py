@@ -173,5 +173,7 @@ async def _show_prompt(
 
 
 def _sending_as_json(sending: PromptPreview) -> dict[str, object]:
-    messages = [{"role": one.role, "text": one.text} for one in sending.messages]
+    messages = [
+        {"role": message.role, "text": message.text} for message in sending.messages
+    ]
     return {"purpose": sending.purpose, "messages": messages}

@@ -87,9 +87,9 @@ def timeline_command(
     moments = bible.timeline
     if character:
         name = find_profile_by_name(character, bible).name
-        moments = tuple(one for one in moments if name in one.characters)
+        moments = tuple(moment for moment in moments if name in moment.characters)
     if as_json:
-        output.json([bible_json.moment_as_json(one) for one in moments])
+        output.json([bible_json.moment_as_json(moment) for moment in moments])
         return
     if not moments:
         print_nothing_known(
@@ -165,7 +165,7 @@ def recap_command(
     """Tell the story so far, scene by scene: in short, or in its key sentences."""
     bible, output, settings = open_story_bible(context, as_of)
     if as_json:
-        output.json([bible_json.scene_as_json(one) for one in bible.scenes])
+        output.json([bible_json.scene_as_json(scene) for scene in bible.scenes])
         return
     if not bible.scenes:
         print_nothing_known(

@@ -112,8 +112,8 @@ def canon_type_command(
     ],
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
-    chosen = parse_choice(DocumentType, kind, "TYPE")
-    _decide(context, lambda desk: DocumentTypeSet(desk.document(file), chosen))
+    choice = parse_choice(DocumentType, kind, "TYPE")
+    _decide(context, lambda desk: DocumentTypeSet(desk.document(file), choice))
 
 
 @app.command("order", epilog=ORDER_EPILOG)
@@ -330,11 +330,14 @@ def _show_lost(
     places: Sequence[ManuscriptLocation],
     output: Output,
 ) -> None:
-    for one in lost:
-        words = ", ".join(one.decisions)
-        output.answer(StyledText(one.document, "place"), f"  is not there ({words}).")
-        if one.perhaps:
-            paths = join([one.document, one.perhaps])
+    for orphaned_decisions in lost:
+        words = ", ".join(orphaned_decisions.decisions)
+        output.answer(
+            StyledText(orphaned_decisions.document, "place"),
+            f"  is not there ({words}).",
+        )
+        if orphaned_decisions.perhaps:
+            paths = join([orphaned_decisions.document, orphaned_decisions.perhaps])
             output.answer(f"lrwr canon move {paths}", indent=4)
     for place in places:
         output.answer(

@@ -69,7 +69,10 @@ def characters_command(
         return
     if as_json:
         output.json(
-            [bible_json.character_summary_as_json(one) for one in bible.characters]
+            [
+                bible_json.character_summary_as_json(character)
+                for character in bible.characters
+            ]
         )
         return
     if not bible.characters:

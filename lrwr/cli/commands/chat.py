@@ -122,15 +122,15 @@ async def _chat(
 
 
 def _tell_lost(output: Output, lost: Sequence[CloseFailure]) -> None:
-    for one in lost:
-        match one.error:
+    for close_failure in lost:
+        match close_failure.error:
             case None:
                 why = "it took too long; what was being done was cut off"
             case LrwrError() as error:
                 why = f"{error}. {error.hint}"
             case error:
                 why = str(report_crash(error))
-        output.warn(f"{one.what} could not be kept: {why}".rstrip())
+        output.warn(f"{close_failure.what} could not be kept: {why}".rstrip())
 
 
 def _leave_when_told(leave: Callable[[], None]) -> None:

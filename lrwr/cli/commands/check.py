@@ -72,12 +72,12 @@ def check_command(
             "--dry-run and --budget are about a language model", hint="Add --model."
         )
     settings, output = start_session(context, {"model.budget": budget})
-    asked = CheckRequest(paths or (), as_of)
+    check_request = CheckRequest(paths or (), as_of)
     if dry_run:
-        _estimate(settings, output, asked, as_json=as_json)
+        _estimate(settings, output, check_request, as_json=as_json)
         return
     find = _with_model if model else _by_rules
-    found = find(settings, output, asked, every=every, as_json=as_json)
+    found = find(settings, output, check_request, every=every, as_json=as_json)
     if any(not one.intended for one in found):
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
 
@@ -123,7 +123,7 @@ def _estimate(
 def _show(
     found: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
 ) -> None:
-    slips = [one for one in found if not one.intended]
+    slips = [contradiction for contradiction in found if not contradiction.intended]
     shown = found if every else slips
     if as_json:
         output.json([contradictions.contradiction_as_json(one) for one in shown])
@@ -145,9 +145,13 @@ def check_intend_command(
     """Mark a contradiction as intended, once and for good."""
     settings, output = start_session(context)
     every = run_async(model_check.load_known_contradictions(settings, output))
-    one = find_contradiction_by_id(id_, every)
+    contradiction = find_contradiction_by_id(id_, every)
     decision = SlipIntended(
-        one.about, one.attribute, one.canon.value, one.found.value, because
+        contradiction.about,
+        contradiction.attribute,
+        contradiction.canon.value,
+        contradiction.found.value,
+        because,
     )
     run_async(make_decision(settings, output, lambda _: decision))
 

@@ -63,13 +63,13 @@ def deploy_modal_command(
 
 
 def _first_part(env: Mapping[str, str]) -> str:
-    found = find_key("MODAL_TOKEN_ID", env)
-    if not found:
+    key = find_key("MODAL_TOKEN_ID", env)
+    if not key:
         raise ServiceUnavailable(
             "There is no token for Modal",
             hint="Keep one with `lrwr config set-key modal`: make it at modal.com.",
         )
-    return found
+    return key
 
 
 def _tell(plan: ModalDeployment, connection: ModalConnection, output: Output) -> None:

@@ -72,9 +72,9 @@ def diff_command(
     The library is not changed, and nothing is sent anywhere.
     """
     settings, output = start_session(context)
-    asked = DiffRequest(rev, since)
+    diff_request = DiffRequest(rev, since)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
-        work = _compare(settings, output, asked, only or [], Path(folder))
+        work = _compare(settings, output, diff_request, only or [], Path(folder))
         compared = run_with_cleanup(work)
     for remark in compared.remarks:
         output.warn(remark)
@@ -103,8 +103,8 @@ async def _compare(
         if not only:
             return compared
         documents = _documents(workspace, compared, only)
-        kept = filter_story_diff(compared.difference, documents)
-        return replace(compared, difference=kept)
+        story_diff = filter_story_diff(compared.difference, documents)
+        return replace(compared, difference=story_diff)
 
 
 def _documents(
@@ -115,7 +115,9 @@ def _documents(
     Raises:
         NotFound: Neither state has such a document.
     """
-    spelled = {normalize_canon_path(one): one for one in compared.documents}
+    spelled = {
+        normalize_canon_path(document): document for document in compared.documents
+    }
     root, here = workspace.library.root, Path.cwd()
     named = [
         resolve_document(path, known=list(spelled), root=root, here=here)

@@ -66,14 +66,14 @@ def doctor_command(
         _print_sql()
         return
     flags = context.find_object(dict) or {}
-    what = DoctorContext(
+    doctor_context = DoctorContext(
         start=Path.cwd(),
         env=os.environ,
         flags=flags,
         now=time.time(),
         servers=list_local_servers() if servers else (),
     )
-    findings = run_async(run_doctor(what))
+    findings = run_async(run_doctor(doctor_context))
     output = Output(color=flags.get("output.color") or "auto")
     if as_json:
         output.json({"healthy": is_healthy(findings), "findings": findings})

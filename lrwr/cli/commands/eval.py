@@ -143,7 +143,7 @@ def eval_command(
     if context.invoked_subcommand is not None:
         return
 
-    wanted = EvalRequest(
+    eval_request = EvalRequest(
         pipelines=parse_pipelines(pipeline),
         questions=questions,
         make=make or 0,
@@ -158,11 +158,11 @@ def eval_command(
         as_json=as_json,
     )
     settings, output = start_session(context, {"model.budget": budget})
-    _check(wanted, calibrate=calibrate, save=save, reset=reset)
+    _check(eval_request, calibrate=calibrate, save=save, reset=reset)
     if calibrate or reset:
-        _fit(settings, output, wanted, save=save, reset=reset)
+        _fit(settings, output, eval_request, save=save, reset=reset)
     else:
-        _evaluate(settings, output, wanted, report, force=force)
+        _evaluate(settings, output, eval_request, report, force=force)
 
 
 @app.command("compare", epilog=COMPARE_EPILOG)
@@ -215,9 +215,9 @@ def eval_show_command(
 ) -> None:
     """Show the report of a run again; nothing is measured."""
     settings, output = start_session(context)
-    found = evaluation_reports.reload_report(settings, run)
+    eval_report = evaluation_reports.reload_report(settings, run)
     evaluation_reports.deliver_report(
-        settings, output, found, (), report, force=force, as_json=as_json
+        settings, output, eval_report, (), report, force=force, as_json=as_json
     )
 
 

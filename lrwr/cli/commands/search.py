@@ -249,8 +249,8 @@ async def _one(
     async with open_search_services(settings, output, as_json=as_json) as services:
         finder = services.finder()
         order = await finder.story_order()
-        found = await _find(finder, request, order, as_of)
-        result, texts = await drop_deleted_passages(services.passages, found)
+        search_result = await _find(finder, request, order, as_of)
+        result, texts = await drop_deleted_passages(services.passages, search_result)
         for remark in result.remarks:
             output.warn(remark)
         if as_json:

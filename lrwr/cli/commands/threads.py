@@ -135,12 +135,12 @@ def threads_search_command(
     as_json: JsonOption = False,
 ) -> None:
     """Find questions and answers that hold any of the words, best first."""
-    wanted = extract_content_words(" ".join(words))
-    if not wanted:
+    content_words = extract_content_words(" ".join(words))
+    if not content_words:
         raise SettingsProblem(
             "Nothing to look for", hint="Try: lrwr threads search lantern"
         )
-    output, found = _with_store(context, lambda s: s.search(wanted, limit=limit))
+    output, found = _with_store(context, lambda s: s.search(content_words, limit=limit))
     if as_json:
         output.json(
             [
@@ -155,7 +155,7 @@ def threads_search_command(
         output.story("No conversation holds any of these words.")
     else:
         with output.paged():
-            show_thread_matches(found, wanted, output)
+            show_thread_matches(found, content_words, output)
 
 
 @app.command("export", epilog=EXPORT_EPILOG)

@@ -130,8 +130,10 @@ async def _watch(
             else []
         )
         prompt_for_consent(workspace, output, *INGEST_SERVICES, *asked, as_json=as_json)
-        kept = _kept(workspace, output)
-        show = _shown(workspace, output, words, kept, as_json=as_json)
+        answer_freshness_monitor = _kept(workspace, output)
+        show = _shown(
+            workspace, output, words, answer_freshness_monitor, as_json=as_json
+        )
         announce_first_use(workspace, output, *INGEST_SERVICES, *asked)
         if paths and not settings.manuscript.folders:
             store_ingested_paths(workspace.library, targets)
@@ -140,7 +142,7 @@ async def _watch(
             with output.progress("Reading the manuscript", None) as advance:
                 progress = create_progress_listener(advance, output)
                 service = create_watch_service(workspace, targets, progress=progress)
-                first = await _first_sweep(service, kept)
+                first = await _first_sweep(service, answer_freshness_monitor)
             for event in first:
                 await show(event)
             if not once:
@@ -170,13 +172,13 @@ async def _first_sweep(
 ) -> list[WatchEvent]:
     """Bring the library up to date; return what is to be said when that is done."""
     await kept.record_baseline()
-    seen: list[WatchEvent] = []
+    watch_events: list[WatchEvent] = []
 
     async def note(event: WatchEvent) -> None:
-        seen.append(event)
+        watch_events.append(event)
 
     await service.run(note, once=True)
-    return seen
+    return watch_events
 
 
 async def _until_stopped(work: Coroutine[object, object, object]) -> None:
@@ -230,8 +232,8 @@ async def _guarded(
     """Return what shows an event, and then what in it contradicts what stood before."""
     guard = ContradictionMonitor(workspace, output.warn)
     if known := await guard.find_new():
-        what = format_count(len(known), "contradiction")
-        output.story(f"{what} known already: `lrwr check` shows them.")
+        count_text = format_count(len(known), "contradiction")
+        output.story(f"{count_text} known already: `lrwr check` shows them.")
 
     async def told(event: WatchEvent) -> None:
         await show(event)

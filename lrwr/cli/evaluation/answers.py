@@ -66,14 +66,14 @@ def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
     answering = sorted({one.model for one in answers.answering.values()})
     return {
         "answers": ", ".join(one or "none, the text speaks" for one in answering),
-        "judge": ", ".join(dict.fromkeys(one.name for one in answers.judges)),
+        "judge": ", ".join(dict.fromkeys(judge.name for judge in answers.judges)),
     }
 
 
 async def create_answer_measure(
     workspace: Workspace,
     output: Output,
-    wanted: EvalRequest,
+    eval_request: EvalRequest,
     opened: ArmSet,
     spans: SpanMeasure,
     stack: AsyncExitStack,
@@ -84,35 +84,37 @@ async def create_answer_measure(
         SettingsProblem: A model is wanted, and none is turned on.
     """
     answering = (
-        _read_by_arms(workspace, wanted, opened, spans)
-        if wanted.read
-        else await stack.enter_async_context(_as_asked(workspace, wanted))
+        _read_by_arms(workspace, eval_request, opened, spans)
+        if eval_request.read
+        else await stack.enter_async_context(_as_asked(workspace, eval_request))
     )
-    judges = await _judges(workspace, output, wanted) if wanted.model else []
+    judges = (
+        await _judges(workspace, output, eval_request) if eval_request.model else []
+    )
     return AnswerMeasure(
         spans,
         answering,
         judges,
         create_price_lookup(workspace.settings),
-        wanted.repeats,
+        eval_request.repeats,
     )
 
 
 @asynccontextmanager
 async def _as_asked(
-    workspace: Workspace, wanted: EvalRequest
+    workspace: Workspace, eval_request: EvalRequest
 ) -> AsyncIterator[dict[str, AnswerMethod]]:
     """Lend out who answers each pipeline's arm as `lrwr ask` would."""
     async with AsyncExitStack() as stack:
         answering = {}
         for step in (VARIANT_A, VARIANT_B):
-            if step.pipeline in wanted.pipelines:
+            if step.pipeline in eval_request.pipelines:
                 answerer = await stack.enter_async_context(
                     open_answerer(
                         workspace,
                         step.pipeline,
-                        model=wanted.model,
-                        may_ask=not wanted.dry_run,
+                        model=eval_request.model,
+                        may_ask=not eval_request.dry_run,
                     )
                 )
                 answering[step.name] = build_session_answer_method(answerer)
@@ -120,14 +122,14 @@ async def _as_asked(
 
 
 def _read_by_arms(
-    workspace: Workspace, wanted: EvalRequest, opened: ArmSet, spans: SpanMeasure
+    workspace: Workspace, eval_request: EvalRequest, opened: ArmSet, spans: SpanMeasure
 ) -> dict[str, AnswerMethod]:
-    chat = require_chat_model(workspace, may_ask=not wanted.dry_run)
+    chat = require_chat_model(workspace, may_ask=not eval_request.dry_run)
     price = create_price_lookup(workspace.settings)
     reader = ContextReader(
         chat, lambda usage: price(usage, chat.name), time.perf_counter
     )
-    budget = max(wanted.budgets)
+    budget = max(eval_request.budgets)
     return {
         arm.name: build_reader_answer_method(reader, spans, budget)
         for arm in opened.arms
@@ -135,10 +137,10 @@ def _read_by_arms(
 
 
 async def _judges(
-    workspace: Workspace, output: Output, wanted: EvalRequest
+    workspace: Workspace, output: Output, eval_request: EvalRequest
 ) -> list[AnswerJudge]:
     """Return who judges: whether an answer is right, and RAGAS where it is installed."""
-    chat = require_chat_model(workspace, judging=True, may_ask=not wanted.dry_run)
+    chat = require_chat_model(workspace, judging=True, may_ask=not eval_request.dry_run)
     judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
     try:
         judges.append(await RagasJudge.open(chat))

@@ -54,11 +54,11 @@ async def run_calibration(
     questions = read_question_file(path)
     async with open_workspace(settings, say=output.story) as workspace:
         await require_passages(workspace)
-        asked = await _ask(workspace, output, questions)
-        for remark in asked.remarks:
+        calibration_examples = await _ask(workspace, output, questions)
+        for remark in calibration_examples.remarks:
             output.warn(remark)
         trials = try_calibrations(
-            asked.examples,
+            calibration_examples.examples,
             settings.pipeline,
             SHIPPED_CALIBRATIONS,
             f"lrwr eval: {path.name}",
@@ -66,7 +66,9 @@ async def run_calibration(
         saved = _saved(workspace, trials) if save else None
     if as_json:
         output.json(
-            search_quality.calibration_trials_as_json(trials, asked.remarks, saved)
+            search_quality.calibration_trials_as_json(
+                trials, calibration_examples.remarks, saved
+            )
         )
         return
     with output.paged():
@@ -91,8 +93,8 @@ def _saved(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
     """Keep what was fitted, beside what was kept of other rankings."""
     before, _ = load_calibrations(get_calibration_path(workspace.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]
-    kept = index_calibrations([*before, *fitted])
-    return save_calibrations(workspace.library, list(kept.values()))
+    calibration_table = index_calibrations([*before, *fitted])
+    return save_calibrations(workspace.library, list(calibration_table.values()))
 
 
 def read_question_file(path: Path) -> list[EvalQuestion]:

@@ -73,12 +73,12 @@ async def _send(
             return
         library = await load_library_name(workspace.egress.database)
         golden = build_golden_set(report.run, library, workspace.library.root.name)
-        found = build_experiments(report)
-        with output.progress("Sending the results", len(found)) as advance:
-            name = await log.keep(golden, found, partial(advance, 1))
+        experiments = build_experiments(report)
+        with output.progress("Sending the results", len(experiments)) as advance:
+            name = await log.keep(golden, experiments, partial(advance, 1))
     told = "with" if is_tracing_texts(settings) else "without"
-    asked = format_count(len(golden.examples), "question")
+    count_text = format_count(len(golden.examples), "question")
     output.story(
-        f"Sent to LangSmith, {told} your text: {format_count(len(found), 'experiment')} on"
-        f" {asked}, in the dataset “{name}”."
+        f"Sent to LangSmith, {told} your text: {format_count(len(experiments), 'experiment')} on"
+        f" {count_text}, in the dataset “{name}”."
     )

@@ -74,7 +74,7 @@ class EvalResult:
 
 
 async def run_evaluation(
-    settings: Settings, output: Output, wanted: EvalRequest
+    settings: Settings, output: Output, eval_request: EvalRequest
 ) -> EvalResult | None:
     """Ask every question of every arm, and return what that says.
 
@@ -90,14 +90,16 @@ async def run_evaluation(
             open_workspace(settings, say=output.story)
         )
         workspace.require_library()
-        _ask_leave(workspace, output, wanted)
+        _ask_leave(workspace, output, eval_request)
         opened = await stack.enter_async_context(
-            open_arms(workspace, _steps(wanted), wanted.budgets)
+            open_arms(workspace, _steps(eval_request), eval_request.budgets)
         )
-        questions, remarks = await _questions(workspace, output, wanted)
-        runner = await _runner(workspace, output, wanted, opened, questions, stack)
-        if wanted.dry_run:
-            _show_estimate(workspace, output, runner, as_json=wanted.as_json)
+        questions, remarks = await _questions(workspace, output, eval_request)
+        runner = await _runner(
+            workspace, output, eval_request, opened, questions, stack
+        )
+        if eval_request.dry_run:
+            _show_estimate(workspace, output, runner, as_json=eval_request.as_json)
             return None
         report = await _run(workspace, output, runner)
         known = _calibrations(workspace)
@@ -116,40 +118,42 @@ def _calibrations(workspace: Workspace) -> list[str]:
     return describe_calibrations([one for one in known if one not in shipped])
 
 
-def _ask_leave(workspace: Workspace, output: Output, wanted: EvalRequest) -> None:
-    names = (*SEARCH_SERVICES, *(("openai",) if wanted.model else ()))
-    if not wanted.dry_run:
+def _ask_leave(workspace: Workspace, output: Output, eval_request: EvalRequest) -> None:
+    names = (*SEARCH_SERVICES, *(("openai",) if eval_request.model else ()))
+    if not eval_request.dry_run:
         names = (*names, "langsmith")
-    prompt_for_consent(workspace, output, *names, as_json=wanted.as_json)
-    if not wanted.dry_run:
+    prompt_for_consent(workspace, output, *names, as_json=eval_request.as_json)
+    if not eval_request.dry_run:
         announce_first_use(workspace, output, *names)
 
 
-def _steps(wanted: EvalRequest) -> list[SearchVariant]:
+def _steps(eval_request: EvalRequest) -> list[SearchVariant]:
     steps = [
-        step for step in (VARIANT_A, VARIANT_B) if step.pipeline in wanted.pipelines
+        step
+        for step in (VARIANT_A, VARIANT_B)
+        if step.pipeline in eval_request.pipelines
     ]
-    return [*steps, *VARIANT_LADDER] if wanted.ladder else steps
+    return [*steps, *VARIANT_LADDER] if eval_request.ladder else steps
 
 
 async def _questions(
-    workspace: Workspace, output: Output, wanted: EvalRequest
+    workspace: Workspace, output: Output, eval_request: EvalRequest
 ) -> tuple[list[EvalQuestion], tuple[str, ...]]:
     """Return the questions to ask; they are made first, where that is wanted."""
-    file = resolve_question_file(workspace.settings, wanted.questions)
+    file = resolve_question_file(workspace.settings, eval_request.questions)
     there = file.exists()
-    if wanted.questions is not None and not there and not wanted.make:
+    if eval_request.questions is not None and not there and not eval_request.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")
     before = read_question_file(file) if there else []
-    number = wanted.make or (0 if before else QUESTIONS_TO_MAKE)
+    number = eval_request.make or (0 if before else QUESTIONS_TO_MAKE)
     if not number:
         return before, ()
-    if wanted.dry_run and not before and not wanted.make:
+    if eval_request.dry_run and not before and not eval_request.make:
         raise NotFound(
             "There are no questions yet, so nobody can say what they would cost",
             hint="Make them first, which costs nothing: lrwr eval --make 150",
         )
-    made = await _made(workspace, output, wanted, number)
+    made = await _made(workspace, output, eval_request, number)
     questions = _saved(workspace, file, before, made[0])
     output.story(
         f"Made {len(made[0]):,} questions from your text; they are in {file}."
@@ -159,11 +163,11 @@ async def _questions(
 
 
 async def _made(
-    workspace: Workspace, output: Output, wanted: EvalRequest, number: int
+    workspace: Workspace, output: Output, eval_request: EvalRequest, number: int
 ) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
     with output.progress("Making questions", number) as advance:
         material = await load_eval_material(workspace)
-        if wanted.model and not wanted.dry_run:
+        if eval_request.model and not eval_request.dry_run:
             made = await generate_questions_with_model(
                 require_chat_model(workspace),
                 material,
@@ -192,31 +196,31 @@ def _saved(
 async def _runner(
     workspace: Workspace,
     output: Output,
-    wanted: EvalRequest,
+    eval_request: EvalRequest,
     opened: ArmSet,
     questions: Sequence[EvalQuestion],
     stack: AsyncExitStack,
 ) -> EvalRunner:
-    spans = SpanMeasure(opened.shelf, wanted.budgets)
+    spans = SpanMeasure(opened.shelf, eval_request.budgets)
     models = dict(opened.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
-    if wanted.answers:
+    if eval_request.answers:
         answers = await create_answer_measure(
-            workspace, output, wanted, opened, spans, stack
+            workspace, output, eval_request, opened, spans, stack
         )
         measures.append(answers)
         models |= name_answer_models(answers)
     means = RunSetup(
         opened.arms,
         measures,
-        wanted.budget,
-        CONCURRENT_QUESTIONS if wanted.model else 1,
+        eval_request.budget,
+        CONCURRENT_QUESTIONS if eval_request.model else 1,
         create_eval_lock(workspace.library),
     )
     plan = build_eval_plan(
         questions,
         means,
-        budgets=wanted.budgets,
+        budgets=eval_request.budgets,
         library=opened.library,
         lrwr=__version__,
         models=models,
@@ -263,27 +267,29 @@ def _where(settings: Settings) -> str:
 def _show_estimate(
     workspace: Workspace, output: Output, runner: EvalRunner, *, as_json: bool
 ) -> None:
-    told = runner.priced(create_price_lookup(workspace.settings))
+    run_estimate = runner.priced(create_price_lookup(workspace.settings))
     if as_json:
         output.json(
             {
-                "parts": told.total,
-                "known_already": told.taken,
-                "searches": told.searches,
-                "calls": told.usage.calls,
-                "prompt_tokens": told.usage.prompt_tokens,
-                "completion_tokens": told.usage.completion_tokens,
-                "usd": told.dollars,
+                "parts": run_estimate.total,
+                "known_already": run_estimate.taken,
+                "searches": run_estimate.searches,
+                "calls": run_estimate.usage.calls,
+                "prompt_tokens": run_estimate.usage.prompt_tokens,
+                "completion_tokens": run_estimate.usage.completion_tokens,
+                "usd": run_estimate.dollars,
             }
         )
         return
     output.answer(
-        f"{told.searches:,} searches {_where(workspace.settings)};"
-        f" {told.taken:,} of {told.total:,} parts are known already."
+        f"{run_estimate.searches:,} searches {_where(workspace.settings)};"
+        f" {run_estimate.taken:,} of {run_estimate.total:,} parts are known already."
     )
-    if told.usage.calls:
-        cost = format_tokens_and_price(told.usage, told.dollars, about=True)
-        calls = format_count(told.usage.calls, "question")
+    if run_estimate.usage.calls:
+        cost = format_tokens_and_price(
+            run_estimate.usage, run_estimate.dollars, about=True
+        )
+        calls = format_count(run_estimate.usage.calls, "question")
         output.answer(f"The language model would be asked about {calls}: {cost}.")
     else:
         output.answer("No language model would be asked.")

@@ -48,7 +48,9 @@ class DecisionContext:
 
     def has(self, document: DocumentId) -> bool:
         """Say whether the document's file is there; none is looked for elsewhere."""
-        spelled = {normalize_canon_path(one): one for one in self.order.outlines}
+        spelled = {
+            normalize_canon_path(outline): outline for outline in self.order.outlines
+        }
         path = self.root / spelled.get(document, document)
         inside = path.resolve().is_relative_to(self.root)
         return (inside or document in spelled) and path.exists()
@@ -164,7 +166,11 @@ def _names(canon: Canon) -> list[tuple[str, str]]:
 
 def describe_last_decision(service: CanonService) -> str:
     """Return what undo would take back, as a sentence; empty for nothing."""
-    held = [one for one in service.history() if not one.undone]
+    held = [
+        decision_record
+        for decision_record in service.history()
+        if not decision_record.undone
+    ]
     return format_decision(held[-1].decision) if held else ""
 
 

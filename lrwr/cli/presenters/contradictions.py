@@ -56,7 +56,7 @@ class CheckScope:
 
 
 async def run_rule_check(
-    settings: Settings, output: Output, asked: CheckRequest
+    settings: Settings, output: Output, check_request: CheckRequest
 ) -> tuple[Contradiction, ...]:
     """Return every contradiction that rules find, or those in the files asked about.
 
@@ -64,10 +64,12 @@ async def run_rule_check(
         NotFound: Nothing has been ingested here, or there is no such file or place.
     """
     async with open_workspace(settings, say=output.story) as workspace:
-        return await (await load_check_scope(workspace, asked)).by_rules()
+        return await (await load_check_scope(workspace, check_request)).by_rules()
 
 
-async def load_check_scope(workspace: Workspace, asked: CheckRequest) -> CheckScope:
+async def load_check_scope(
+    workspace: Workspace, check_request: CheckRequest
+) -> CheckScope:
     """Read what is known, and find the files and the place that are asked about.
 
     Raises:
@@ -75,39 +77,54 @@ async def load_check_scope(workspace: Workspace, asked: CheckRequest) -> CheckSc
     """
     workspace.require_library()
     service = workspace.bible()
-    horizon = None if asked.as_of is None else await service.horizon(asked.as_of)
+    horizon = (
+        None
+        if check_request.as_of is None
+        else await service.horizon(check_request.as_of)
+    )
     known = await service.knowledge(horizon)
-    spelled = {normalize_canon_path(one): one for one in known.order.outlines}
+    spelled = {
+        normalize_canon_path(outline): outline for outline in known.order.outlines
+    }
     root, here = workspace.library.root, Path.cwd()
     named = (
         resolve_document(path, known=list(spelled), root=root, here=here)
-        for path in asked.paths
+        for path in check_request.paths
     )
     documents = tuple(spelled.get(one, one) for one in named)
     return CheckScope(known, horizon, documents or None)
 
 
-def show_contradictions(found: Sequence[Contradiction], output: Output) -> None:
+def show_contradictions(
+    contradictions: Sequence[Contradiction], output: Output
+) -> None:
     """Show each with both values, and every passage with its place."""
-    for one in found:
-        meant = "  intended" if one.intended else ""
-        why = f": {one.because}" if one.because else ""
+    for contradiction in contradictions:
+        meant = "  intended" if contradiction.intended else ""
+        why = f": {contradiction.because}" if contradiction.because else ""
         output.answer(
-            StyledText(one.id, "place"),
-            f"  {one.about}, {one.attribute}: {_values(one)}",
+            StyledText(contradiction.id, "place"),
+            f"  {contradiction.about}, {contradiction.attribute}: {_values(contradiction)}",
             StyledText(f"{meant}{why if meant else ''}", "faint"),
         )
-        if one.judge:
-            reason = f": {sanitize_line(one.why)}" if one.why else ""
-            output.answer(StyledText(f"{one.judge} says so{reason}", "faint"), indent=6)
-        for side in (one.canon, one.found):
+        if contradiction.judge:
+            reason = (
+                f": {sanitize_line(contradiction.why)}" if contradiction.why else ""
+            )
+            output.answer(
+                StyledText(f"{contradiction.judge} says so{reason}", "faint"), indent=6
+            )
+        for side in (contradiction.canon, contradiction.found):
             _show_side(side, output)
         output.answer()
 
 
-def _values(one: Contradiction) -> str:
-    found, canon = sanitize_line(one.found.value), sanitize_line(one.canon.value)
-    if one.judge:
+def _values(contradiction: Contradiction) -> str:
+    found, canon = (
+        sanitize_line(contradiction.found.value),
+        sanitize_line(contradiction.canon.value),
+    )
+    if contradiction.judge:
         return f"“{found}”, against “{canon}”"
     return f"{found}, not {canon}"
 
@@ -152,18 +169,18 @@ def print_rules_only_note(settings: Settings, output: Output) -> None:
     output.story(f"{how}; {more}.")
 
 
-def contradiction_as_json(one: Contradiction) -> dict[str, object]:
+def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
     """Return a contradiction for a script."""
     return {
-        "id": one.id,
-        "about": one.about,
-        "attribute": one.attribute,
-        "canon": _side(one.canon),
-        "found": _side(one.found),
-        "intended": one.intended,
-        "because": one.because or None,
-        "judge": one.judge or None,
-        "why": one.why or None,
+        "id": contradiction.id,
+        "about": contradiction.about,
+        "attribute": contradiction.attribute,
+        "canon": _side(contradiction.canon),
+        "found": _side(contradiction.found),
+        "intended": contradiction.intended,
+        "because": contradiction.because or None,
+        "judge": contradiction.judge or None,
+        "why": contradiction.why or None,
     }
 
 

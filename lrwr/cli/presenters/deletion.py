@@ -49,15 +49,15 @@ def show_deletion_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -
 
 
 def show_deletion_result(
-    plan: DeletionPlan, done: DeletionResult, output: Output
+    plan: DeletionPlan, deletion_result: DeletionResult, output: Output
 ) -> None:
     """Say what is gone, and what is left."""
-    for left in done.left:
+    for left in deletion_result.left:
         output.warn(f"Left: {left.where}: {left.why}.")
         for name in left.what:
             output.story(StyledText(name, "place"), indent=2)
         output.story(left.remedy, indent=2)
-    if not done.left:
+    if not deletion_result.left:
         where = "" if plan.everywhere else " on this machine"
         output.answer(f"Forgotten{where}: {plan.library.root}")
     else:
@@ -71,7 +71,7 @@ def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
         "library": plan.library.root,
         "state_dir": plan.library.state_dir,
         "everywhere": plan.everywhere,
-        "here": [{"what": one.what, "size": one.size} for one in plan.kept.parts],
+        "here": [{"what": part.what, "size": part.size} for part in plan.kept.parts],
         "size": plan.kept.size,
         "documents": weight.documents,
         "passages": weight.passages,
@@ -87,14 +87,14 @@ def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
 
 
 def deletion_result_as_json(
-    plan: DeletionPlan, done: DeletionResult
+    plan: DeletionPlan, deletion_result: DeletionResult
 ) -> dict[str, object]:
     """Return what is gone and what is left, for scripts."""
     return {
         **deletion_plan_as_json(plan),
-        "gone": list(done.gone),
-        "left": list(done.left),
-        "all_gone": not done.left,
+        "gone": list(deletion_result.gone),
+        "left": list(deletion_result.left),
+        "all_gone": not deletion_result.left,
     }
 
 

@@ -69,11 +69,12 @@ def story_diff_as_json(compared: ManuscriptDiff) -> dict[str, object]:
         "after": _point(compared.after),
         "same": found.same,
         "documents": [
-            document_delta_as_json(one, "paragraphs") for one in found.documents
+            document_delta_as_json(document, "paragraphs")
+            for document in found.documents
         ],
-        "gained": [_change(one) for one in facts if not one.shift.before],
-        "changed": [_change(one) for one in facts if _is_changed(one)],
-        "lost": [_change(one) for one in facts if not one.shift.after],
+        "gained": [_change(fact) for fact in facts if not fact.shift.before],
+        "changed": [_change(fact) for fact in facts if _is_changed(fact)],
+        "lost": [_change(fact) for fact in facts if not fact.shift.after],
         "gaps": {
             "opened": [
                 _change(one) for one in groups[StoryChangeKind.GAP] if one.shift.after
@@ -110,43 +111,49 @@ def _title(title: str, output: Output) -> None:
     output.answer(StyledText(title, "strong"))
 
 
-def _document(one: DocumentDelta) -> str:
-    name = f"{one.was} -> {one.document}" if one.was else one.document
-    if one.gone:
+def _document(document_delta: DocumentDelta) -> str:
+    name = (
+        f"{document_delta.was} -> {document_delta.document}"
+        if document_delta.was
+        else document_delta.document
+    )
+    if document_delta.gone:
         return f"{name}: gone"
-    return f"{name}{describe_passage_changes([one], 'paragraph') or ': renamed'}"
+    return f"{name}{describe_passage_changes([document_delta], 'paragraph') or ': renamed'}"
 
 
 def _groups(changes: Sequence[StoryChange]) -> Iterator[tuple[str, list[StoryChange]]]:
     """Yield the changes under what a writer calls them, the most telling first."""
-    facts = [one for one in changes if one.kind is not StoryChangeKind.GAP]
-    gaps = [one for one in changes if one.kind is StoryChangeKind.GAP]
+    facts = [change for change in changes if change.kind is not StoryChangeKind.GAP]
+    gaps = [change for change in changes if change.kind is StoryChangeKind.GAP]
     for title, some in (
-        ("Changed", [one for one in facts if _is_changed(one)]),
-        ("Gained", [one for one in facts if not one.shift.before]),
-        ("Lost", [one for one in facts if not one.shift.after]),
-        ("Gaps opened", [one for one in gaps if one.shift.after]),
-        ("Gaps closed", [one for one in gaps if one.shift.before]),
+        ("Changed", [fact for fact in facts if _is_changed(fact)]),
+        ("Gained", [fact for fact in facts if not fact.shift.before]),
+        ("Lost", [fact for fact in facts if not fact.shift.after]),
+        ("Gaps opened", [gap for gap in gaps if gap.shift.after]),
+        ("Gaps closed", [gap for gap in gaps if gap.shift.before]),
     ):
         if some:
             yield title, some
 
 
-def _is_changed(one: StoryChange) -> bool:
-    return bool(one.shift.before and one.shift.after)
+def _is_changed(story_change: StoryChange) -> bool:
+    return bool(story_change.shift.before and story_change.shift.after)
 
 
-def _show_change(one: StoryChange, then: str, output: Output) -> None:
-    output.answer(sanitize_line(describe_shift(one.shift)), indent=2)
-    for places, when in ((one.was, f" at {then}"), (one.now, "")):
+def _show_change(story_change: StoryChange, then: str, output: Output) -> None:
+    output.answer(sanitize_line(describe_shift(story_change.shift)), indent=2)
+    for places, when in ((story_change.was, f" at {then}"), (story_change.now, "")):
         if places:
             place = sanitize_line(_places(places))
             output.answer(
                 StyledText(place, "place"), StyledText(when, "faint"), indent=6
             )
-    if one.later:
+    if story_change.later:
         output.answer(
-            StyledText("later: ", "faint"), sanitize_line(_scenes(one.later)), indent=6
+            StyledText("later: ", "faint"),
+            sanitize_line(_scenes(story_change.later)),
+            indent=6,
         )
 
 
@@ -161,9 +168,9 @@ def _scenes(scenes: Sequence[AffectedScene]) -> str:
     return _some(list(map(_scene, first)), SCENES)
 
 
-def _scene(one: AffectedScene) -> str:
-    still = ", which still says so" if one.says else ""
-    return f"ch{one.chapter} scene {one.scene} ({one.document}:{one.line}{still})"
+def _scene(affected_scene: AffectedScene) -> str:
+    still = ", which still says so" if affected_scene.says else ""
+    return f"ch{affected_scene.chapter} scene {affected_scene.scene} ({affected_scene.document}:{affected_scene.line}{still})"
 
 
 def _some(names: Sequence[str], most: int) -> str:
@@ -171,17 +178,17 @@ def _some(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _change(one: StoryChange) -> dict[str, object]:
-    shift = one.shift
+def _change(story_change: StoryChange) -> dict[str, object]:
+    shift = story_change.shift
     return {
-        "kind": one.kind,
+        "kind": story_change.kind,
         "about": shift.about,
         "subject": shift.subject or None,
         "what": shift.what or None,
         "before": shift.before or None,
         "after": shift.after or None,
-        "was": _all(one.was),
-        "now": _all(one.now),
+        "was": _all(story_change.was),
+        "now": _all(story_change.now),
         "later": [
             {
                 "file": scene.document,
@@ -190,10 +197,10 @@ def _change(one: StoryChange) -> dict[str, object]:
                 "scene": scene.scene,
                 "still_says_before": scene.says,
             }
-            for scene in one.later
+            for scene in story_change.later
         ],
     }
 
 
 def _all(words: Iterable[TextEvidence]) -> list[dict[str, object]]:
-    return [evidence_as_json(one) for one in words]
+    return [evidence_as_json(word) for word in words]

@@ -127,7 +127,7 @@ def reload_report(settings: Settings, run: str | None) -> EvalReport:
 
 def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
     """List the runs that are kept, the newest first."""
-    found = list_eval_runs(_folder(settings))
+    eval_runs = list_eval_runs(_folder(settings))
     if as_json:
         told = [
             {
@@ -137,7 +137,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
                 "arms": [arm.name for arm in run.plan.arms],
                 "complete": run.complete,
             }
-            for run in found
+            for run in eval_runs
         ]
         output.json({"runs": told})
         return
@@ -150,7 +150,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
             + (" …" if len(run.plan.arms) > 3 else ""),
             "" if run.complete else "not complete",
         )
-        for run in found
+        for run in eval_runs
     ]
     if rows:
         output.table(("run", "when", "questions", "arms", ""), rows)
@@ -168,20 +168,22 @@ def show_run_comparison(
         StoreProblem: One cannot be read.
     """
     folder = _folder(settings)
-    found = compare_eval_runs(load_eval_run(folder, one), load_eval_run(folder, other))
+    eval_runs = compare_eval_runs(
+        load_eval_run(folder, one), load_eval_run(folder, other)
+    )
     if as_json:
-        told = [[arm_comparison_as_json(one) for one in arm] for arm in found.arms]
+        told = [[arm_comparison_as_json(one) for one in arm] for arm in eval_runs.arms]
         output.json(
             {
-                "questions": len(found.matched.questions),
-                "left_out": list(found.matched.left_out),
-                "differences": list(found.matched.differences),
+                "questions": len(eval_runs.matched.questions),
+                "left_out": list(eval_runs.matched.left_out),
+                "differences": list(eval_runs.matched.differences),
                 "comparisons": [row for rows in told for row in rows],
             }
         )
         return
 
-    for sentence in describe_run_comparison(found):
+    for sentence in describe_run_comparison(eval_runs):
         output.answer(sentence)
 
 
@@ -200,7 +202,7 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
         "comparisons": [
             arm_comparison_as_json(one) for pair in report.pairs for one in pair
         ],
-        "ladder": [arm_comparison_as_json(one) for one in report.steps],
+        "ladder": [arm_comparison_as_json(step) for step in report.steps],
         "wrong": [
             {
                 "arm": alarm.arm,
@@ -214,23 +216,25 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
     }
 
 
-def arm_comparison_as_json(one: ArmComparison) -> dict[str, object]:
+def arm_comparison_as_json(arm_comparison: ArmComparison) -> dict[str, object]:
     """Return what a script may want to know of a comparison."""
     return {
-        "figure": one.figure,
-        "a": one.a,
-        "b": one.b,
-        "questions": one.questions,
-        "mean_a": one.mean_a,
-        "mean_b": one.mean_b,
+        "figure": arm_comparison.figure,
+        "a": arm_comparison.a,
+        "b": arm_comparison.b,
+        "questions": arm_comparison.questions,
+        "mean_a": arm_comparison.mean_a,
+        "mean_b": arm_comparison.mean_b,
         "difference": _bounds(
-            one.difference.value, one.difference.low, one.difference.high
+            arm_comparison.difference.value,
+            arm_comparison.difference.low,
+            arm_comparison.difference.high,
         ),
-        "mcnemar": one.mcnemar,
-        "chance": one.chance,
-        "corrected": one.corrected,
-        "claimed": one.claimed,
-        "verdict": describe_comparison(one),
+        "mcnemar": arm_comparison.mcnemar,
+        "chance": arm_comparison.chance,
+        "corrected": arm_comparison.corrected,
+        "claimed": arm_comparison.claimed,
+        "verdict": describe_comparison(arm_comparison),
     }
 
 

@@ -113,7 +113,7 @@ def create_progress_listener(
             advance(1)
         elif isinstance(event, DocumentsPending) and not waits:
             waits = True
-            held = format_count(event.documents, "document")
-            output.story(f"Waiting for another run of lrwr, which is at {held}.")
+            count_text = format_count(event.documents, "document")
+            output.story(f"Waiting for another run of lrwr, which is at {count_text}.")
 
     return watch

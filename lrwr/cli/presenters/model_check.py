@@ -41,7 +41,7 @@ class ModelCheckResult:
 
 
 async def run_model_check(
-    settings: Settings, output: Output, asked: CheckRequest, *, as_json: bool
+    settings: Settings, output: Output, check_request: CheckRequest, *, as_json: bool
 ) -> ModelCheckResult:
     """Return what rules find and what a language model does.
 
@@ -52,7 +52,7 @@ async def run_model_check(
         SettingsProblem: No model is turned on, or it has no key or no name.
     """
     async with open_workspace(settings, say=output.story) as workspace:
-        scope = await load_check_scope(workspace, asked)
+        scope = await load_check_scope(workspace, check_request)
         prompt_for_consent(workspace, output, "openai", as_json=as_json)
         judge = _required(create_pair_judge(workspace))
         announce_first_use(workspace, output, "openai")
@@ -77,7 +77,7 @@ async def load_known_contradictions(
 
 
 async def estimate_model_check(
-    settings: Settings, output: Output, asked: CheckRequest
+    settings: Settings, output: Output, check_request: CheckRequest
 ) -> tuple[PairJudgeEstimate, str]:
     """Return what a model would be asked, and its name; asks nothing.
 
@@ -86,7 +86,7 @@ async def estimate_model_check(
         SettingsProblem: No model is turned on, or it has no name.
     """
     async with open_workspace(settings, say=output.story) as workspace:
-        scope = await load_check_scope(workspace, asked)
+        scope = await load_check_scope(workspace, check_request)
         judge = _required(create_pair_judge(workspace, may_ask=False))
         return await judge.estimate(await scope.pairs()), judge.name
 
@@ -115,10 +115,10 @@ def show_model_check_estimate(
             }
         )
         return
-    asked = format_count(told.pairs - told.kept - told.beyond, "pair")
+    count_text = format_count(told.pairs - told.kept - told.beyond, "pair")
     cost = format_tokens_and_price(told.usage, price, about=True)
     calls = format_count(told.usage.calls, "question")
-    output.answer(f"{model} would be asked {calls} on {asked}: {cost}.")
+    output.answer(f"{model} would be asked {calls} on {count_text}: {cost}.")
     if told.kept:
         output.answer(
             f"{format_count(told.kept, 'pair')} judged before, which cost nothing."
@@ -169,7 +169,7 @@ def _required(judge: PairJudge | None) -> PairJudge:
 
 async def _kept(judge: PairJudge, pairs: Sequence[StatementPair]) -> list[JudgedPair]:
     kept = await judge.kept(pairs)
-    return [(one, kept[one]) for one in pairs if one in kept]
+    return [(pair, kept[pair]) for pair in pairs if pair in kept]
 
 
 def _checked(
@@ -178,8 +178,8 @@ def _checked(
     known: StoryKnowledge,
     judge: PairJudge,
 ) -> ModelCheckResult:
-    told = verify_judgements(session.judged, known, judge.name, ruled)
-    return ModelCheckResult(ruled, told, session, judge.name)
+    verified_judgements = verify_judgements(session.judged, known, judge.name, ruled)
+    return ModelCheckResult(ruled, verified_judgements, session, judge.name)
 
 
 def _price(usage: Usage, model: str, settings: Settings) -> float | None:

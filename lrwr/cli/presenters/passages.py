@@ -60,15 +60,15 @@ def show_known_facts(
     if not facts:
         return
     output.answer("Known of it:")
-    for known in facts:
-        text = texts[known.document]
+    for fact in facts:
+        text = texts[fact.document]
         place = format_line_range(
-            known.document, text.lines.lines_of(known.fact.spans[0])
+            fact.document, text.lines.lines_of(fact.fact.spans[0])
         )
         output.answer(
-            f"  {sanitize_line(describe_fact(known.fact))}  ",
+            f"  {sanitize_line(describe_fact(fact.fact))}  ",
             StyledText(place, "place"),
-            StyledText(f"  {known.fact.certainty}", "faint"),
+            StyledText(f"  {fact.fact.certainty}", "faint"),
         )
 
 

@@ -51,13 +51,13 @@ def show_services(services: Sequence[ServiceStatus], output: Output) -> None:
     """Show what may leave now."""
     rows: list[list[LinePiece]] = [
         [
-            one.name,
-            StyledText(str(one.leave), _TONES[one.leave]),
-            StyledText(one.where, "place"),
-            one.key,
-            one.host if one.leave is not ConsentState.OFF else "",
+            service.name,
+            StyledText(str(service.leave), _TONES[service.leave]),
+            StyledText(service.where, "place"),
+            service.key,
+            service.host if service.leave is not ConsentState.OFF else "",
         ]
-        for one in services
+        for service in services
     ]
     output.table(["Service", "Now", "Set in", "Key", "Sent to"], rows)
     for one in services:
@@ -75,7 +75,7 @@ def show_sent_report(
         output.answer(f"{NOTHING_SENT[:-1]}{after}.")
     else:
         headings = ["To", "For", "Requests", "Sent", "Came back", "Price"]
-        rows = [_total(one) for one in report.totals]
+        rows = [_total(total) for total in report.totals]
         output.table(headings, rows, right={"Requests", "Sent", "Came back", "Price"})
         output.answer()
         headings = ["When", "To", "For", "Model", "Sent", "Came back", "Price", "Came"]
@@ -90,14 +90,14 @@ def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object
     """Return what may leave now, for scripts."""
     return [
         {
-            "service": one.name,
-            "state": one.leave,
-            "may_leave": one.leave.may,
-            "set_in": one.where,
-            "key": one.key,
-            "host": one.host,
+            "service": service.name,
+            "state": service.leave,
+            "may_leave": service.leave.may,
+            "set_in": service.where,
+            "key": service.key,
+            "host": service.host,
         }
-        for one in services
+        for service in services
     ]
 
 
@@ -110,39 +110,44 @@ def sent_report_as_json(report: EgressReport) -> dict[str, object]:
     }
 
 
-def _in_words(hosted: HostedService, one: ServiceStatus) -> str:
-    if one.leave.may:
-        return f"{hosted.title} is sent {one.what}."
+def _in_words(hosted: HostedService, service_status: ServiceStatus) -> str:
+    if service_status.leave.may:
+        return f"{hosted.title} is sent {service_status.what}."
     change = f"To allow it: lrwr privacy allow {hosted.name}"
     return f"{hosted.title} is sent nothing from here. {change}"
 
 
-def _total(one: EgressTotal) -> list[LinePiece]:
-    price = format_dollars(one.price)
-    if one.unpriced:
-        unknown = f"{format_count(one.unpriced, 'price')} unknown"
-        price = f"{price}, {unknown}" if one.price else unknown
+def _total(egress_total: EgressTotal) -> list[LinePiece]:
+    price = format_dollars(egress_total.price)
+    if egress_total.unpriced:
+        unknown = f"{format_count(egress_total.unpriced, 'price')} unknown"
+        price = f"{price}, {unknown}" if egress_total.price else unknown
     return [
-        one.host,
-        str(one.purpose),
-        f"{one.requests:,}",
-        _size(one.sent_bytes),
-        _size(one.received_bytes),
+        egress_total.host,
+        str(egress_total.purpose),
+        f"{egress_total.requests:,}",
+        _size(egress_total.sent_bytes),
+        _size(egress_total.received_bytes),
         price,
     ]
 
 
-def _entry(one: OutboundRequest) -> list[LinePiece]:
-    left = one.outcome is not RequestOutcome.UNREACHED
+def _entry(outbound_request: OutboundRequest) -> list[LinePiece]:
+    left = outbound_request.outcome is not RequestOutcome.UNREACHED
     return [
-        StyledText(format_local_time(one.when), "faint"),
-        one.host,
-        str(one.purpose),
-        one.model,
-        _size(one.sent_bytes) if left else "",
-        _size(one.received_bytes),
-        format_dollars(one.price) if one.price is not None else "",
-        StyledText(str(one.outcome), "faint" if one.succeeded else "bad"),
+        StyledText(format_local_time(outbound_request.when), "faint"),
+        outbound_request.host,
+        str(outbound_request.purpose),
+        outbound_request.model,
+        _size(outbound_request.sent_bytes) if left else "",
+        _size(outbound_request.received_bytes),
+        format_dollars(outbound_request.price)
+        if outbound_request.price is not None
+        else "",
+        StyledText(
+            str(outbound_request.outcome),
+            "faint" if outbound_request.succeeded else "bad",
+        ),
     ]
 
 

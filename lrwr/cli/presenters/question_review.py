@@ -51,7 +51,7 @@ async def load_manuscript_texts(settings: Settings, output: Output) -> Manuscrip
         except NotFound:
             return {}
         outlines = await passages.outlines()
-        return await load_existing_texts(passages, [one.id for one in outlines])
+        return await load_existing_texts(passages, [outline.id for outline in outlines])
 
 
 def resolve_question_file(settings: Settings, named: Path | None) -> Path:
@@ -74,9 +74,13 @@ class QuestionReview:
 
     def show(self, *, every: bool, as_json: bool) -> None:
         """Show the questions, all or those that are not dropped."""
-        questions = [one for one in self._read() if every or not one.dropped]
+        questions = [
+            eval_question
+            for eval_question in self._read()
+            if every or not eval_question.dropped
+        ]
         if as_json:
-            self.output.json([self._told(one) for one in questions])
+            self.output.json([self._told(question) for question in questions])
             return
         with self.output.paged():
             for one in questions:
@@ -139,19 +143,24 @@ class QuestionReview:
             f"{now.kept} kept, {now.dropped} dropped, {now.waiting} not reviewed yet."
         )
 
-    def _do(self, typed: str, one: EvalQuestion) -> int:
+    def _do(self, typed: str, eval_question: EvalQuestion) -> int:
         """Do what was typed to a question; return how many questions to go on."""
         try:
             match typed[:1]:
                 case "k":
-                    self.change([(one.id, keep_question)])
+                    self.change([(eval_question.id, keep_question)])
                 case "d":
-                    self.change([(one.id, drop_question)])
+                    self.change([(eval_question.id, drop_question)])
                 case "e":
                     text = _typed("question (empty: as it is) > ") or ""
                     answer = _typed("answer (empty: as it is) > ") or ""
                     self.change(
-                        [(one.id, lambda q: edit_question(q, text=text, answer=answer))]
+                        [
+                            (
+                                eval_question.id,
+                                lambda q: edit_question(q, text=text, answer=answer),
+                            )
+                        ]
                     )
                 case "u":
                     self.take_back()
@@ -166,20 +175,20 @@ class QuestionReview:
             return 0
         return 1
 
-    def _show(self, one: EvalQuestion) -> None:
-        state = ", dropped" if one.dropped else ""
-        at = f", asked at {one.as_of}" if one.as_of else ""
+    def _show(self, eval_question: EvalQuestion) -> None:
+        state = ", dropped" if eval_question.dropped else ""
+        at = f", asked at {eval_question.as_of}" if eval_question.as_of else ""
         self.output.answer(
-            StyledText(one.id, "place"), StyledText(f"  {one.kind}{at}, from {one.made}{state}", "faint")
+            StyledText(eval_question.id, "place"), StyledText(f"  {eval_question.kind}{at}, from {eval_question.made}{state}", "faint")
         )  # fmt: skip
-        self.output.answer(StyledText(one.text, "strong"), indent=2)
-        if one.answer:
-            self.output.answer(f"Answer: {one.answer}", indent=4)
-        for gold in one.gold:
+        self.output.answer(StyledText(eval_question.text, "strong"), indent=2)
+        if eval_question.answer:
+            self.output.answer(f"Answer: {eval_question.answer}", indent=4)
+        for gold in eval_question.gold:
             self._show_gold(gold, "")
-        for gold in one.spoilers:
+        for gold in eval_question.spoilers:
             self._show_gold(gold, "not to be given away: ")
-        if not one.gold and not one.spoilers:
+        if not eval_question.gold and not eval_question.spoilers:
             self.output.answer(
                 StyledText("The text does not answer it.", "faint"), indent=4
             )
@@ -201,17 +210,17 @@ class QuestionReview:
             return f"{gold.file} (these words are no longer there)"
         return format_place(fits[0], kept_text.lines.lines_of(places[0].span))
 
-    def _told(self, one: EvalQuestion) -> dict[str, object]:
+    def _told(self, eval_question: EvalQuestion) -> dict[str, object]:
         return {
-            "id": one.id,
-            "question": one.text,
-            "kind": one.kind.value,
-            "answer": one.answer,
-            "as_of": one.as_of,
-            "made": one.made,
-            "dropped": one.dropped,
-            "gold": [self._gold_told(gold) for gold in one.gold],
-            "spoilers": [self._gold_told(gold) for gold in one.spoilers],
+            "id": eval_question.id,
+            "question": eval_question.text,
+            "kind": eval_question.kind.value,
+            "answer": eval_question.answer,
+            "as_of": eval_question.as_of,
+            "made": eval_question.made,
+            "dropped": eval_question.dropped,
+            "gold": [self._gold_told(gold) for gold in eval_question.gold],
+            "spoilers": [self._gold_told(gold) for gold in eval_question.spoilers],
         }
 
     def _gold_told(self, gold: GoldQuote) -> dict[str, str]:

@@ -27,10 +27,10 @@ def describe_ranking(ranking: str) -> str:
 def describe_calibrations(known: Sequence[Calibration]) -> list[str]:
     """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
-        f"How sure a search is, {describe_ranking(one.ranking)}: fitted on your"
-        f" questions; {one.questions} of them, AUROC {_two(one.auroc)}; weak below"
-        f" {_two(one.threshold)}."
-        for one in known
+        f"How sure a search is, {describe_ranking(calibration.ranking)}: fitted on your"
+        f" questions; {calibration.questions} of them, AUROC {_two(calibration.auroc)}; weak below"
+        f" {_two(calibration.threshold)}."
+        for calibration in known
     ]
 
 
@@ -78,25 +78,26 @@ def calibration_trials_as_json(
     return {
         "rankings": [
             {
-                "ranking": one.ranking,
-                "questions": one.questions,
-                "found": one.found,
-                "unanswerable": one.unanswerable,
-                "shipped": _figures(one.shipped),
-                "fitted": _figures(one.own),
-                "calibration": one.calibration and calibration_as_json(one.calibration),
-                "short_of": one.short_of,
+                "ranking": trial.ranking,
+                "questions": trial.questions,
+                "found": trial.found,
+                "unanswerable": trial.unanswerable,
+                "shipped": _figures(trial.shipped),
+                "fitted": _figures(trial.own),
+                "calibration": trial.calibration
+                and calibration_as_json(trial.calibration),
+                "short_of": trial.short_of,
             }
-            for one in trials
+            for trial in trials
         ],
         "remarks": list(remarks),
         "saved": None if saved is None else str(saved),
     }
 
 
-def calibration_as_json(one: Calibration) -> dict[str, object]:
+def calibration_as_json(calibration: Calibration) -> dict[str, object]:
     """Return a fitted model, whole."""
-    return asdict(one)
+    return asdict(calibration)
 
 
 def _figures(figures: CalibrationFigures | None) -> dict[str, object] | None:

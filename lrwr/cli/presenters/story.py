@@ -149,8 +149,8 @@ def print_nothing_known(
 
 def print_not_evaluated(output: Output, bible: Bible, what: str) -> None:
     """Say of what only a language model can tell that none has."""
-    if told := describe_not_evaluated(bible, what):
-        output.story(told)
+    if not_evaluated_text := describe_not_evaluated(bible, what):
+        output.story(not_evaluated_text)
         output.story(TURN_ON_MODEL)
 
 
@@ -239,7 +239,7 @@ def find_world_element(name: str, bible: Bible) -> WorldElement:
     ]
     if len(fits) == 1:
         return fits[0]
-    near = [one.name for one in fits[:4]] or get_close_matches(
+    near = [fit.name for fit in fits[:4]] or get_close_matches(
         name, [one.name for one in bible.world], n=2, cutoff=0.5
     )
     raise NotFound(

@@ -82,12 +82,12 @@ def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: Output) ->
     speaker = describe_speaker(said.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
     output.answer(StyledText(lead, "strong"), said.response_text)
-    for one in places:
-        now = describe_citation_freshness(one)
+    for place in places:
+        now = describe_citation_freshness(place)
         output.answer(
-            f"[{one.citation.number}] {now.before}",
+            f"[{place.citation.number}] {now.before}",
             StyledText(now.place, "place"),
-            f"{now.after}“{get_displayed_words(one)}”",
+            f"{now.after}“{get_displayed_words(place)}”",
             indent=4,
         )
     show_web_citations(said, output, indent=4)
@@ -96,17 +96,18 @@ def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: Output) ->
 
 
 def show_web_citations(
-    said: SupervisorOutput, output: Output, *, indent: int = 0
+    supervisor_output: SupervisorOutput, output: Output, *, indent: int = 0
 ) -> None:
     """Show what an answer has from the web, apart from what it has from the text."""
-    if said.web:
+    if supervisor_output.web:
         output.answer(StyledText(FROM_THE_WEB, "strong"), indent=indent)
-    for page in said.web:
+    for page in supervisor_output.web:
         output.answer(
             f"[w{page.number}] {sanitize_line(page.title)}  ",
             StyledText(sanitize_line(page.url), "place"),
             StyledText(
-                f"  “{shorten_excerpt(page.text)}”" if said.model else "", "faint"
+                f"  “{shorten_excerpt(page.text)}”" if supervisor_output.model else "",
+                "faint",
             ),
             indent=indent,
         )
@@ -181,16 +182,16 @@ def turn_as_json(
 
 
 def _citations(
-    said: SupervisorOutput, places: Sequence[AnchoredCitation] | None
+    supervisor_output: SupervisorOutput, places: Sequence[AnchoredCitation] | None
 ) -> Iterator[dict[str, object]]:
     fresh = map(freshness_as_json, places or ())
-    for one in said.citations:
+    for citation in supervisor_output.citations:
         yield {
-            "number": one.number,
-            "file": one.document,
-            "lines": [one.lines.first, one.lines.last],
-            "chars": [one.span.start, one.span.end],
-            "chapter": one.chapter,
-            "text": one.text,
+            "number": citation.number,
+            "file": citation.document,
+            "lines": [citation.lines.first, citation.lines.last],
+            "chars": [citation.span.start, citation.span.end],
+            "chapter": citation.chapter,
+            "text": citation.text,
             **next(fresh, {}),
         }

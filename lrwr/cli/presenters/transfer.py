@@ -13,25 +13,29 @@ _SHOWN = 5
 
 
 def show_push_result(
-    done: LibraryPushResult, settings: Settings, output: Output
+    library_push_result: LibraryPushResult, settings: Settings, output: Output
 ) -> None:
     """Say what a push did."""
-    records = done.records
+    records = library_push_result.records
     parts = _some(
         (records.documents, "document"),
         (records.removed, "removed document"),
         (records.conversations, "conversation"),
         (records.replies, "model answer"),
-        (done.files.moved, "file"),
+        (library_push_result.files.moved, "file"),
     )
     if parts:
-        output.answer(f"{done.name} is at {done.host}. Taken there: {parts}.")
+        output.answer(
+            f"{library_push_result.name} is at {library_push_result.host}. Taken there: {parts}."
+        )
     else:
-        output.answer(f"{done.name} is at {done.host} as it is here.")
-    if done.files.changed:
+        output.answer(
+            f"{library_push_result.name} is at {library_push_result.host} as it is here."
+        )
+    if library_push_result.files.changed:
         output.warn(
             f"Files changed since they were read were not sent:"
-            f" {_names(done.files.changed)}. Run `lrwr ingest`, then `lrwr push` again."
+            f" {_names(library_push_result.files.changed)}. Run `lrwr ingest`, then `lrwr push` again."
         )
     if records.apart:
         output.warn("Something was read meanwhile: run `lrwr push` again.")
@@ -43,30 +47,36 @@ def show_push_result(
 
 
 def show_pull_result(
-    done: LibraryPullResult, settings: Settings, output: Output
+    library_pull_result: LibraryPullResult, settings: Settings, output: Output
 ) -> None:
     """Say what a pull did."""
     parts = _some(
-        (done.records.records, "record"),
-        (done.records.conversations, "conversation"),
-        (done.records.replies, "model answer"),
-        (done.files.moved, "file"),
+        (library_pull_result.records.records, "record"),
+        (library_pull_result.records.conversations, "conversation"),
+        (library_pull_result.records.replies, "model answer"),
+        (library_pull_result.files.moved, "file"),
     )
     if parts:
-        output.answer(f"{done.name} is here from {done.host}. Brought: {parts}.")
+        output.answer(
+            f"{library_pull_result.name} is here from {library_pull_result.host}. Brought: {parts}."
+        )
     else:
-        output.answer(f"{done.name} is here as it is at {done.host}.")
-    if done.files.written:
-        output.story(f"{format_count(len(done.files.written), 'file')} written.")
-    if done.files.changed:
+        output.answer(
+            f"{library_pull_result.name} is here as it is at {library_pull_result.host}."
+        )
+    if library_pull_result.files.written:
+        output.story(
+            f"{format_count(len(library_pull_result.files.written), 'file')} written."
+        )
+    if library_pull_result.files.changed:
         output.warn(
-            f"These files are not kept there: {_names(done.files.changed)}."
+            f"These files are not kept there: {_names(library_pull_result.files.changed)}."
             " `lrwr push` on the machine that has them takes them there."
         )
-    if done.files.refused:
+    if library_pull_result.files.refused:
         output.warn(
             "Not written, for their names lead out of the folder or are none of a"
-            f" manuscript's: {_names(done.files.refused)}."
+            f" manuscript's: {_names(library_pull_result.files.refused)}."
         )
     if settings.records.keeper == "embedded":
         output.story(
@@ -75,31 +85,31 @@ def show_pull_result(
         )
 
 
-def push_result_as_json(done: LibraryPushResult) -> dict[str, object]:
+def push_result_as_json(library_push_result: LibraryPushResult) -> dict[str, object]:
     """Return what a push did, for scripts."""
     return {
-        "library": done.name,
-        "host": done.host,
-        "begun": done.begun,
-        "documents": done.records.documents,
-        "unchanged": done.records.unchanged,
-        "removed": done.records.removed,
-        "conversations": done.records.conversations,
-        "replies": done.records.replies,
-        "changed_meanwhile": done.records.apart,
-        "files": _files(done.files),
+        "library": library_push_result.name,
+        "host": library_push_result.host,
+        "begun": library_push_result.begun,
+        "documents": library_push_result.records.documents,
+        "unchanged": library_push_result.records.unchanged,
+        "removed": library_push_result.records.removed,
+        "conversations": library_push_result.records.conversations,
+        "replies": library_push_result.records.replies,
+        "changed_meanwhile": library_push_result.records.apart,
+        "files": _files(library_push_result.files),
     }
 
 
-def pull_result_as_json(done: LibraryPullResult) -> dict[str, object]:
+def pull_result_as_json(library_pull_result: LibraryPullResult) -> dict[str, object]:
     """Return what a pull did, for scripts."""
     return {
-        "library": done.name,
-        "host": done.host,
-        "records": done.records.records,
-        "conversations": done.records.conversations,
-        "replies": done.records.replies,
-        "files": _files(done.files),
+        "library": library_pull_result.name,
+        "host": library_pull_result.host,
+        "records": library_pull_result.records.records,
+        "conversations": library_pull_result.records.conversations,
+        "replies": library_pull_result.records.replies,
+        "files": _files(library_pull_result.files),
     }
 
 

@@ -36,7 +36,7 @@ def _saved(saved: SaveReport) -> dict[str, object]:
         "seconds": round(saved.seconds, 3),
         "changed": known.changed,
         "documents": [
-            document_delta_as_json(one, "passages") for one in known.documents
+            document_delta_as_json(document, "passages") for document in known.documents
         ],
         "names": {"new": known.names_new, "gone": known.names_gone},
         "facts": {
@@ -63,15 +63,17 @@ def _saved(saved: SaveReport) -> dict[str, object]:
     }
 
 
-def document_delta_as_json(one: DocumentDelta, parts: str) -> dict[str, object]:
+def document_delta_as_json(
+    document_delta: DocumentDelta, parts: str
+) -> dict[str, object]:
     """Return what became of a document; `parts` is what it is counted in."""
     return {
-        "document": one.document,
-        "was": one.was or None,
-        "gone": one.gone,
+        "document": document_delta.document,
+        "was": document_delta.was or None,
+        "gone": document_delta.gone,
         parts: {
-            "new": one.passages_new,
-            "changed": one.passages_changed,
-            "gone": one.passages_gone,
+            "new": document_delta.passages_new,
+            "changed": document_delta.passages_changed,
+            "gone": document_delta.passages_gone,
         },
     }

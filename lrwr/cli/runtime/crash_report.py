@@ -48,9 +48,11 @@ def _report(error: Exception) -> Iterator[str]:
     """Yield where it happened. What an error says may quote a text: it is left out."""
     yield f"lrwr {__version__}, exit code {int(ExitCode.INTERNAL)}\n"
     yield f"Python {sys.version.split()[0]}, {platform.platform()}\n"
-    for one in _all_of(error):
-        yield f"\n{_name(one)}\n"
-        yield from traceback.format_list(traceback.extract_tb(one.__traceback__))
+    for base_exception in _all_of(error):
+        yield f"\n{_name(base_exception)}\n"
+        yield from traceback.format_list(
+            traceback.extract_tb(base_exception.__traceback__)
+        )
 
 
 def _all_of(error: BaseException) -> Iterator[BaseException]:

@@ -84,7 +84,7 @@ class Stream:
         else:
             margin = " " * indent
             lines = join_pieces(pieces).split("\n")
-            self.write("".join(f"{margin}{one}\n" if one else "\n" for one in lines))
+            self.write("".join(f"{margin}{line}\n" if line else "\n" for line in lines))
 
     def render_table(
         self,

@@ -97,7 +97,7 @@ def check_citations(
     text = _without_strange_numbers(
         normalize_web_marks(answer, frozenset(pages)), frozenset(known)
     )
-    said = list(_sentences(text, sentences))
+    answer_sentences = list(_sentences(text, sentences))
     used = {n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])}
     cited = tuple(known[number] for number in sorted(used))
     doubtful = set(_misquoted(text, cited, pages))
@@ -107,7 +107,7 @@ def check_citations(
         outside = {n: _stems(f"{one.title}\n{one.text}") for n, one in pages.items()}
         doubtful.update(
             one.span
-            for one in said
+            for one in answer_sentences
             if not (
                 _is_from_web(one, support, outside)
                 and (one.numbers or not _names(one, text, own))
@@ -188,41 +188,57 @@ def _body(text: str, span: Span) -> Span:
 
 
 def _is_borne(
-    said: _AnswerSentence, support: Mapping[int, frozenset[str]], text: str
+    answer_sentence: _AnswerSentence, support: Mapping[int, frozenset[str]], text: str
 ) -> bool:
-    told = text[said.span.start : said.span.end].rstrip()
-    if not said.words or told.endswith(("?", ":")) or _is_heading(text, said.span):
+    told = text[answer_sentence.span.start : answer_sentence.span.end].rstrip()
+    if (
+        not answer_sentence.words
+        or told.endswith(("?", ":"))
+        or _is_heading(text, answer_sentence.span)
+    ):
         return True
     nothing: frozenset[str] = frozenset()
-    words = nothing.union(*(support[number] for number in said.numbers or (0,)))
-    if len(said.words & words) >= MIN_SUPPORT_SHARE * len(said.words):
+    words = nothing.union(
+        *(support[number] for number in answer_sentence.numbers or (0,))
+    )
+    if len(answer_sentence.words & words) >= MIN_SUPPORT_SHARE * len(
+        answer_sentence.words
+    ):
         return True
-    return not said.numbers and _SILENT.search(told) is not None
+    return not answer_sentence.numbers and _SILENT.search(told) is not None
 
 
 def _is_from_web(
-    said: _AnswerSentence,
+    answer_sentence: _AnswerSentence,
     support: Mapping[int, frozenset[str]],
     outside: Mapping[int, frozenset[str]],
 ) -> bool:
     """Say whether the pages named bear a sentence out, and the text its share of it."""
     nothing: frozenset[str] = frozenset()
-    own = nothing.union(*(support[number] for number in said.numbers))
-    theirs = nothing.union(*(outside[number] for number in said.web))
-    if said.numbers and said.words.isdisjoint(own - theirs):
+    own = nothing.union(*(support[number] for number in answer_sentence.numbers))
+    theirs = nothing.union(*(outside[number] for number in answer_sentence.web))
+    if answer_sentence.numbers and answer_sentence.words.isdisjoint(own - theirs):
         return False
-    return len(said.words & (own | theirs)) >= MIN_SUPPORT_SHARE * len(said.words)
+    return len(answer_sentence.words & (own | theirs)) >= MIN_SUPPORT_SHARE * len(
+        answer_sentence.words
+    )
 
 
-def _names(said: _AnswerSentence, text: str, own: Collection[str]) -> bool:
-    words = WORD_PATTERN.findall(text[said.span.start : said.span.end])
+def _names(answer_sentence: _AnswerSentence, text: str, own: Collection[str]) -> bool:
+    words = WORD_PATTERN.findall(
+        text[answer_sentence.span.start : answer_sentence.span.end]
+    )
     return any(word[0].isupper() and normalize_word(word) in own for word in words)
 
 
-def _is_quoted(said: _AnswerSentence, text: str, cited: Sequence[Citation]) -> bool:
+def _is_quoted(
+    answer_sentence: _AnswerSentence, text: str, cited: Sequence[Citation]
+) -> bool:
     """Say whether a sentence is itself words that the answer cites."""
-    told = _ANY_MARK.sub("", text[said.span.start : said.span.end])
-    words = [one.text for one in cited]
+    told = _ANY_MARK.sub(
+        "", text[answer_sentence.span.start : answer_sentence.span.end]
+    )
+    words = [citation.text for citation in cited]
     return len(WORD_PATTERN.findall(told)) >= MIN_QUOTED_WORDS and _stands(told, words)
 
 
@@ -237,13 +253,13 @@ def _is_heading(text: str, span: Span) -> bool:
 def _misquoted(
     text: str, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
 ) -> Iterator[Span]:
-    for found in _QUOTED.finditer(text):
-        quote = _ANY_MARK.sub("", found["curly"] or found["straight"])
+    for match in _QUOTED.finditer(text):
+        quote = _ANY_MARK.sub("", match["curly"] or match["straight"])
         if len(WORD_PATTERN.findall(quote)) < MIN_QUOTED_WORDS:
             continue
-        sources = _attributed(text, found.end(), cited, pages)
-        if not _stands(quote, [one.text for one in sources]):
-            yield Span(found.start(), found.end())
+        sources = _attributed(text, match.end(), cited, pages)
+        if not _stands(quote, [source.text for source in sources]):
+            yield Span(match.start(), match.end())
 
 
 def _attributed(

@@ -91,15 +91,15 @@ def _found(citation: Citation, text: str) -> Span | None:
     if text[citation.span.start : citation.span.end] == citation.text:
         return citation.span
     exact = rf"(?<!\w){re.escape(citation.text)}(?!\w)"
-    places = [found.start() for found in re.finditer(exact, text)]
+    places = [match.start() for match in re.finditer(exact, text)]
     if places:
         start = min(places, key=lambda at: abs(at - citation.span.start))
         return Span(start, start + len(citation.text))
-    found = find_fuzzy_quote(citation.text, text)
-    if len(found) != 1:
+    fuzzy_quote = find_fuzzy_quote(citation.text, text)
+    if len(fuzzy_quote) != 1:
         return None
-    words = text[found[0].start : found[0].end]
-    return found[0] if differs_only_in_typography(words, citation.text) else None
+    words = text[fuzzy_quote[0].start : fuzzy_quote[0].end]
+    return fuzzy_quote[0] if differs_only_in_typography(words, citation.text) else None
 
 
 def cite_evidence(
@@ -109,9 +109,11 @@ def cite_evidence(
     for span, text in iter_evidence_spans(evidence):
         end = fit_whole_sentences(text, sentences, MAX_EVIDENCE_CHARS)
         short = Span(span.start, span.start + end)
-        found = numbering.stands(evidence.document, short, text[:end], evidence.chapter)
-        if found is not None:
-            yield found
+        citation = numbering.stands(
+            evidence.document, short, text[:end], evidence.chapter
+        )
+        if citation is not None:
+            yield citation
 
 
 def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> int:

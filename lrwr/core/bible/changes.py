@@ -99,9 +99,9 @@ def build_story_state(known: StoryKnowledge) -> StoryState:
     sight = HorizonView(known.order, known.texts, None)
     roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
     loose = (
-        one
-        for one in known.facts
-        if one.fact.about is FactAbout.CHARACTER and not roll.person(one.fact.subject)
+        fact
+        for fact in known.facts
+        if fact.fact.about is FactAbout.CHARACTER and not roll.person(fact.fact.subject)
     )
     return StoryState(
         known, project_bible(known), collect_visible_facts(loose, roll, sight).found
@@ -153,8 +153,10 @@ def align_casts(
 
 def _forms(cast: Cast) -> dict[str, frozenset[str]]:
     return {
-        one.name: frozenset((one.name, *(alias.name for alias in one.aliases)))
-        for one in cast.characters
+        character.name: frozenset(
+            (character.name, *(alias.name for alias in character.aliases))
+        )
+        for character in cast.characters
     }
 
 
@@ -167,20 +169,20 @@ def _own(forms: frozenset[str], everyone: Mapping[str, frozenset[str]]) -> set[s
 
 
 def _names(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
-    first = {one.name: _first(one) for one in after.bible.characters}
+    first = {character.name: _first(character) for character in after.bible.characters}
     for name in find_new_characters(after.known.cast, before.known.cast):
         if name in first:
             shift = FactChange(FactAbout.CHARACTER, "", "", after=name)
             yield StoryChange(StoryChangeKind.NAME, shift, now=first[name])
-    last = {one.name: _first(one) for one in before.bible.characters}
+    last = {character.name: _first(character) for character in before.bible.characters}
     for name in find_new_characters(before.known.cast, after.known.cast):
         if name in last:
             shift = FactChange(FactAbout.CHARACTER, "", "", before=name)
             yield StoryChange(StoryChangeKind.NAME, shift, was=last[name])
 
 
-def _first(one: CharacterProfile) -> tuple[TextEvidence, ...]:
-    return (one.first_seen,) if one.first_seen else ()
+def _first(character_profile: CharacterProfile) -> tuple[TextEvidence, ...]:
+    return (character_profile.first_seen,) if character_profile.first_seen else ()
 
 
 def _facts(
@@ -221,29 +223,29 @@ def _facts(
 def _said(
     story: StoryState, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
 ) -> _TopicStatements:
-    said = _TopicStatements()
+    topic_statements = _TopicStatements()
     for about, subject, what, value, evidence in _rows(story, people):
         topic = (about, normalize_character_name(subject), normalize_attribute(what))
         key = normalize_value(value)
         if not key:
             continue
-        where = said.sayings.setdefault(topic, {}).setdefault(key, set())
+        where = topic_statements.sayings.setdefault(topic, {}).setdefault(key, set())
         where.update(names.get(one.document, one.document) for one in evidence)
-        wording, places = said.words.get((topic, key), (value, ()))
-        said.words[topic, key] = wording, (*places, *evidence)
-        labels = said.labels.get(topic, (subject, what))
-        said.labels[topic] = max(labels, (subject, what))
-    return said
+        wording, places = topic_statements.words.get((topic, key), (value, ()))
+        topic_statements.words[topic, key] = wording, (*places, *evidence)
+        labels = topic_statements.labels.get(topic, (subject, what))
+        topic_statements.labels[topic] = max(labels, (subject, what))
+    return topic_statements
 
 
 def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
     """Yield what rests on words; the writer's decisions have not changed."""
-    for one in story.bible.characters:
-        name = people.get(one.name, one.name)
-        yield from _claimed(FactAbout.CHARACTER, name, "", one.attributes)
-        for what, claims in list_model_claims(one):
+    for character in story.bible.characters:
+        name = people.get(character.name, character.name)
+        yield from _claimed(FactAbout.CHARACTER, name, "", character.attributes)
+        for what, claims in list_model_claims(character):
             yield from _claimed(FactAbout.CHARACTER, name, what, claims)
-        yield from (_related(tie, name, people) for tie in one.relationships)
+        yield from (_related(tie, name, people) for tie in character.relationships)
     for thing in story.bible.world:
         for part, claims in (
             (WorldField.ELEMENT_TYPE, thing.element_types),
@@ -262,9 +264,9 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
 def _claimed(
     about: FactAbout, subject: str, what: str, claims: Iterable[BibleClaim]
 ) -> Iterator[_Row]:
-    for one in claims:
-        if one.evidence:
-            yield about, subject, one.label or what, one.value, one.evidence
+    for claim in claims:
+        if claim.evidence:
+            yield about, subject, claim.label or what, claim.value, claim.evidence
 
 
 def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
@@ -275,7 +277,7 @@ def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _R
 
 def _places(
     here: _TopicStatements,
-    there: _TopicStatements,
+    topic_statements: _TopicStatements,
     topic: FactTopic,
     said: str,
     names: Mapping[DocumentId, DocumentId],
@@ -284,7 +286,7 @@ def _places(
     if not said:
         return ()
     places = here.words[topic, said][1]
-    others = there.sayings.get(topic, {}).get(said, set())
+    others = topic_statements.sayings.get(topic, {}).get(said, set())
     only = (e for e in places if names.get(e.document, e.document) not in others)
     return tuple(only) or places
 
@@ -310,15 +312,15 @@ def _timeline(
     moments: Sequence[TimelineMoment],
 ) -> dict[tuple[TimelineMomentKind, str], TimelineMoment]:
     found: dict[tuple[TimelineMomentKind, str], TimelineMoment] = {}
-    for one in moments:
-        found.setdefault((one.kind, " ".join(one.text.split())), one)
+    for moment in moments:
+        found.setdefault((moment.kind, " ".join(moment.text.split())), moment)
     return found
 
 
-def _stands(one: TimelineMoment, story: StoryState) -> bool:
-    if one.kind is not TimelineMomentKind.SENTENCE:
+def _stands(timeline_moment: TimelineMoment, story: StoryState) -> bool:
+    if timeline_moment.kind is not TimelineMomentKind.SENTENCE:
         return False
-    return any(one.text in kept.text for kept in story.known.texts.values())
+    return any(timeline_moment.text in text.text for text in story.known.texts.values())
 
 
 def _gaps(

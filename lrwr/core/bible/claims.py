@@ -54,7 +54,7 @@ def collect_visible_facts(
 
     A reader who knows the whole book may have worded a fact by names that come later.
     """
-    seen = [one for one in known if sight.knows(one)]
+    seen = [document_fact for document_fact in known if sight.knows(document_fact)]
     seen.sort(key=lambda one: sight.key(one.document, one.fact.spans[0].start))
     found = (
         SourcedFact(
@@ -105,22 +105,27 @@ def _claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
 def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
     """Return each place once, with whoever is surest of it."""
     found: dict[object, TextEvidence] = {}
-    for one in evidence:
-        place = (one.document, one.spans)
-        if place not in found or _rank(one.certainty) < _rank(found[place].certainty):
-            found[place] = one
+    for text_evidence in evidence:
+        place = (text_evidence.document, text_evidence.spans)
+        if place not in found or _rank(text_evidence.certainty) < _rank(
+            found[place].certainty
+        ):
+            found[place] = text_evidence
     return tuple(found.values())
 
 
 def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
     """Return the greatest certainty; none without evidence."""
-    ranked = sorted((one.certainty for one in evidence), key=_rank)
+    ranked = sorted((text_evidence.certainty for text_evidence in evidence), key=_rank)
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
 def list_reader_models(known: Iterable[DocumentFact]) -> tuple[str, ...]:
     """Return the language models that have read anything."""
-    keepers = {one.fact.keeper for one in known} - {RULES_KEEPER, WRITER_KEEPER}
+    keepers = {document_fact.fact.keeper for document_fact in known} - {
+        RULES_KEEPER,
+        WRITER_KEEPER,
+    }
     return tuple(sorted(keepers))
 
 

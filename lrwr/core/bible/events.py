@@ -43,29 +43,35 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     What a reader takes for a place and is a person's name is none.
     """
     groups: dict[str, list[SourcedFact]] = {}
-    for found in material.about(FactAbout.WORLD):
-        if found.fact.subject and material.sight.names(found.fact.subject):
-            groups.setdefault(normalize_character_name(found.fact.subject), []).append(
-                found
-            )
+    for sourced_fact in material.about(FactAbout.WORLD):
+        if sourced_fact.fact.subject and material.sight.names(
+            sourced_fact.fact.subject
+        ):
+            groups.setdefault(
+                normalize_character_name(sourced_fact.fact.subject), []
+            ).append(sourced_fact)
     elements = (_element(group, material) for group in groups.values())
-    return tuple(one for one in elements if one is not None)
+    return tuple(element for element in elements if element is not None)
 
 
 def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     """Return what happens, in story order, each event once."""
     events: dict[tuple[object, ...], NarrativeEvent] = {}
-    for found in material.about(FactAbout.EVENT):
-        fact, roll = found.fact, material.roll
+    for sourced_fact in material.about(FactAbout.EVENT):
+        fact, roll = sourced_fact.fact, material.roll
         involved = filter(None, map(roll.shown, fact.all_details("involved")))
         tag = fact.detail("story_grid_tag")
-        place = (found.evidence.document, found.evidence.spans, fact.value)
+        place = (
+            sourced_fact.evidence.document,
+            sourced_fact.evidence.spans,
+            fact.value,
+        )
         event = NarrativeEvent(
-            description=fact.value or found.evidence.text,
+            description=fact.value or sourced_fact.evidence.text,
             characters_involved=tuple(dict.fromkeys(involved)),
             emotional_weight=dict(_feelings(fact.all_details("feels"), material)),
             story_grid_tag="" if tag == StoryGridTag.NONE else tag,
-            evidence=found.evidence,
+            evidence=sourced_fact.evidence,
         )
         events.setdefault(place, event)
     return tuple(events.values())
@@ -75,12 +81,12 @@ def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return who tells whom what, in story order."""
     found = (
         Disclosure(
-            material.roll.shown(one.fact.subject),
-            material.roll.shown(one.fact.detail("hearer")),
-            one.fact.value,
-            one.evidence,
+            material.roll.shown(sourced_fact.fact.subject),
+            material.roll.shown(sourced_fact.fact.detail("hearer")),
+            sourced_fact.fact.value,
+            sourced_fact.evidence,
         )
-        for one in material.about(FactAbout.TOLD)
+        for sourced_fact in material.about(FactAbout.TOLD)
     )
     return tuple(told for told in found if told.teller)
 
@@ -118,23 +124,29 @@ def build_timeline(
 
 
 def collect_quotes(
-    said: Iterable[DocumentQuotation], material: VisibleFacts
+    document_quotations: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
     """Return what is said in sight, in story order."""
     sight = material.sight
-    seen = [one for one in said if sight.sees(one.document, one.quotation.spans)]
+    seen = [
+        document_quotation
+        for document_quotation in document_quotations
+        if sight.sees(document_quotation.document, document_quotation.quotation.spans)
+    ]
     seen.sort(key=lambda one: sight.key(one.document, one.quotation.spans[0].start))
     return tuple(_quote(one, material) for one in seen)
 
 
-def _quote(said: DocumentQuotation, material: VisibleFacts) -> AttributedQuote:
-    quotation = said.quotation
+def _quote(
+    document_quotation: DocumentQuotation, material: VisibleFacts
+) -> AttributedQuote:
+    quotation = document_quotation.quotation
     speaker, certainty = _named(quotation.speaker, quotation.certainty, material)
     addressee, sureness = _named(
         quotation.addressee, quotation.addressee_certainty, material
     )
     words = material.sight.evidence(
-        said.document, quotation.spans, RULES_KEEPER, certainty, joint=" "
+        document_quotation.document, quotation.spans, RULES_KEEPER, certainty, joint=" "
     )
     return AttributedQuote(speaker, addressee, sureness, words)
 
@@ -147,10 +159,14 @@ def _named(
 
 
 def _element(
-    found: Sequence[SourcedFact], material: VisibleFacts
+    sourced_facts: Sequence[SourcedFact], material: VisibleFacts
 ) -> WorldElement | None:
-    group = [one for one in found if not material.roll.misread(one.fact)]
-    if len(group) < len(found) and not _claims(group, WorldField.ELEMENT_TYPE):
+    group = [
+        sourced_fact
+        for sourced_fact in sourced_facts
+        if not material.roll.misread(sourced_fact.fact)
+    ]
+    if len(group) < len(sourced_facts) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
     written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
     evidence = [one.evidence for one in group]
@@ -170,9 +186,13 @@ def _element(
 
 def _claims(group: Sequence[SourcedFact], field: WorldField) -> tuple[BibleClaim, ...]:
     return merge_claims(
-        ("", found.fact.value or found.evidence.text, found.evidence)
-        for found in group
-        if found.fact.field == field
+        (
+            "",
+            sourced_fact.fact.value or sourced_fact.evidence.text,
+            sourced_fact.evidence,
+        )
+        for sourced_fact in group
+        if sourced_fact.fact.field == field
     )
 
 
@@ -271,19 +291,22 @@ def _pairs(
 
 
 def _only(
-    said: str, document: DocumentId, here: TopicValues, there: TopicValues
+    said: str, document: DocumentId, here: TopicValues, topic_values: TopicValues
 ) -> bool:
-    return document in here[said] and document not in there.get(said, ())
+    return document in here[said] and document not in topic_values.get(said, ())
 
 
 def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
     """Return those of a cast no form of whose name is known in the other, sorted."""
-    known = {alias.name for one in others.characters for alias in one.aliases}
-    known |= {one.name for one in others.characters} | set(others.shared)
+    known = {
+        alias.name for character in others.characters for alias in character.aliases
+    }
+    known |= {character.name for character in others.characters} | set(others.shared)
     return tuple(
         sorted(
-            one.name
-            for one in cast.characters
-            if not known & {one.name, *(alias.name for alias in one.aliases)}
+            character.name
+            for character in cast.characters
+            if not known
+            & {character.name, *(alias.name for alias in character.aliases)}
         )
     )

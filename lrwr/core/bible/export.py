@@ -134,13 +134,15 @@ def _claim(label: str, claim: BibleClaim) -> Iterator[Block]:
 
 
 def _quotes(evidence: Iterable[TextEvidence], said: str) -> Iterator[Block]:
-    for one in evidence:
-        words = " ".join(one.text.split())
+    for text_evidence in evidence:
+        words = " ".join(text_evidence.text.split())
         if len(words) > MAX_PRINTED_QUOTE_CHARS:
             words = words[:MAX_PRINTED_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
         if words == said:
             words = ""
-        yield Block(BlockKind.QUOTE, words, place=format_evidence_location(one))
+        yield Block(
+            BlockKind.QUOTE, words, place=format_evidence_location(text_evidence)
+        )
 
 
 def _heading(text: str, level: int) -> Block:

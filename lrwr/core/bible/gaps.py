@@ -53,13 +53,13 @@ def build_gap_ledger(
     or before it.
     """
     entries: dict[GapKey, _GapEntry] = {}
-    for found in material.about(FactAbout.GAP):
-        question = to_undefined_attribute(found)
+    for sourced_fact in material.about(FactAbout.GAP):
+        question = to_undefined_attribute(sourced_fact)
         if question.about and not material.roll.shown(question.about):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
-        entry.found.append(found)
+        entry.found.append(sourced_fact)
     _add_wondered(entries, material, wondered)
     _add_decisions(entries, material, canon)
     defined = _defined(material)
@@ -70,9 +70,9 @@ def build_gap_ledger(
     )
 
 
-def to_undefined_attribute(found: SourcedFact) -> UndefinedAttribute:
+def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
     """Return what a fact leaves open; where the writer marked it, in those words."""
-    fact = found.fact
+    fact = sourced_fact.fact
     if fact.keeper in (RULES_KEEPER, WRITER_KEEPER) or not fact.field:
         return UndefinedAttribute(
             fact.subject, " ".join(fact.value.split()) or fact.field
@@ -161,8 +161,8 @@ def _state(entry: _GapEntry, defined: Sequence[BibleClaim]) -> GapState:
 def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
     """Return what is said of each attribute, and of relations of each kind."""
     said: dict[GapKey, list[tuple[str, str, TextEvidence]]] = {}
-    for found in material.about(FactAbout.CHARACTER):
-        fact, value = found.fact, found.fact.value
+    for sourced_fact in material.about(FactAbout.CHARACTER):
+        fact, value = sourced_fact.fact, sourced_fact.fact.value
         label = fact.detail("attribute")
         if fact.field == CharacterField.RELATIONSHIP:
             label = fact.detail("kind")
@@ -171,7 +171,7 @@ def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
             continue
         if label and value:
             key = _key(UndefinedAttribute(fact.subject, label), material)
-            said.setdefault(key, []).append((label, value, found.evidence))
+            said.setdefault(key, []).append((label, value, sourced_fact.evidence))
     return {key: merge_claims(rows) for key, rows in said.items()}
 
 

@@ -66,26 +66,30 @@ class LaterSceneFinder:
                 found[*at, scene.scene] = AffectedScene(
                     scene.document, scene.lines.first, scene.chapter, scene.scene
                 )
-        for one in still:
-            self._add(one, place, found)
+        for text_evidence in still:
+            self._add(text_evidence, place, found)
         return tuple(found[key] for key in sorted(found))
 
     def _add(
         self,
-        one: TextEvidence,
+        text_evidence: TextEvidence,
         place: _Place,
         found: dict[tuple[int, float, int], AffectedScene],
     ) -> None:
-        rank = self._ranks.get(one.document)
-        if rank is None or one.chapter is None or one.scene is None:
+        rank = self._ranks.get(text_evidence.document)
+        if rank is None or text_evidence.chapter is None or text_evidence.scene is None:
             return
-        at = (rank, one.spans[0].start)
+        at = (rank, text_evidence.spans[0].start)
         if at <= place:
             return
-        same = (scene for scene in self._scenes if _holds(scene, one))
+        same = (scene for scene in self._scenes if _holds(scene, text_evidence))
         start = next((scene.span.start for scene in same), at[1])
-        found[rank, start, one.scene] = AffectedScene(
-            one.document, one.lines.first, one.chapter, one.scene, says=True
+        found[rank, start, text_evidence.scene] = AffectedScene(
+            text_evidence.document,
+            text_evidence.lines.first,
+            text_evidence.chapter,
+            text_evidence.scene,
+            says=True,
         )
 
     def _there(self, subject: str, person: str | None) -> tuple[SceneSummary, ...]:
@@ -115,26 +119,30 @@ class LaterSceneFinder:
         self, was: Sequence[TextEvidence], now: Sequence[TextEvidence]
     ) -> _Place:
         told = [
-            (self._ranks[one.document], float(one.spans[0].start))
-            for one in now
-            if one.document in self._ranks
+            (self._ranks[text_evidence.document], float(text_evidence.spans[0].start))
+            for text_evidence in now
+            if text_evidence.document in self._ranks
         ]
         if told:
             return min(told)
         if now:
             return _BEFORE_ALL
-        return min((self._moved(one) for one in was), default=_BEFORE_ALL)
+        return min(
+            (self._moved(text_evidence) for text_evidence in was), default=_BEFORE_ALL
+        )
 
-    def _moved(self, one: TextEvidence) -> _Place:
+    def _moved(self, text_evidence: TextEvidence) -> _Place:
         """Return where the words would stand now that stood there once."""
         story = self._before.order.story
-        if one.document not in story:
+        if text_evidence.document not in story:
             return _BEFORE_ALL
-        document = self._names.get(one.document, one.document)
+        document = self._names.get(text_evidence.document, text_evidence.document)
         if document in self._ranks:
-            at = self._carried(one.spans[0].start, one.document, document)
+            at = self._carried(
+                text_evidence.spans[0].start, text_evidence.document, document
+            )
             return self._ranks[document], at
-        earlier = story[: story.index(one.document)]
+        earlier = story[: story.index(text_evidence.document)]
         names = (self._names.get(other, other) for other in earlier)
         return max((self._ranks.get(name, -1) for name in names), default=-1), float("inf")  # fmt: skip
 
@@ -151,9 +159,12 @@ class LaterSceneFinder:
         return at + len(new) - len(old) if at >= len(old) - tail else head
 
 
-def _holds(scene: SceneSummary, one: TextEvidence) -> bool:
-    start = one.spans[0].start
-    return scene.document == one.document and scene.span.start <= start < scene.span.end
+def _holds(scene: SceneSummary, text_evidence: TextEvidence) -> bool:
+    start = text_evidence.spans[0].start
+    return (
+        scene.document == text_evidence.document
+        and scene.span.start <= start < scene.span.end
+    )
 
 
 def _alike(one: str, other: str) -> int:

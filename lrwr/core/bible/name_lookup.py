@@ -82,46 +82,46 @@ def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     if exact:
         return exact
     meant = lookup.resolve_name(name, extract_visible_cast(bible))
-    return tuple(one for one in bible.characters if one.name in meant)
+    return tuple(character for character in bible.characters if character.name in meant)
 
 
 def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     """Return everybody who is called `name`, but for case and an article."""
     wanted = fold_name(_bare(name))
     return tuple(
-        one
-        for one in bible.characters
-        if wanted and wanted in {fold_name(form) for form in _all_names(one)}
+        character
+        for character in bible.characters
+        if wanted and wanted in {fold_name(form) for form in _all_names(character)}
     )
 
 
 def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     """Return every thing that `name` may mean: by name, else in part or by a slip."""
-    wanted = normalize_element_name(name)
-    if not wanted:
+    element_name = normalize_element_name(name)
+    if not element_name:
         return ()
     return (
         match_elements_exactly(name, bible)
         or tuple(
             one
             for one in bible.world
-            if _shares(wanted, normalize_element_name(one.name))
+            if _shares(element_name, normalize_element_name(one.name))
         )
         or tuple(
             one
             for one in bible.world
-            if _slipped(wanted, normalize_element_name(one.name))
+            if _slipped(element_name, normalize_element_name(one.name))
         )
     )
 
 
 def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     """Return every thing called `name`, but for case, an article and a plural."""
-    wanted = normalize_element_name(name)
+    element_name = normalize_element_name(name)
     return tuple(
         one
         for one in bible.world
-        if wanted and normalize_element_name(one.name) == wanted
+        if element_name and normalize_element_name(one.name) == element_name
     )
 
 
@@ -141,7 +141,7 @@ def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]
     Somebody and something of one name are one, a person with elements.
     """
     people, things = list(_people_in(text, bible)), list(_things_in(text, bible))
-    known = [one for one in people if not _covered(one.span, things)]
+    known = [person for person in people if not _covered(person.span, things)]
     own = {one.span: one for one in known}
     for thing in things:
         if thing.span in own:
@@ -156,14 +156,14 @@ def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]
 
 def collect_bible_names(bible: Bible) -> frozenset[str]:
     """Return every form of every name, of characters and of things."""
-    people = (name for one in bible.characters for name in _all_names(one))
+    people = (name for character in bible.characters for name in _all_names(character))
     return frozenset(people) | {element.name for element in bible.world}
 
 
-def _all_names(one: CharacterProfile) -> Iterator[str]:
-    yield one.name
-    yield from (form.name for form in one.aliases)
-    yield from (claim.value for claim in one.also_called)
+def _all_names(character_profile: CharacterProfile) -> Iterator[str]:
+    yield character_profile.name
+    yield from (form.name for form in character_profile.aliases)
+    yield from (claim.value for claim in character_profile.also_called)
 
 
 def _bare(name: str) -> str:
@@ -271,14 +271,14 @@ def _between(first: re.Match[str], last: re.Match[str]) -> Span:
     return Span(first.start(), last.start() + len(_bare(last[0])))
 
 
-def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[NamedEntity]:
-    """Yield capitalised names that lie outside of `taken`.
+def _strangers_in(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:
+    """Yield capitalised names that lie outside of `spans`.
 
     A word that opens a sentence is one only if it owns something or has company.
     """
     if text.isupper():
         return
-    for run in _runs(text, taken):
+    for run in _runs(text, spans):
         span = _between(run[0], run[-1])
         owns = span.end < run[-1].end()
         common = all(_is_common(word[0]) for word in run)
@@ -291,9 +291,9 @@ def _strangers_in(text: str, taken: Sequence[Span]) -> Iterator[NamedEntity]:
             )
 
 
-def _runs(text: str, taken: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
+def _runs(text: str, spans: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
     """Yield the capitalised words that stand side by side, small ones between them."""
-    covered = {at for span in taken for at in range(span.start, span.end)}
+    covered = {at for span in spans for at in range(span.start, span.end)}
     run: list[re.Match[str]] = []
     small: list[re.Match[str]] = []
     for word in WORD_PATTERN.finditer(text):

@@ -39,10 +39,10 @@ def build_character_profiles(
 ) -> tuple[CharacterProfile, ...]:
     """Return a profile of everyone in sight, most mentioned first."""
     told: dict[str, list[SourcedFact]] = {}
-    for found in material.about(FactAbout.CHARACTER):
-        person = material.roll.person(found.fact.subject)
+    for sourced_fact in material.about(FactAbout.CHARACTER):
+        person = material.roll.person(sourced_fact.fact.subject)
         if person:
-            told.setdefault(person, []).append(found)
+            told.setdefault(person, []).append(sourced_fact)
     return tuple(
         _profile(seen, told.get(name, []), relations, gaps, material)
         for name, seen in material.roll.seen.items()
@@ -52,15 +52,15 @@ def build_character_profiles(
 def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
     """Return every relation in sight; what changes is there in both shapes."""
     groups: dict[RelationKey, list[SourcedFact]] = {}
-    for found in material.about(FactAbout.CHARACTER):
-        fact = found.fact
+    for sourced_fact in material.about(FactAbout.CHARACTER):
+        fact = sourced_fact.fact
         if fact.field != CharacterField.RELATIONSHIP:
             continue
         source = material.roll.shown(fact.subject)
         target = material.roll.shown(fact.detail("target"))
         if source and target and source != target:
             key = (source, target, normalize_attribute(fact.detail("kind")))
-            groups.setdefault(key, []).append(found)
+            groups.setdefault(key, []).append(sourced_fact)
     return tuple(
         relation
         for (source, target, _), group in groups.items()
@@ -83,20 +83,20 @@ def _relations(
 
 
 def _profile(
-    seen: VisibleCharacter,
+    visible_character: VisibleCharacter,
     told: Sequence[SourcedFact],
     relations: Sequence[CharacterRelation],
     gaps: Sequence[Gap],
     material: VisibleFacts,
 ) -> CharacterProfile:
-    character, sight = seen.character, material.sight
+    character, sight = visible_character.character, material.sight
     first = None
-    if seen.first is not None:
-        place = (seen.first.document, (seen.first.span,))
+    if visible_character.first is not None:
+        place = (visible_character.first.document, (visible_character.first.span,))
         first = sight.evidence(*place, RULES_KEEPER, character.certainty)
     gender, certainty = character.gender, character.gender_certainty
     if sight.bounded:
-        gender, certainty = _gender_seen(character.name, seen)
+        gender, certainty = _gender_seen(character.name, visible_character)
     own = [gap for gap in gaps if gap.about == character.name]
     profile = CharacterProfile(
         name=character.name,
@@ -144,34 +144,42 @@ def _other_names(
     profile: CharacterProfile, told: Sequence[SourcedFact]
 ) -> tuple[BibleClaim, ...]:
     known = {normalize_character_name(form.name) for form in profile.aliases}
-    found = merge_claims(_said(told, CharacterField.ALIAS))
+    claims = merge_claims(_said(told, CharacterField.ALIAS))
     return tuple(
-        claim for claim in found if normalize_character_name(claim.value) not in known
+        claim for claim in claims if normalize_character_name(claim.value) not in known
     )
 
 
-def _by_label(found: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
+def _by_label(bible_claims: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
     """Put claims about one attribute together, else as they are."""
-    labels = list(dict.fromkeys(normalize_attribute(claim.label) for claim in found))
+    labels = list(
+        dict.fromkeys(normalize_attribute(claim.label) for claim in bible_claims)
+    )
     return tuple(
-        sorted(found, key=lambda c: labels.index(normalize_attribute(c.label)))
+        sorted(bible_claims, key=lambda c: labels.index(normalize_attribute(c.label)))
     )
 
 
 def _said(
     told: Sequence[SourcedFact], field: CharacterField
 ) -> Iterable[tuple[str, str, TextEvidence]]:
-    for found in told:
-        if found.fact.field == field:
-            yield found.fact.detail("attribute"), found.fact.value, found.evidence
+    for sourced_fact in told:
+        if sourced_fact.fact.field == field:
+            yield (
+                sourced_fact.fact.detail("attribute"),
+                sourced_fact.fact.value,
+                sourced_fact.evidence,
+            )
 
 
-def _gender_seen(name: str, seen: VisibleCharacter) -> tuple[Gender, Certainty]:
+def _gender_seen(
+    name: str, visible_character: VisibleCharacter
+) -> tuple[Gender, Certainty]:
     """Return the gender that titles in sight tell.
 
     The cast's own is judged from the whole text, which may say more than one has read.
     """
-    forms = (name, *(alias.name for alias in seen.character.aliases))
+    forms = (name, *(alias.name for alias in visible_character.character.aliases))
     told = {
         _TITLES[word]
         for form in forms

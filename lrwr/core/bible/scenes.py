@@ -26,10 +26,10 @@ def build_scene_summaries(
     """Return every scene in sight, in story order."""
     sight = material.sight
     told: dict[SceneKey, list[SourcedFact]] = {}
-    for found in material.about(FactAbout.SCENE):
-        evidence = found.evidence
+    for sourced_fact in material.about(FactAbout.SCENE):
+        evidence = sourced_fact.evidence
         home = sight.home(evidence.document, evidence.spans[0])
-        told.setdefault((evidence.document, *home), []).append(found)
+        told.setdefault((evidence.document, *home), []).append(sourced_fact)
     there = _presence(material, appearances)
     scenes = []
     for document, chapter, number, index in sight.scenes():
@@ -74,14 +74,14 @@ def find_decided_point_of_view(
 
 
 def _recap(told: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
-    found = _with(told, "recap")
+    sourced_facts = _with(told, "recap")
     return merge_claims(
-        ("", one.fact.value, one.evidence) for one in found if one.fact.value
+        ("", one.fact.value, one.evidence) for one in sourced_facts if one.fact.value
     )
 
 
 def _with(told: Iterable[SourcedFact], field: str) -> list[SourcedFact]:
-    return [found for found in told if found.fact.field == field]
+    return [sourced_fact for sourced_fact in told if sourced_fact.fact.field == field]
 
 
 def _key_sentences(
@@ -89,11 +89,14 @@ def _key_sentences(
 ) -> tuple[TextEvidence, ...]:
     return tuple(
         material.sight.evidence(
-            found.evidence.document, (span,), found.fact.keeper, found.fact.certainty
+            sourced_fact.evidence.document,
+            (span,),
+            sourced_fact.fact.keeper,
+            sourced_fact.fact.certainty,
         )
-        for found in _with(told, "recap")
-        if not found.fact.value
-        for span in found.evidence.spans
+        for sourced_fact in _with(told, "recap")
+        if not sourced_fact.fact.value
+        for span in sourced_fact.evidence.spans
     )
 
 
@@ -101,14 +104,14 @@ def _points_of_view(
     decided: str, told: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[BibleClaim, ...]:
     shown = material.roll.shown(decided) if decided else ""
-    found = merge_claims(
-        ("", name, one.evidence)
-        for one in _with(told, "pov")
-        if (name := material.roll.shown(one.fact.value))
+    claims = merge_claims(
+        ("", name, sourced_fact.evidence)
+        for sourced_fact in _with(told, "pov")
+        if (name := material.roll.shown(sourced_fact.fact.value))
     )
     if not shown:
-        return found
-    others = tuple(claim for claim in found if claim.value != shown)
+        return claims
+    others = tuple(claim for claim in claims if claim.value != shown)
     return (BibleClaim(shown, (), Certainty.CONFIRMED, decided=True), *others)
 
 
@@ -117,16 +120,19 @@ def _presence(
 ) -> Mapping[SceneKey, tuple[str, ...]]:
     sight = material.sight
     counts: dict[SceneKey, dict[str, int]] = {}
-    for one in appearances:
-        if one.role is AppearanceRole.MENTIONED or not sight.sees(
-            one.document, (one.span,)
+    for appearance in appearances:
+        if appearance.role is AppearanceRole.MENTIONED or not sight.sees(
+            appearance.document, (appearance.span,)
         ):
             continue
-        name = material.roll.shown(one.character)
+        name = material.roll.shown(appearance.character)
         if name:
-            home = (one.document, *sight.home(one.document, one.span))
+            home = (
+                appearance.document,
+                *sight.home(appearance.document, appearance.span),
+            )
             row = counts.setdefault(home, {})
-            row[name] = row.get(name, 0) + one.count
+            row[name] = row.get(name, 0) + appearance.count
     return {home: _most_first(row) for home, row in counts.items()}
 
 

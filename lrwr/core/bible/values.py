@@ -304,7 +304,7 @@ def find_by_id_prefix(
     """
     word = text.strip().casefold()
     fits = [one for one in every if word and one.id.startswith(word)]
-    exact = [one for one in fits if one.id == word]
+    exact = [fit for fit in fits if fit.id == word]
     if len(exact or fits) == 1:
         return (exact or fits)[0]
     near = get_close_matches(word, [one.id for one in every], n=1)

@@ -334,8 +334,8 @@ def _decision(kind: str, says: dict[str, Any]) -> Decision:
     if kind == PointOfViewSet.__name__:
         says["place"] = ManuscriptLocation(**says["place"])
     kinds = {made.__name__: made for made in get_args(Decision)}
-    made: Decision = kinds[kind](**{k: _frozen(v) for k, v in says.items()})
-    return made
+    decision: Decision = kinds[kind](**{k: _frozen(v) for k, v in says.items()})
+    return decision
 
 
 def _frozen(value: object) -> object:

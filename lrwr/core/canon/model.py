@@ -36,12 +36,12 @@ class ManuscriptLocation:
     @classmethod
     def read(cls, text: str) -> "ManuscriptLocation | None":
         """Return the place that `text` names; None when it names none."""
-        found = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
+        if match is None:
             return None
-        scene = int(found["scene"]) if found["scene"] else None
-        document = normalize_canon_path(found["document"])
-        return cls(document, normalize_canon_text(found["chapter"] or ""), scene)
+        scene = int(match["scene"]) if match["scene"] else None
+        document = normalize_canon_path(match["document"])
+        return cls(document, normalize_canon_text(match["chapter"] or ""), scene)
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,11 +201,15 @@ class _CanonParser:
                 self._name(row.get(key, ""), (*at, key))
                 for key in CANON_ARRAY_TABLES[table][:4]
             )
-            meant = IntendedContradiction(about, attribute, one, other)
-            if meant in found:
-                raise self._refusal(at, f"{meant} stands there twice", "Keep one.")
+            intended_contradiction = IntendedContradiction(about, attribute, one, other)
+            if intended_contradiction in found:
+                raise self._refusal(
+                    at, f"{intended_contradiction} stands there twice", "Keep one."
+                )
             why = row.get("because", "")
-            found[meant] = self._name(why, (*at, "because"), "reason") if why else ""
+            found[intended_contradiction] = (
+                self._name(why, (*at, "because"), "reason") if why else ""
+            )
         return found
 
     def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:
@@ -236,10 +240,10 @@ class _CanonParser:
         )
 
     def _document(
-        self, text: str, where: tuple[str, ...], found: Iterable[DocumentId]
+        self, text: str, where: tuple[str, ...], document_ids: Iterable[DocumentId]
     ) -> DocumentId:
         document = normalize_canon_path(text)
-        if not document or document in found:
+        if not document or document in document_ids:
             what = f"{document} is named twice" if document else "a file has no name"
             raise self._refusal(where, what, "Keep one of the two lines.")
         return document

@@ -66,17 +66,26 @@ def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
 
 
 def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
-    asked = UndefinedAttribute(
+    undefined_attribute = UndefinedAttribute(
         normalize_canon_text(decision.about), normalize_canon_name(decision.attribute)
     )
-    if asked.about:
-        normalize_canon_name(asked.about)
-    answers = {q: text for q, text in canon.answers.items() if q != asked}
-    unsaid = tuple(question for question in canon.unsaid if question != asked)
+    if undefined_attribute.about:
+        normalize_canon_name(undefined_attribute.about)
+    answers = {q: text for q, text in canon.answers.items() if q != undefined_attribute}
+    unsaid = tuple(
+        question for question in canon.unsaid if question != undefined_attribute
+    )
     if isinstance(decision, GapDeclined):
-        unsaid = canon.unsaid if asked in canon.unsaid else (*unsaid, asked)
+        unsaid = (
+            canon.unsaid
+            if undefined_attribute in canon.unsaid
+            else (*unsaid, undefined_attribute)
+        )
     else:
-        answers = {**canon.answers, asked: normalize_canon_answer(decision.answer)}
+        answers = {
+            **canon.answers,
+            undefined_attribute: normalize_canon_answer(decision.answer),
+        }
     return replace(canon, answers=answers, unsaid=unsaid)
 
 
@@ -86,17 +95,19 @@ def _meant(canon: Canon, decision: SlipIntended) -> Canon:
         normalize_canon_answer(decision.one),
         normalize_canon_answer(decision.other),
     )
-    meant = IntendedContradiction(
+    intended_contradiction = IntendedContradiction(
         normalize_canon_name(decision.about),
         normalize_canon_name(decision.attribute),
         one,
         other,
     )
-    before = canon.intentional.get(meant, "")
+    before = canon.intentional.get(intended_contradiction, "")
     why = (
         normalize_canon_answer(decision.because) if decision.because.strip() else before
     )
-    return replace(canon, intentional={**canon.intentional, meant: why})
+    return replace(
+        canon, intentional={**canon.intentional, intended_contradiction: why}
+    )
 
 
 def _moved(canon: Canon, move: DocumentMoved) -> Canon:

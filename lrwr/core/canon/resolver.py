@@ -42,7 +42,7 @@ def resolve_document(
     for one in known:
         if one in (from_here, name):
             return one
-    fits = [one for one in known if one.endswith(f"/{name}")]
+    fits = [document_id for document_id in known if document_id.endswith(f"/{name}")]
     if len(fits) == 1:
         return fits[0]
     if not fits and path.is_file():
@@ -75,7 +75,7 @@ def find_orphaned_decisions(
 ) -> tuple[OrphanedDecisions, ...]:
     """Return what was decided about documents that are not there."""
     decided = list_decided_documents(canon)
-    free = [one for one in known if one not in decided]
+    free = [document_id for document_id in known if document_id not in decided]
     return tuple(
         OrphanedDecisions(document, words, _heir(document, free))
         for document, words in decided.items()
@@ -92,7 +92,9 @@ def _id_of(path: Path, root: Path) -> DocumentId:
 
 def _heir(document: DocumentId, free: Collection[DocumentId]) -> DocumentId | None:
     name = PurePosixPath(document).name
-    same = [one for one in free if PurePosixPath(one).name == name]
+    same = [
+        document_id for document_id in free if PurePosixPath(document_id).name == name
+    ]
     near = same or _nearest(document, free)
     return near[0] if near else None
 
@@ -100,9 +102,9 @@ def _heir(document: DocumentId, free: Collection[DocumentId]) -> DocumentId | No
 def _nearest(text: str, known: Collection[DocumentId]) -> list[DocumentId]:
     """Return up to three documents whose path or name is most like `text`."""
     by_word: dict[str, list[DocumentId]] = {}
-    for one in known:
-        for word in {one.lower(), _stem(one)}:
-            by_word.setdefault(word, []).append(one)
+    for document_id in known:
+        for word in {document_id.lower(), _stem(document_id)}:
+            by_word.setdefault(word, []).append(document_id)
     words = [
         *get_close_matches(text.lower(), by_word, n=3),
         *get_close_matches(_stem(text), by_word, n=3),

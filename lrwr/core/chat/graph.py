@@ -174,7 +174,7 @@ async def _gaps(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
     lent = runtime.context
-    found = await find_turn_gaps(
+    turn_gaps = await find_turn_gaps(
         state["question"],
         state["plan"],
         state["result"],
@@ -182,7 +182,7 @@ async def _gaps(
         lent.room,
         lent.emit,
     )
-    return {"gaps": found}
+    return {"gaps": turn_gaps}
 
 
 async def _avatar(

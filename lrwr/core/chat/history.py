@@ -63,12 +63,16 @@ def is_answer_within_horizon(
     if horizon is None:
         return True
     kinds = frozenset(ChunkKind)
-    seen = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
-    told = [one.now for one in places if one.now and one.now.document in order.numbers]
+    search_scope = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
+    told = [
+        place.now
+        for place in places
+        if place.now and place.now.document in order.numbers
+    ]
     return all(
-        seen.documents is not None
-        and now.document in seen.documents
-        and now.span.end <= seen.until.get(now.document, now.span.end)
+        search_scope.documents is not None
+        and now.document in search_scope.documents
+        and now.span.end <= search_scope.until.get(now.document, now.span.end)
         for now in told
     )
 
@@ -102,7 +106,7 @@ def fit_turns_to_budget(
 
 def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
     """Say that the answer before rests on what was changed; empty where it does not."""
-    changed = sum(one.changed for one in places)
+    changed = sum(place.changed for place in places)
     if not changed:
         return ""
     if len(places) == 1:
@@ -164,11 +168,13 @@ async def recall_history(
     A turn that rests on words which stand behind it now is left out. Of the present
     text nothing is told, only which answers rest on what it has no more.
     """
-    told = select_recallable_turns(filter_turns_by_horizon(turns, horizon, order))
-    places = await freshness.of_turns(told)
+    recallable_turns = select_recallable_turns(
+        filter_turns_by_horizon(turns, horizon, order)
+    )
+    places = await freshness.of_turns(recallable_turns)
     seen = [
         turn
-        for turn in told
+        for turn in recallable_turns
         if is_answer_within_horizon(places[turn.id], horizon, order)
     ]
     changed = (turn for turn in seen if any(one.changed for one in places[turn.id]))
@@ -238,7 +244,7 @@ class MeteredChatModel:
 def _sent(messages: Sequence[ChatMessage], shape: ReplyShape | None = None) -> int:
     """Estimate the tokens of what is sent."""
     schema = len(shape.schema) if shape else 0
-    return sum(_quarter(len(one.text)) for one in messages) + _quarter(schema)
+    return sum(_quarter(len(message.text)) for message in messages) + _quarter(schema)
 
 
 def _quarter(characters: int) -> int:

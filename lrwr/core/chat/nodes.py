@@ -111,8 +111,8 @@ async def plan_and_search(
     emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
         planned = group.create_task(room.plan(question, bible))
-        found = group.create_task(room.search(question))
-    return planned.result(), found.result()
+        task = group.create_task(room.search(question))
+    return planned.result(), task.result()
 
 
 _LOOKED_UP = frozenset(
@@ -135,12 +135,12 @@ async def run_lookup(
     """
     if room.seek is None or not plan.sources & _LOOKED_UP:
         return result
-    found = await room.seek(question, bible, result, emit)
+    lookup_result = await room.seek(question, bible, result, emit)
     return replace(
         result,
-        ranked_chunks=found.passages,
-        low_confidence=None if found.new else result.low_confidence,
-        remarks=(*result.remarks, *found.remarks),
+        ranked_chunks=lookup_result.passages,
+        low_confidence=None if lookup_result.new else result.low_confidence,
+        remarks=(*result.remarks, *lookup_result.remarks),
     )
 
 
@@ -154,12 +154,12 @@ async def add_web_pages(
     """Add what the web says, where the plan asks for it: beside the text, never in it."""
     if room.outside is None or AnswerSource.WEB not in plan.sources:
         return result
-    found = await room.outside(question, plan, emit)
+    web_lookup = await room.outside(question, plan, emit)
     return replace(
         result,
-        pages=found.pages,
-        web_query=found.query,
-        remarks=(*result.remarks, *found.remarks),
+        pages=web_lookup.pages,
+        web_query=web_lookup.query,
+        remarks=(*result.remarks, *web_lookup.remarks),
     )
 
 
@@ -192,7 +192,9 @@ def assemble_output(
 ) -> SupervisorOutput:
     """Put together what the turn has come to."""
     cast = {profile.name for profile in bible.characters}
-    places = [place.name for one in resolved for place in one.places]
+    places = [
+        place.name for resolved_entity in resolved for place in resolved_entity.places
+    ]
     people = tuple(dict.fromkeys(name for name in places if name in cast))
     things = (name for name in places if any(e.name == name for e in bible.world))
     entities = dict.fromkeys((*people, *things, *question.state.entities))
@@ -273,16 +275,16 @@ class CanonCommand:
 
 def parse_canon_command(text: str) -> CanonCommand | None:
     """Return what a question defines; None where it is a question."""
-    found = _CANON.fullmatch(text)
-    if found is None:
+    match = _CANON.fullmatch(text)
+    if match is None:
         return None
-    return CanonCommand(" ".join(found["said"].split()), (found["id"] or "").lower())
+    return CanonCommand(" ".join(match["said"].split()), (match["id"] or "").lower())
 
 
 def build_gap_answer(
-    said: CanonCommand, bible: Bible, left_open: Sequence[GapFlag]
+    canon_command: CanonCommand, bible: Bible, left_open: Sequence[GapFlag]
 ) -> GapAnswered:
-    """Return the decision that `said` is.
+    """Return the decision that `canon_command` is.
 
     It answers the gap that it names by its id; else what "Nell's coat is blue" says
     of somebody known; else the one gap that the last answer left open.
@@ -290,21 +292,21 @@ def build_gap_answer(
     Raises:
         NotFound: Nothing says what is defined, or several things may be meant.
     """
-    if not said.text:
+    if not canon_command.text:
         raise NotFound("`canon:` defines nothing", hint=_HOW)
-    if said.id:
-        gap = find_gap_by_id(said.id, bible.gaps)
-        return GapAnswered(gap.asked.about, gap.asked.attribute, said.text)
-    found = _DEFINED.fullmatch(said.text)
-    people = match_people(found["about"], bible) if found else ()
-    if found and len(people) == 1:
+    if canon_command.id:
+        gap = find_gap_by_id(canon_command.id, bible.gaps)
+        return GapAnswered(gap.asked.about, gap.asked.attribute, canon_command.text)
+    match = _DEFINED.fullmatch(canon_command.text)
+    people = match_people(match["about"], bible) if match else ()
+    if match and len(people) == 1:
         return GapAnswered(
-            people[0].name, found["attribute"], found["answer"].rstrip(" .")
+            people[0].name, match["attribute"], match["answer"].rstrip(" .")
         )
     if len(left_open) == 1:
         gap_flag = left_open[0]
         about, attribute = gap_flag.about, gap_flag.undefined_attribute
-        return GapAnswered(about, attribute, said.text)
+        return GapAnswered(about, attribute, canon_command.text)
     if left_open:
         open_ = "; ".join(_named(gap) for gap in left_open)
         raise NotFound(f"The last answer left several things open: {open_}", hint=_HOW)

@@ -182,50 +182,52 @@ class AvatarSessionService:
         begun = await self._begin(asking)
         thread = begun.before.id if begun.before else ThreadId(self._new_id())
         voices = self._voices()
-        said = TurnRecorder(begun.question, voices)
-        turn = self._turn(begun, voices, said)
+        turn_recorder = TurnRecorder(begun.question, voices)
+        turn = self._turn(begun, voices, turn_recorder)
         try:
             async with aclosing(turn) as events:
                 async for event in events:
                     yield event
         except (GeneratorExit, asyncio.CancelledError):
-            stopped = self._taken(said, asked_at)
+            stopped = self._taken(turn_recorder, asked_at)
             await asyncio.shield(self._put_away(thread, stopped))
             raise
-        await self._check(begun, said)
-        await self._look_back(begun, said)
-        yield TurnDone(thread, await self._keep(thread, said, asked_at))
+        await self._check(begun, turn_recorder)
+        await self._look_back(begun, turn_recorder)
+        yield TurnDone(thread, await self._keep(thread, turn_recorder, asked_at))
 
     async def _turn(
-        self, begun: _PendingTurn, voices: TurnModels, said: TurnRecorder
+        self, begun: _PendingTurn, voices: TurnModels, turn_recorder: TurnRecorder
     ) -> AsyncGenerator[TurnEvent]:
-        """Yield what happens in a turn, and let `said` take it in."""
+        """Yield what happens in a turn, and let `turn_recorder` take it in."""
         if canon := parse_canon_command(begun.question.text):
-            yield await self._defined(begun, canon, said)
+            yield await self._defined(begun, canon, turn_recorder)
             return
         room = self._room(begun, voices)
         async with aclosing(
-            record_turn(begun.question, begun.bible, room, said)
+            record_turn(begun.question, begun.bible, room, turn_recorder)
         ) as events:
             async for event in events:
                 yield event
 
     async def _defined(
-        self, begun: _PendingTurn, canon: CanonCommand, said: TurnRecorder
+        self, begun: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
     ) -> AnswerToken:
         """Write down what the writer defines, and say so."""
         newest = begun.turns[-1].output.gap_flags if begun.turns else ()
         decision = build_gap_answer(canon, begun.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
-        said.settle(format_gap_answer(decision, new=bool(change)))
-        return AnswerToken(said.output("").response_text, AnswerSpeaker.SUPERVISOR)
+        turn_recorder.settle(format_gap_answer(decision, new=bool(change)))
+        return AnswerToken(
+            turn_recorder.output("").response_text, AnswerSpeaker.SUPERVISOR
+        )
 
     def _room(self, begun: _PendingTurn, voices: TurnModels) -> TurnDependencies:
         seeker = voices.seeker
 
-        def first(asked: TurnQuestion) -> Coroutine[None, None, SearchResult]:
-            words = build_search_text(asked, begun.bible)
-            return search(replace(asked, text=words))
+        def first(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
+            words = build_search_text(turn_question, begun.bible)
+            return search(replace(turn_question, text=words))
 
         def search(asked: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             return self._search(asked, begun.order)
@@ -259,12 +261,12 @@ class AvatarSessionService:
         question, bible = await self._question(asking.text, state, turns, order)
         return _PendingTurn(question, bible, order, before, turns)
 
-    async def _check(self, begun: _PendingTurn, said: TurnRecorder) -> None:
+    async def _check(self, begun: _PendingTurn, turn_recorder: TurnRecorder) -> None:
         """Have a model's answer say which names in it nobody can know yet.
 
         Quotes are of what is in sight.
         """
-        made = said.made
+        made = turn_recorder.made
         if begun.question.horizon is None or made is None or not made.output.model:
             return
         later = await self._bible.read()
@@ -273,14 +275,18 @@ class AvatarSessionService:
             text, collect_bible_names(later), collect_bible_names(begun.bible)
         )
         if names:
-            _remark(said, f"Names from later in the story: {', '.join(names)}.")
+            _remark(
+                turn_recorder, f"Names from later in the story: {', '.join(names)}."
+            )
 
-    async def _look_back(self, begun: _PendingTurn, said: TurnRecorder) -> None:
+    async def _look_back(
+        self, begun: _PendingTurn, turn_recorder: TurnRecorder
+    ) -> None:
         """Remark that the answer before this one rests on what was changed since."""
         places = await self._freshness.of_turns(begun.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
-                _remark(said, remark)
+                _remark(turn_recorder, remark)
 
     async def _question(
         self,
@@ -316,9 +322,9 @@ class AvatarSessionService:
         return await self._finder.find(request, order)
 
     async def _keep(
-        self, thread: ThreadId, said: TurnRecorder, asked_at: float
+        self, thread: ThreadId, turn_recorder: TurnRecorder, asked_at: float
     ) -> Turn:
-        turn = self._taken(said, asked_at)
+        turn = self._taken(turn_recorder, asked_at)
         try:
             return await self._put_away(thread, turn)
         except StoreProblem as error:
@@ -329,27 +335,27 @@ class AvatarSessionService:
         kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
         return replace(turn, number=kept.turns)
 
-    def _taken(self, said: TurnRecorder, asked_at: float) -> Turn:
-        return _build_turn(TurnId(self._new_id()), said, asked_at, self._price)
+    def _taken(self, turn_recorder: TurnRecorder, asked_at: float) -> Turn:
+        return _build_turn(TurnId(self._new_id()), turn_recorder, asked_at, self._price)
 
 
 def _build_turn(
     turn: TurnId,
-    said: TurnRecorder,
+    turn_recorder: TurnRecorder,
     asked_at: float,
     price: Callable[[Usage, str], float | None],
 ) -> Turn:
     """Return what a turn came to, complete or stopped; its number is not known yet."""
-    model, cost = said.voices.avatar.model, said.voices.cost
+    model, cost = turn_recorder.voices.avatar.model, turn_recorder.voices.cost
     paid = cost() if cost else None
-    usage = said.voices.taken()
+    usage = turn_recorder.voices.taken()
     return Turn(
         id=turn,
         number=0,
         asked_at=asked_at,
-        question=said.question.text,
-        output=said.output(model),
-        state=TurnState.COMPLETE if said.made else TurnState.STOPPED,
+        question=turn_recorder.question.text,
+        output=turn_recorder.output(model),
+        state=TurnState.COMPLETE if turn_recorder.made else TurnState.STOPPED,
         usage=usage,
         price=paid if cost else price(usage, model),
     )
@@ -405,12 +411,12 @@ def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
     return tuple(entity for entity in entities if entity in names)
 
 
-def _remark(said: TurnRecorder, remark: str) -> None:
+def _remark(turn_recorder: TurnRecorder, remark: str) -> None:
     """Add what is to be said of a whole answer."""
-    if said.made is not None:
-        output = said.made.output
+    if turn_recorder.made is not None:
+        output = turn_recorder.made.output
         output = replace(output, remarks=(*output.remarks, remark))
-        said.made = replace(said.made, output=output)
+        turn_recorder.made = replace(turn_recorder.made, output=output)
 
 
 def _unkept(turn: Turn, error: StoreProblem) -> Turn:

@@ -71,13 +71,16 @@ class TurnRecorder:
 
 
 async def record_turn(
-    question: TurnQuestion, bible: Bible, room: TurnDependencies, said: TurnRecorder
+    question: TurnQuestion,
+    bible: Bible,
+    room: TurnDependencies,
+    turn_recorder: TurnRecorder,
 ) -> AsyncGenerator[TurnEvent]:
-    """Run a turn, and let `said` take in what comes of it."""
+    """Run a turn, and let `turn_recorder` take in what comes of it."""
     async with aclosing(run_turn(question, bible, room)) as events:
         async for event in events:
             if isinstance(event, TurnResult):
-                said.made = event
+                turn_recorder.made = event
             else:
-                said.hear(event)
+                turn_recorder.hear(event)
                 yield event

@@ -53,15 +53,19 @@ def find_contradictions(
     material = collect_visible_facts(known.facts, roll, sight)
     bound = HorizonView(known.order, known.texts, horizon)
     found = [c for c in _clashes(material, known.canon) if _is_seen(c, bound)]
-    made = _contradictions(found, roll, known.canon)
+    contradictions = _contradictions(found, roll, known.canon)
     return tuple(
-        one for one in made if documents is None or is_in_documents(one, documents)
+        one
+        for one in contradictions
+        if documents is None or is_in_documents(one, documents)
     )
 
 
-def is_in_documents(one: Contradiction, documents: Collection[DocumentId]) -> bool:
+def is_in_documents(
+    contradiction: Contradiction, documents: Collection[DocumentId]
+) -> bool:
     """Say whether either side has a passage in one of `documents`."""
-    places = (*one.canon.evidence, *one.found.evidence)
+    places = (*contradiction.canon.evidence, *contradiction.found.evidence)
     return any(place.document in documents for place in places)
 
 
@@ -91,13 +95,15 @@ def _clashes(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
 
 def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
     first: dict[tuple[str, str], Statement] = {}
-    for one in statements:
-        canon = first.setdefault((one.about, one.attribute), one)
+    for statement in statements:
+        canon = first.setdefault((statement.about, statement.attribute), statement)
         if (
-            are_values_incompatible("number", canon.value, one.value)
-            and canon.rank[:2] != one.rank[:2]
+            are_values_incompatible("number", canon.value, statement.value)
+            and canon.rank[:2] != statement.rank[:2]
         ):
-            yield StatementConflict(one.attribute, canon, one, (canon.value, one.value))
+            yield StatementConflict(
+                statement.attribute, canon, statement, (canon.value, statement.value)
+            )
 
 
 def _is_seen(clash: StatementConflict, bound: HorizonView) -> bool:
@@ -139,7 +145,7 @@ def _contradiction(
 
 
 def _side(value: str, statements: Sequence[Statement]) -> ContradictionSide:
-    places = (one.evidence for one in statements if one.evidence)
+    places = (statement.evidence for statement in statements if statement.evidence)
     return ContradictionSide(value, statements[0].source, deduplicate_evidence(places))
 
 
@@ -154,9 +160,16 @@ def collect_intended_contradictions(
     return {_intended_key(one, roll): why for one, why in canon.intentional.items()}
 
 
-def _intended_key(one: IntendedContradiction, roll: HorizonCast) -> ContradictionKey:
-    person = roll.person(one.about) or one.about
-    return build_contradiction_key(person, one.attribute, one.one, one.other)
+def _intended_key(
+    intended_contradiction: IntendedContradiction, roll: HorizonCast
+) -> ContradictionKey:
+    person = roll.person(intended_contradiction.about) or intended_contradiction.about
+    return build_contradiction_key(
+        person,
+        intended_contradiction.attribute,
+        intended_contradiction.one,
+        intended_contradiction.other,
+    )
 
 
 def build_contradiction_key(

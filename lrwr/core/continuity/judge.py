@@ -100,7 +100,7 @@ class PairJudge:
     async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
         """Return what judging `pairs` would take; asks nothing."""
         kept = await self.kept(pairs)
-        missing = [one for one in pairs if one not in kept]
+        missing = [pair for pair in pairs if pair not in kept]
         usage = Usage()
         for batch in _batches(missing[:MAX_PAIRS_PER_RUN]):
             usage += _estimated(batch)
@@ -111,7 +111,7 @@ class PairJudge:
         self, pairs: Sequence[StatementPair]
     ) -> Mapping[StatementPair, PairJudgement]:
         """Return the judgements that are kept already; asks nothing."""
-        keys = {one: self._key(one) for one in pairs}
+        keys = {pair: self._key(pair) for pair in pairs}
         found = await self._store.replies(list(keys.values()))
         return {
             one: deserialize_judgement(found[key])
@@ -126,14 +126,14 @@ class PairJudge:
         """
         told = dict(await self.kept(pairs))
         usage = Usage(cached=len(told))
-        missing = [one for one in pairs if one not in told][:MAX_PAIRS_PER_RUN]
+        missing = [pair for pair in pairs if pair not in told][:MAX_PAIRS_PER_RUN]
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(self._ask(b)) for b in _batches(missing)]
         for task in asked:
             found, cost = task.result()
             told.update(found)
             usage += cost
-        judged = [(one, told[one]) for one in pairs if one in told]
+        judged = [(pair, told[pair]) for pair in pairs if pair in told]
         return PairJudgeResult(
             judged, usage, len(pairs) - len(judged), self._purse.stopped
         )
@@ -159,14 +159,16 @@ class PairJudge:
         return found, usage
 
     async def _answered(
-        self, asked: Sequence[ChatMessage], count: int, spent: list[ChatReply]
+        self, chat_messages: Sequence[ChatMessage], count: int, spent: list[ChatReply]
     ) -> Mapping[int, PairJudgement]:
         """Return what a reply says; one that is not as asked is asked for once more."""
-        spent.append(await self._chat.fill(asked, build_judgement_shape()))
+        spent.append(await self._chat.fill(chat_messages, build_judgement_shape()))
         try:
             return parse_judgements(spent[0].text, count)
         except MalformedReply as wrong:
-            again = build_judge_repair_messages(asked, spent[0].text, str(wrong))
+            again = build_judge_repair_messages(
+                chat_messages, spent[0].text, str(wrong)
+            )
         spent.append(await self._chat.fill(again, build_judgement_shape()))
         try:
             return parse_judgements(spent[1].text, count)
@@ -207,9 +209,9 @@ def _batches(pairs: Sequence[StatementPair]) -> Iterator[list[StatementPair]]:
 
 
 def _estimated(batch: Sequence[StatementPair]) -> Usage:
-    sent = sum(len(one.text) for one in build_judge_messages(batch)) + len(
-        build_judgement_shape().schema
-    )
+    sent = sum(
+        len(judge_message.text) for judge_message in build_judge_messages(batch)
+    ) + len(build_judgement_shape().schema)
     return Usage(
         calls=1,
         prompt_tokens=-(-sent // 4),
@@ -220,8 +222,8 @@ def _estimated(batch: Sequence[StatementPair]) -> Usage:
 def _usage(replies: Sequence[ChatReply]) -> Usage:
     return Usage(
         calls=len(replies),
-        prompt_tokens=sum(one.prompt_tokens for one in replies),
-        completion_tokens=sum(one.completion_tokens for one in replies),
+        prompt_tokens=sum(reply.prompt_tokens for reply in replies),
+        completion_tokens=sum(reply.completion_tokens for reply in replies),
         repaired=max(0, len(replies) - 1),
     )
 

@@ -52,12 +52,12 @@ def find_misspelled_names(
         if odd.keys().isdisjoint(_words(text)):
             continue
         quoted = list(find_quoted_spans(text))
-        for found in _WORD.finditer(text):
-            name = odd.get(found[0])
-            span = Span(*found.span())
+        for match in _WORD.finditer(text):
+            name = odd.get(match[0])
+            span = Span(*match.span())
             if name is None or any(q.start <= span.start < q.end for q in quoted):
                 continue
-            wrong = _whole(name, found, text)
+            wrong = _whole(name, match, text)
             if wrong:
                 yield _pair_spellings(name, wrong, document, text, span, sight)
 
@@ -71,8 +71,10 @@ def _pair_spellings(
     sight: HorizonView,
 ) -> tuple[Statement, Statement]:
     """Return the confirmed name as an answer, and the narrator's spelling at `span`."""
-    whole = find_enclosing_sentence(text, span)
-    place = sight.evidence(document, (whole,), RULES_KEEPER, Certainty.VERIFIED)
+    enclosing_sentence = find_enclosing_sentence(text, span)
+    place = sight.evidence(
+        document, (enclosing_sentence,), RULES_KEEPER, Certainty.VERIFIED
+    )
     rank = sight.key(document, span.start)
     answer, story = StatementSource.ANSWER, StatementSource.TEXT
     return (
@@ -129,19 +131,19 @@ def _telling_words(name: str, counts: Counter[str]) -> list[str]:
     return [w for w in words if len(w) >= _SHORTEST and counts[w] >= _OFTEN]
 
 
-def _whole(name: str, found: re.Match[str], text: str) -> str:
+def _whole(name: str, match: re.Match[str], text: str) -> str:
     """Return the odd name whole, if it stands as the confirmed one would; else ""."""
     words = name.split()
     if len(words) == 1:
-        return found[0]
+        return match[0]
     for at, word in enumerate(words):
-        if _is_slip(word, found[0]):
+        if _is_slip(word, match[0]):
             before = " ".join(words[:at])
             after = " ".join(words[at + 1 :])
-            led = not before or text[: found.start()].endswith(f"{before} ")
-            followed = not after or text.startswith(f" {after}", found.end())
+            led = not before or text[: match.start()].endswith(f"{before} ")
+            followed = not after or text.startswith(f" {after}", match.end())
             if led and followed:
-                return " ".join([*words[:at], found[0], *words[at + 1 :]])
+                return " ".join([*words[:at], match[0], *words[at + 1 :]])
     return ""
 
 

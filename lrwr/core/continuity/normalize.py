@@ -256,7 +256,9 @@ _COUNTS = (
 
 def find_quantity_statements(sight: HorizonView) -> list[Statement]:
     """Return how many of a thing there are, by the writer and by the narrator."""
-    found = [one for document in sight.texts for one in _in(document, sight)]
+    found = [
+        statement for document in sight.texts for statement in _in(document, sight)
+    ]
     return sorted(found, key=lambda one: one.rank)
 
 
@@ -267,13 +269,13 @@ def _in(document: DocumentId, sight: HorizonView) -> Iterator[Statement]:
         return
     told = sight.tells(document)
     quoted = list(find_quoted_spans(text)) if told else []
-    for found in hits:
-        span = Span(*found.span())
+    for hit in hits:
+        span = Span(*hit.span())
         if any(q.start < span.end and span.start < q.end for q in quoted):
             continue
         if not is_asserted_in_context(text, span) or mentions_change(text, span):
             continue
-        yield _statement(document, found, sight)
+        yield _statement(document, hit, sight)
 
 
 @lru_cache(maxsize=COUNT_CACHE_SIZE)
@@ -283,21 +285,21 @@ def _hits(text: str) -> tuple[re.Match[str], ...]:
 
 
 def _statement(
-    document: DocumentId, found: re.Match[str], sight: HorizonView
+    document: DocumentId, match: re.Match[str], sight: HorizonView
 ) -> Statement:
-    told, span = sight.tells(document), Span(*found.span())
-    whole = find_enclosing_sentence(sight.texts[document].text, span)
-    noun, place = stem_lightly(found["noun"]), found["place"]
+    told, span = sight.tells(document), Span(*match.span())
+    enclosing_sentence = find_enclosing_sentence(sight.texts[document].text, span)
+    noun, place = stem_lightly(match["noun"]), match["place"]
     return Statement(
         about=f"{place.partition(' of ')[0].casefold()}",
         attribute=f"{QUANTITY_ATTRIBUTE} of {noun}s",
-        value=found["number"],
+        value=match["number"],
         source=StatementSource.TEXT if told else StatementSource.NOTE,
-        certain=parse_value_number(found["number"]) is not None,
+        certain=parse_value_number(match["number"]) is not None,
         rank=sight.key(document, span.start),
         evidence=sight.evidence(
             document,
-            (whole,),
+            (enclosing_sentence,),
             RULES_KEEPER if told else WRITER_KEEPER,
             Certainty.VERIFIED if told else Certainty.CONFIRMED,
         ),

@@ -73,8 +73,8 @@ def find_statement_pairs(
     return tuple(one for one in seen if documents is None or one.touches(documents))
 
 
-def _latest(one: Statement) -> tuple[int, int]:
-    return -one.rank[0], -one.rank[2]
+def _latest(statement: Statement) -> tuple[int, int]:
+    return -statement.rank[0], -statement.rank[2]
 
 
 def _by_attribute(
@@ -82,11 +82,11 @@ def _by_attribute(
 ) -> Iterator[tuple[Statement, Statement]]:
     """Yield statements of one attribute that are not worded alike."""
     groups: dict[tuple[str, str], list[Statement]] = {}
-    for one in statements:
-        if one.attribute != DESCRIPTION_ATTRIBUTE:
-            groups.setdefault((normalize_value(one.about), one.attribute), []).append(
-                one
-            )
+    for statement in statements:
+        if statement.attribute != DESCRIPTION_ATTRIBUTE:
+            groups.setdefault(
+                (normalize_value(statement.about), statement.attribute), []
+            ).append(statement)
     for group in groups.values():
         told = [one for one in group if one.source is StatementSource.TEXT]
         canon = [
@@ -100,9 +100,12 @@ def _by_attribute(
         )
 
 
-def _alike(one: Statement, other: Statement) -> bool:
+def _alike(statement: Statement, other: Statement) -> bool:
     """Say whether one value only says the other in more words."""
-    mine, its = extract_content_stems(one.value), extract_content_stems(other.value)
+    mine, its = (
+        extract_content_stems(statement.value),
+        extract_content_stems(other.value),
+    )
     return mine <= its or its <= mine
 
 
@@ -112,13 +115,13 @@ def _by_words(
     """Yield what the writer says with the sentences that share its telling words."""
     of_writer: dict[str, list[Statement]] = {}
     quoted: dict[DocumentId, list[Span]] = {}
-    for one in statements:
-        if one.source is not StatementSource.TEXT:
-            of_writer.setdefault(one.about, []).append(one)
+    for statement in statements:
+        if statement.source is not StatementSource.TEXT:
+            of_writer.setdefault(statement.about, []).append(statement)
     for about, claims in of_writer.items():
         forms = _forms(about, material.roll)
         sentences = list(_naming(forms, material.sight, quoted))
-        counts = Counter(stem for one in sentences for stem in one.stems)
+        counts = Counter(stem for sentence in sentences for stem in sentence.stems)
         few = max(_SELDOM, _COMMON * len(sentences))
         own = extract_content_stems(" ".join(forms))
         telling = frozenset(s for s, n in counts.items() if n <= few) - own
@@ -139,14 +142,14 @@ def _near(
         if claim.attribute == DESCRIPTION_ATTRIBUTE
         else extract_content_stems(claim.attribute)
     )
-    said = extract_content_stems(claim.value)
+    content_stems = extract_content_stems(claim.value)
     rated = []
-    for one in sentences:
-        shared = (said | label) & one.stems & telling
+    for sentence in sentences:
+        shared = (content_stems | label) & sentence.stems & telling
         enough = bool(label & shared) or len(shared) > 1
-        if enough and not (said <= one.stems):
+        if enough and not (content_stems <= sentence.stems):
             score = sum(1 / counts[stem] for stem in shared)
-            rated.append((-score, one.document, one.span, one))
+            rated.append((-score, sentence.document, sentence.span, sentence))
     return [one for *_, one in sorted(rated, key=lambda row: row[:3])]
 
 
@@ -176,11 +179,13 @@ def _naming(
                 quoted[document] = list(find_quoted_spans(text))
             if span.start < last or overlaps_any(span, quoted[document]):
                 continue
-            whole = find_enclosing_sentence(text, span)
-            last = whole.end
+            enclosing_sentence = find_enclosing_sentence(text, span)
+            last = enclosing_sentence.end
             if is_asserted_in_context(text, span) and not mentions_change(text, span):
-                told = _outside(text, whole, quoted[document])
-                yield _NamingSentence(document, whole, extract_content_stems(told))
+                told = _outside(text, enclosing_sentence, quoted[document])
+                yield _NamingSentence(
+                    document, enclosing_sentence, extract_content_stems(told)
+                )
 
 
 def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
@@ -198,9 +203,14 @@ def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
     return any(one.start < span.end and span.start < one.end for one in others)
 
 
-def _statement(one: _NamingSentence, claim: Statement, sight: HorizonView) -> Statement:
+def _statement(
+    naming_sentence: _NamingSentence, claim: Statement, sight: HorizonView
+) -> Statement:
     evidence = sight.evidence(
-        one.document, (one.span,), RULES_KEEPER, Certainty.PROBABLE
+        naming_sentence.document,
+        (naming_sentence.span,),
+        RULES_KEEPER,
+        Certainty.PROBABLE,
     )
     return Statement(
         about=claim.about,
@@ -208,20 +218,20 @@ def _statement(one: _NamingSentence, claim: Statement, sight: HorizonView) -> St
         value=evidence.text,
         source=StatementSource.TEXT,
         certain=False,
-        rank=sight.key(one.document, one.span.start),
+        rank=sight.key(naming_sentence.document, naming_sentence.span.start),
         evidence=evidence,
-        span=one.span,
+        span=naming_sentence.span,
     )
 
 
 def _pair(
-    canon: Statement, found: Statement, roll: HorizonCast, sight: HorizonView
+    canon: Statement, statement: Statement, roll: HorizonCast, sight: HorizonView
 ) -> StatementPair | None:
-    one, other = build_pair_passage(canon, sight), build_pair_passage(found, sight)
-    about = roll.shown(found.about)
+    one, other = build_pair_passage(canon, sight), build_pair_passage(statement, sight)
+    about = roll.shown(statement.about)
     if one is None or other is None or not about:
         return None
-    return StatementPair(about, found.attribute, one, other)
+    return StatementPair(about, statement.attribute, one, other)
 
 
 def _is_seen(pair: StatementPair, bound: HorizonView) -> bool:
@@ -229,7 +239,10 @@ def _is_seen(pair: StatementPair, bound: HorizonView) -> bool:
     return all(_is_within(one, bound) for one in (pair.canon, pair.found))
 
 
-def _is_within(one: PairPassage, bound: HorizonView) -> bool:
-    if one.document is None or not bound.tells(one.document):
+def _is_within(pair_passage: PairPassage, bound: HorizonView) -> bool:
+    if pair_passage.document is None or not bound.tells(pair_passage.document):
         return True
-    return bound.sees(one.document, (Span(one.start, one.start + len(one.text)),))
+    return bound.sees(
+        pair_passage.document,
+        (Span(pair_passage.start, pair_passage.start + len(pair_passage.text)),),
+    )

@@ -45,20 +45,20 @@ class StatementPair:
         return any(one.document in documents for one in (self.canon, self.found))
 
 
-def build_pair_passage(one: Statement, sight: HorizonView) -> PairPassage | None:
+def build_pair_passage(statement: Statement, sight: HorizonView) -> PairPassage | None:
     """Return the passage of a statement; None where nothing of it may be shown.
 
     Of a note it is the sentence alone. Authors' comments are never part of it, nor is
     anything beyond the scene.
     """
-    if one.evidence is None:
-        said = f"{one.attribute}: {one.value}"
-        return PairPassage(said, Span(0, len(said)), one.source)
-    document, core = one.evidence.document, one.evidence.spans[0]
+    if statement.evidence is None:
+        said = f"{statement.attribute}: {statement.value}"
+        return PairPassage(said, Span(0, len(said)), statement.source)
+    document, core = statement.evidence.document, statement.evidence.spans[0]
     text = sight.texts[document].text
     shown = core
     if sight.tells(document):
-        own = _own_part(document, one.span or core, sight)
+        own = _own_part(document, statement.span or core, sight)
         if own is None:
             return None
         core = Span(max(core.start, own.start), min(core.end, own.end))
@@ -68,10 +68,10 @@ def build_pair_passage(one: Statement, sight: HorizonView) -> PairPassage | None
     return PairPassage(
         text=text[shown.start : shown.end],
         core=Span(core.start - shown.start, core.end - shown.start),
-        source=one.source,
+        source=statement.source,
         document=document,
         start=shown.start,
-        evidence=one.evidence,
+        evidence=statement.evidence,
     )
 
 

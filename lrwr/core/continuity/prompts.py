@@ -70,12 +70,12 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
 
 
 def build_judge_repair_messages(
-    asked: Sequence[ChatMessage], reply: str, problem: str
+    chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*asked, ChatMessage("assistant", said), ChatMessage("user", wrong)]
+    return [*chat_messages, ChatMessage("assistant", said), ChatMessage("user", wrong)]
 
 
 @cache
@@ -104,7 +104,7 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
     """
     match extract_json_object(reply):
         case {"pairs": [*rows], **more} if not more:
-            told = [_row(one) for one in rows]
+            told = [_row(row) for row in rows]
         case _:
             raise MalformedReply("it is not an object of `pairs`")
     numbers = [number for number, _ in told]
@@ -115,9 +115,9 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
     }
 
 
-def serialize_judgement(one: PairJudgement) -> str:
+def serialize_judgement(pair_judgement: PairJudgement) -> str:
     """Write a judgement, to be kept."""
-    return json.dumps(asdict(one), ensure_ascii=False)
+    return json.dumps(asdict(pair_judgement), ensure_ascii=False)
 
 
 def deserialize_judgement(text: str) -> PairJudgement:

@@ -66,7 +66,11 @@ class StatementComparator:
         for (_, attribute), group in groups.items():
             if attribute != KINSHIP_ATTRIBUTE:
                 yield from self._of_attribute(attribute, group)
-        kin = [one for one in statements if one.attribute == KINSHIP_ATTRIBUTE]
+        kin = [
+            statement
+            for statement in statements
+            if statement.attribute == KINSHIP_ATTRIBUTE
+        ]
         yield from find_kinship_conflicts(kin, self._material.roll)
 
     def _of_attribute(
@@ -84,85 +88,96 @@ class StatementComparator:
         self, attribute: str, found: Statement, before: Sequence[Statement]
     ) -> Iterator[Statement]:
         """Yield what counts where `found` stands: the writer's word, if there is one."""
-        writers = [one for one in before if one.source is not StatementSource.TEXT]
+        writers = [
+            statement
+            for statement in before
+            if statement.source is not StatementSource.TEXT
+        ]
         if writers:
             yield from writers
             return
         told = [
-            one for one in before if one.source is StatementSource.TEXT and one.certain
+            statement
+            for statement in before
+            if statement.source is StatementSource.TEXT and statement.certain
         ]
         told = [one for one in told if one.rank[:2] != found.rank[:2]]
         if attribute in ("eyes", "life", "age", "born"):
             yield from told
             return
-        said = Counter(normalize_value_meaning(attribute, one.value) for one in told)
+        counter = Counter(normalize_value_meaning(attribute, one.value) for one in told)
         for one in told:
             if (
-                said[normalize_value_meaning(attribute, one.value)]
+                counter[normalize_value_meaning(attribute, one.value)]
                 >= MIN_REPEATED_STATEMENTS
             ):
                 yield one
 
-    def _differ(self, attribute: str, canon: Statement, found: Statement) -> bool:
+    def _differ(self, attribute: str, canon: Statement, statement: Statement) -> bool:
         if attribute == "age":
-            return self._other_age(canon, found)
+            return self._other_age(canon, statement)
         if attribute == "life":
-            return self._rises(canon, found)
-        if not are_values_incompatible(attribute, canon.value, found.value):
+            return self._rises(canon, statement)
+        if not are_values_incompatible(attribute, canon.value, statement.value):
             return False
         if (
             attribute not in COLOUR_ATTRIBUTES
-            or found.source is not StatementSource.TEXT
+            or statement.source is not StatementSource.TEXT
         ):
             return True
-        if any(self._changes(one) for one in (canon, found)):
+        if any(self._changes(one) for one in (canon, statement)):
             return False
-        return attribute != "hair" or not self._whitens(canon, found)
+        return attribute != "hair" or not self._whitens(canon, statement)
 
-    def _other_age(self, canon: Statement, found: Statement) -> bool:
+    def _other_age(self, canon: Statement, statement: Statement) -> bool:
         """Say whether the later one is younger, or older with no years in between."""
-        one, other = parse_age_range(canon.value), parse_age_range(found.value)
-        if one is None or other is None or StatementSource.ANSWER is found.source:
+        one, other = parse_age_range(canon.value), parse_age_range(statement.value)
+        if one is None or other is None or StatementSource.ANSWER is statement.source:
             return False
         if any(
             mentions_past_age(*self._place(s))
-            for s in (canon, found)
+            for s in (canon, statement)
             if self._is_told(s)
         ):
             return False
         if other[1] < one[0] - 1:
             return True
-        return other[0] > one[1] + _GROWN and not self._years_between(canon, found)
+        return other[0] > one[1] + _GROWN and not self._years_between(canon, statement)
 
-    def _rises(self, canon: Statement, found: Statement) -> bool:
+    def _rises(self, canon: Statement, statement: Statement) -> bool:
         """Say whether somebody lives whom the text itself has let die before."""
-        if "dead" not in canon.value.casefold() or found.value != "alive":
+        if "dead" not in canon.value.casefold() or statement.value != "alive":
             return False
-        return self._is_told(canon) and not self._changes(found)
+        return self._is_told(canon) and not self._changes(statement)
 
-    def _whitens(self, canon: Statement, found: Statement) -> bool:
+    def _whitens(self, canon: Statement, statement: Statement) -> bool:
         """Say whether hair went grey, as hair does."""
-        return "grey" in classify_hues("hair", found.value) and canon.rank < found.rank
+        return (
+            "grey" in classify_hues("hair", statement.value)
+            and canon.rank < statement.rank
+        )
 
-    def _is_told(self, one: Statement) -> bool:
-        return one.source is StatementSource.TEXT
+    def _is_told(self, statement: Statement) -> bool:
+        return statement.source is StatementSource.TEXT
 
-    def _changes(self, one: Statement) -> bool:
-        return self._is_told(one) and mentions_change(*self._place(one))
+    def _changes(self, statement: Statement) -> bool:
+        return self._is_told(statement) and mentions_change(*self._place(statement))
 
-    def _place(self, one: Statement) -> tuple[str, Span]:
-        assert one.document is not None
-        assert one.span is not None
-        return self._material.sight.texts[one.document].text, one.span
+    def _place(self, statement: Statement) -> tuple[str, Span]:
+        assert statement.document is not None
+        assert statement.span is not None
+        return self._material.sight.texts[statement.document].text, statement.span
 
-    def _years_between(self, canon: Statement, found: Statement) -> bool:
-        """Say whether the story may leap over years before `found` is told."""
+    def _years_between(self, canon: Statement, statement: Statement) -> bool:
+        """Say whether the story may leap over years before `statement` is told."""
         order = self._material.sight.order.story
         first = order.index(canon.document) if canon.document in order else 0
         for document in order[first:]:
             text = self._material.sight.texts[document].text
-            if document == found.document:
-                return may_skip_years(text[: found.span.end if found.span else 0])
+            if document == statement.document:
+                return may_skip_years(
+                    text[: statement.span.end if statement.span else 0]
+                )
             if may_skip_years(text):
                 return True
         return True
@@ -174,58 +189,64 @@ def find_kinship_conflicts(
     """Yield two fathers of one child, and people who are two things to each other."""
     held: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
-    for one in statements:
-        if not classify_kinship(one.value):
+    for statement in statements:
+        if not classify_kinship(statement.value):
             continue
-        for child, kind, parent in _parentage(one, roll):
+        for child, kind, parent in _parentage(statement, roll):
             known = parents.setdefault((child, kind), [])
-            yield from _two_parents(kind, parent, one, known, roll)
-            known.append((parent, one))
-        pair, kinship = _pair(one)
-        yield from _two_ties(one, kinship, held.setdefault(pair, []))
-        held[pair].append((kinship, one))
+            yield from _two_parents(kind, parent, statement, known, roll)
+            known.append((parent, statement))
+        pair, kinship = _pair(statement)
+        yield from _two_ties(statement, kinship, held.setdefault(pair, []))
+        held[pair].append((kinship, statement))
 
 
-def _pair(one: Statement) -> tuple[tuple[str, str], str]:
+def _pair(statement: Statement) -> tuple[tuple[str, str], str]:
     """Return the pair by name, and what the second is of the first."""
-    if one.about < one.other:
-        return (one.about, one.other), classify_kinship(one.value)
-    return (one.other, one.about), invert_kinship(one.value)
+    if statement.about < statement.other:
+        return (statement.about, statement.other), classify_kinship(statement.value)
+    return (statement.other, statement.about), invert_kinship(statement.value)
 
 
 def _two_ties(
-    one: Statement, kinship: str, known: Sequence[tuple[str, Statement]]
+    statement: Statement, kinship: str, known: Sequence[tuple[str, Statement]]
 ) -> Iterator[StatementConflict]:
     for other, before in _weightiest(known):
-        if _counts(before, one) and excludes_kinship(other, kinship):
-            values = (_of(before), _of(one))
-            yield StatementConflict("kin", before, one, values)
+        if _counts(before, statement) and excludes_kinship(other, kinship):
+            values = (_of(before), _of(statement))
+            yield StatementConflict("kin", before, statement, values)
             return
 
 
-def _parentage(one: Statement, roll: HorizonCast) -> Iterator[tuple[str, str, str]]:
+def _parentage(
+    statement: Statement, roll: HorizonCast
+) -> Iterator[tuple[str, str, str]]:
     """Yield child, "father" or "mother", and who that is."""
-    if one.value in UNIQUE_KINSHIP_CLASSES:
-        yield one.about, one.value, one.other
-    elif classify_kinship(one.value) == "child":
-        seen = roll.seen.get(one.about)
+    if statement.value in UNIQUE_KINSHIP_CLASSES:
+        yield statement.about, statement.value, statement.other
+    elif classify_kinship(statement.value) == "child":
+        seen = roll.seen.get(statement.about)
         gender = seen.character.gender if seen else Gender.UNKNOWN
         if gender is Gender.MALE:
-            yield one.other, "father", one.about
+            yield statement.other, "father", statement.about
         elif gender is Gender.FEMALE:
-            yield one.other, "mother", one.about
+            yield statement.other, "mother", statement.about
 
 
 def _two_parents(
     kind: str,
     parent: str,
-    one: Statement,
+    statement: Statement,
     known: Sequence[tuple[str, Statement]],
     roll: HorizonCast,
 ) -> Iterator[StatementConflict]:
     for other, before in _weightiest(known):
-        if other != parent and _counts(before, one) and _apart(other, parent, roll):
-            yield StatementConflict(kind, before, one, (other, parent))
+        if (
+            other != parent
+            and _counts(before, statement)
+            and _apart(other, parent, roll)
+        ):
+            yield StatementConflict(kind, before, statement, (other, parent))
             return
 
 
@@ -237,17 +258,19 @@ def _weightiest(
     return writers or list(known)
 
 
-def _counts(canon: Statement, found: Statement) -> bool:
+def _counts(canon: Statement, statement: Statement) -> bool:
     if (
-        found.source is not StatementSource.TEXT
+        statement.source is not StatementSource.TEXT
         and canon.source is StatementSource.TEXT
     ):
         return False
-    return canon.document != found.document or canon.source is not StatementSource.TEXT
+    return (
+        canon.document != statement.document or canon.source is not StatementSource.TEXT
+    )
 
 
-def _of(one: Statement) -> str:
-    return f"{one.other} is {one.about}’s {one.value}"
+def _of(statement: Statement) -> str:
+    return f"{statement.other} is {statement.about}’s {statement.value}"
 
 
 def _apart(one: str, other: str, roll: HorizonCast) -> bool:

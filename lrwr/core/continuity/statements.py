@@ -198,36 +198,42 @@ def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
     Of the story only what the narrator asserts of somebody by name: see `is_asserted_in_context`.
     """
     made = [
-        one
-        for found in material.about(FactAbout.CHARACTER)
-        for one in _of(found, material)
+        statement
+        for sourced_fact in material.about(FactAbout.CHARACTER)
+        for statement in _of(sourced_fact, material)
     ]
     made += _answers(material, canon)
     return sorted(made, key=lambda one: one.rank)
 
 
-def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
-    fact = found.fact
+def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
+    fact = sourced_fact.fact
     person = material.roll.person(fact.subject)
     if not person or SPOKEN_DETAIL in fact.details:
         return
     if fact.keeper == WRITER_KEEPER and not material.sight.tells(
-        found.evidence.document
+        sourced_fact.evidence.document
     ):
-        yield from _noted(found, person, material)
-    elif fact.keeper == RULES_KEEPER and material.sight.tells(found.evidence.document):
-        yield from _told(found, person, material)
+        yield from _noted(sourced_fact, person, material)
+    elif fact.keeper == RULES_KEEPER and material.sight.tells(
+        sourced_fact.evidence.document
+    ):
+        yield from _told(sourced_fact, person, material)
 
 
 def _noted(
-    found: SourcedFact, person: str, material: VisibleFacts
+    sourced_fact: SourcedFact, person: str, material: VisibleFacts
 ) -> Iterator[Statement]:
-    fact = found.fact
+    fact = sourced_fact.fact
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(found, person, material, StatementSource.NOTE, certain=True)
+        yield from _kin(
+            sourced_fact, person, material, StatementSource.NOTE, certain=True
+        )
     elif fact.field == CharacterField.ATTRIBUTE:
         for attribute, value in _in_a_note(fact.detail("attribute"), fact.value):
-            yield _made(found, person, attribute, value, material, StatementSource.NOTE)
+            yield _made(
+                sourced_fact, person, attribute, value, material, StatementSource.NOTE
+            )
 
 
 def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
@@ -241,9 +247,9 @@ def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _told(
-    found: SourcedFact, person: str, material: VisibleFacts
+    sourced_fact: SourcedFact, person: str, material: VisibleFacts
 ) -> Iterator[Statement]:
-    fact, place = found.fact, found.evidence
+    fact, place = sourced_fact.fact, sourced_fact.evidence
     text, span = material.sight.texts[place.document].text, fact.spans[0]
     if place.chapter is None or not is_asserted_in_context(text, span):
         return
@@ -255,13 +261,21 @@ def _told(
     ):
         return
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(found, person, material, StatementSource.TEXT, certain=certain)
+        yield from _kin(
+            sourced_fact, person, material, StatementSource.TEXT, certain=certain
+        )
     elif attribute := COMPARED_ATTRIBUTES.get(
         normalize_attribute(fact.detail("attribute")), ""
     ):
         for name, value in _looks(attribute, fact.value):
             yield _made(
-                found, person, name, value, material, StatementSource.TEXT, certain
+                sourced_fact,
+                person,
+                name,
+                value,
+                material,
+                StatementSource.TEXT,
+                certain,
             )
 
 
@@ -270,8 +284,8 @@ def _looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
     if attribute != "build":
         yield attribute, value
         return
-    for seen in _ITS_LOOKS.finditer(value):
-        yield ("hair" if seen["of"] == "haired" else "eyes"), seen["value"]
+    for match in _ITS_LOOKS.finditer(value):
+        yield ("hair" if match["of"] == "haired" else "eyes"), match["value"]
 
 
 def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
@@ -289,30 +303,30 @@ def _looked(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     if not text[span.start : span.end].startswith("with those"):
         return False
     sentence = find_enclosing_sentence(text, span)
-    seen = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
+    match = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
     known = material.roll.seen.get(person)
     other = {"him": Gender.FEMALE, "her": Gender.MALE}
-    return bool(seen and known and known.character.gender is other[seen[1]])
+    return bool(match and known and known.character.gender is other[match[1]])
 
 
 def _kin(
-    found: SourcedFact,
+    sourced_fact: SourcedFact,
     person: str,
     material: VisibleFacts,
     source: StatementSource,
     *,
     certain: bool,
 ) -> Iterator[Statement]:
-    other = material.roll.person(found.fact.detail("target"))
-    kind = found.fact.detail("kind").casefold()
+    other = material.roll.person(sourced_fact.fact.detail("target"))
+    kind = sourced_fact.fact.detail("kind").casefold()
     if other and other != person and kind and certain:
         yield _made(
-            found, person, KINSHIP_ATTRIBUTE, kind, material, source, True, other
+            sourced_fact, person, KINSHIP_ATTRIBUTE, kind, material, source, True, other
         )
 
 
 def _made(
-    found: SourcedFact,
+    sourced_fact: SourcedFact,
     person: str,
     attribute: str,
     value: str,
@@ -321,10 +335,12 @@ def _made(
     certain: bool = True,
     other: str = "",
 ) -> Statement:
-    place, span = found.evidence, found.fact.spans[0]
-    whole = find_enclosing_sentence(material.sight.texts[place.document].text, span)
+    place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
+    enclosing_sentence = find_enclosing_sentence(
+        material.sight.texts[place.document].text, span
+    )
     evidence = material.sight.evidence(
-        place.document, (whole,), place.keeper, place.certainty
+        place.document, (enclosing_sentence,), place.keeper, place.certainty
     )
     rank = material.sight.key(place.document, span.start)
     return Statement(

@@ -66,10 +66,10 @@ def collect_uncompared_statements(
     answers all that holds at any time.
     """
     made = [
-        one
+        statement
         for about in (FactAbout.CHARACTER, FactAbout.WORLD)
-        for found in material.about(about)
-        for one in _of(found, material)
+        for sourced_fact in material.about(about)
+        for statement in _of(sourced_fact, material)
     ]
     made += _answers(material, canon)
     return sorted(made, key=lambda one: one.rank)
@@ -81,16 +81,16 @@ def extract_content_stems(text: str) -> frozenset[str]:
     return found - _LOOKS
 
 
-def _of(found: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
-    fact, told = found.fact, material.sight.tells(found.evidence.document)
+def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
+    fact, told = sourced_fact.fact, material.sight.tells(sourced_fact.evidence.document)
     about, label = _about(fact, material), _label(fact)
     if not (about and label) or SPOKEN_DETAIL in fact.details:
         return
     if not told and fact.keeper == WRITER_KEEPER:
         if not _ANOTHER_TIME.search(fact.value):
-            yield _made(found, about, label, StatementSource.NOTE, material)
-    elif told and label != DESCRIPTION_ATTRIBUTE and _is_told(found, material):
-        yield _made(found, about, label, StatementSource.TEXT, material)
+            yield _made(sourced_fact, about, label, StatementSource.NOTE, material)
+    elif told and label != DESCRIPTION_ATTRIBUTE and _is_told(sourced_fact, material):
+        yield _made(sourced_fact, about, label, StatementSource.TEXT, material)
 
 
 def _about(fact: Fact, material: VisibleFacts) -> str:
@@ -123,30 +123,36 @@ def label_attribute(attribute: str) -> str:
     return _LABELS.get(key, COMPARED_ATTRIBUTES.get(key, "") or key)
 
 
-def _is_told(found: SourcedFact, material: VisibleFacts) -> bool:
+def _is_told(sourced_fact: SourcedFact, material: VisibleFacts) -> bool:
     """Say whether the narrator asserts it, as it is now."""
-    place, span = found.evidence, found.fact.spans[0]
+    place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
     text = material.sight.texts[place.document].text
-    named = found.fact.certainty is not Certainty.PROBABLE
+    named = sourced_fact.fact.certainty is not Certainty.PROBABLE
     asserted = place.chapter is not None and is_asserted_in_context(text, span)
     return named and asserted and not mentions_change(text, span)
 
 
 def _made(
-    found: SourcedFact,
+    sourced_fact: SourcedFact,
     about: str,
     label: str,
     source: StatementSource,
     material: VisibleFacts,
 ) -> Statement:
-    sight, place, span = material.sight, found.evidence, found.fact.spans[0]
+    sight, place, span = (
+        material.sight,
+        sourced_fact.evidence,
+        sourced_fact.fact.spans[0],
+    )
     text = sight.texts[place.document].text
     whole = (
         find_enclosing_sentence(text, span) if source is StatementSource.TEXT else span
     )
     evidence = sight.evidence(place.document, (whole,), place.keeper, place.certainty)
     rank = sight.key(place.document, span.start)
-    return Statement(about, label, found.fact.value, source, True, rank, evidence, span)
+    return Statement(
+        about, label, sourced_fact.fact.value, source, True, rank, evidence, span
+    )
 
 
 def _answers(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:

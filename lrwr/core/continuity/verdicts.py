@@ -77,9 +77,11 @@ def verify_judgements(
             dropped[quotes] += 1
         else:
             kept.append((pair, quotes, judgement.why))
-    found = _contradictions(kept, known, model, ruled)
+    contradictions = _contradictions(kept, known, model, ruled)
     return VerifiedJudgements(
-        found, len(judged) - sum(dropped.values()) - len(found), dropped
+        contradictions,
+        len(judged) - sum(dropped.values()) - len(contradictions),
+        dropped,
     )
 
 
@@ -116,9 +118,9 @@ def _is_said(place: Span, passage: PairPassage, known: StoryKnowledge) -> bool:
     span = Span(passage.start + place.start, passage.start + place.end)
     spoken = [
         stretch
-        for said in known.quotations
-        if said.document == passage.document
-        for stretch in said.quotation.spans
+        for quotation in known.quotations
+        if quotation.document == passage.document
+        for stretch in quotation.quotation.spans
     ]
     text = known.texts[passage.document].text
     return any(
@@ -174,17 +176,17 @@ def _contradiction(
 
 
 def _side(value: str, passages: Sequence[PairPassage]) -> ContradictionSide:
-    places = (one.evidence for one in passages if one.evidence)
+    places = (passage.evidence for passage in passages if passage.evidence)
     return ContradictionSide(value, passages[0].source, deduplicate_evidence(places))
 
 
 def _is_known(pair: StatementPair, ruled: Sequence[Contradiction]) -> bool:
     """Say whether rules report the same two passages on the same person."""
     return any(
-        one.about == pair.about
-        and _stands(pair.found, one.found)
-        and _stands(pair.canon, one.canon)
-        for one in ruled
+        contradiction.about == pair.about
+        and _stands(pair.found, contradiction.found)
+        and _stands(pair.canon, contradiction.canon)
+        for contradiction in ruled
     )
 
 

@@ -74,14 +74,14 @@ def parse_prices(lines: Sequence[str]) -> dict[str, TokenPrice]:
     """
     prices = load_known_prices()
     for line in lines:
-        told = _PRICE.fullmatch(line.strip())
-        if told is None:
+        match = _PRICE.fullmatch(line.strip())
+        if match is None:
             raise SettingsProblem(
                 f"`model.prices` holds {line!r}, which is not a model and two prices",
                 hint='Write it like "gpt-6-luna 0.10 0.50": dollars for a million'
                 " tokens, sent and answered.",
             )
-        prices[told[1]] = TokenPrice(float(told[2]), float(told[3]))
+        prices[match[1]] = TokenPrice(float(match[2]), float(match[3]))
     return prices
 
 

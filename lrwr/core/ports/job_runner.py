@@ -132,7 +132,7 @@ class RemoteJobHost(Protocol):
     async def completed(
         self,
         knowledge: Knowledge,
-        wanted: ModelWork | None,
+        model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
         """Keep what a language model said, and return the knowledge with it.

@@ -59,7 +59,7 @@ class KnowledgeStore(Protocol):
         ...
 
     async def replace(
-        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+        self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
         """Make `knowledge` the whole of what its pipeline knows of its document.
 
@@ -79,10 +79,10 @@ class KnowledgeStore(Protocol):
     async def touch(
         self,
         pipeline: Pipeline,
-        seen: Sequence[DocumentVersion],
+        document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents whose content and recipe are those in `seen`.
+        """Note new revisions of documents whose content and recipe are those in `document_versions`.
 
         What another run has made of a document meanwhile stays as it is. If all are
         known so, the `claim` is complete. Returns how many are.

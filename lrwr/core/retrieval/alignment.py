@@ -101,8 +101,8 @@ def find_most_similar_span(
         wanted, text, _around(text, near, NEIGHBOURHOOD_CHARS + len(wanted)), close
     )
     if found is None or found.similarity < anywhere / 100:
-        whole = _around(text, near, reach // 2)
-        found = _aligned(wanted, text, whole, anywhere) or found
+        span = _around(text, near, reach // 2)
+        found = _aligned(wanted, text, span, anywhere) or found
     if found is None:
         return None
     return SimilarSpan(_whole_sentences(wanted, text, found.span), found.similarity)
@@ -166,8 +166,8 @@ def _ends(plain: str, start: int, end: int) -> Iterator[int]:
 
 def _signs(text: str) -> int:
     """Return how many signs that are neither letters nor white space `text` begins with."""
-    found = _SIGNS.match(text)
-    return found.end() if found else 0
+    match = _SIGNS.match(text)
+    return match.end() if match else 0
 
 
 def _whole_sentences(quote: str, text: str, span: Span) -> Span:
@@ -184,17 +184,17 @@ def _whole_sentences(quote: str, text: str, span: Span) -> Span:
 def _to_sentence_end(after: str) -> int:
     paragraph = _PARAGRAPH.search(after)
     rest = after[: paragraph.start()] if paragraph else after
-    found = _SENTENCE_END.search(rest)
-    if found:
-        return found.end()
+    match = _SENTENCE_END.search(rest)
+    if match:
+        return match.end()
     return len(rest.rstrip()) if paragraph or len(after) < _LONGEST_END else 0
 
 
 def _to_sentence_start(before: str) -> int:
     """Return how many characters of `before` belong to a sentence that goes on."""
     whole = len(before) < _LONGEST_END
-    breaks = [found.end() for found in _PARAGRAPH.finditer(before)]
-    breaks += [found.end() for found in _SENTENCE_END.finditer(before)]
+    breaks = [match.end() for match in _PARAGRAPH.finditer(before)]
+    breaks += [match.end() for match in _SENTENCE_END.finditer(before)]
     if not breaks and not whole:
         return 0
     return len(before[max(breaks, default=0) :].lstrip())

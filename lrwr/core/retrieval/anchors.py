@@ -96,10 +96,10 @@ def find_citation_in_place(
         return None
     start = citation.span.start
     if not has_quote_at(citation.text, own.text, start):
-        found = find_nearest_quote(citation.text, own.text, start)
-        if found is None:
+        nearest_quote = find_nearest_quote(citation.text, own.text, start)
+        if nearest_quote is None:
             return None
-        start = found
+        start = nearest_quote
     span = Span(start, start + len(citation.text))
     return _current(citation, _placed(citation.document, own, span))
 
@@ -128,15 +128,15 @@ def _sought(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
 ) -> AnchoredCitation:
     own = texts.get(citation.document)
-    here = _alike(citation, {citation.document: own} if own else {}, share)
-    if here and here.freshness is Freshness.CURRENT:
-        return here
+    anchored_citation = _alike(citation, {citation.document: own} if own else {}, share)
+    if anchored_citation and anchored_citation.freshness is Freshness.CURRENT:
+        return anchored_citation
     others = {name: one for name, one in texts.items() if name != citation.document}
     if moved := _elsewhere(
         citation, others, least=COMMON_PHRASE_CHARS if own else MIN_ALIGNED_QUOTE_CHARS
     ):
         return moved
-    there = here if own else _alike(citation, others, share)
+    there = anchored_citation if own else _alike(citation, others, share)
     return there or AnchoredCitation(citation, Freshness.GONE)
 
 
@@ -169,9 +169,11 @@ def _alike(
     reach = share // max(1, len(texts)) // max(1, len(quote))
     for document in sorted(texts):
         text = texts[document].text
-        found = find_most_similar_span(quote, text, citation.span.start, reach=reach)
-        if found and found.similarity > best.similarity:
-            best, where = found, document
+        most_similar_span = find_most_similar_span(
+            quote, text, citation.span.start, reach=reach
+        )
+        if most_similar_span and most_similar_span.similarity > best.similarity:
+            best, where = most_similar_span, document
     if where is None:
         return None
     now = _placed(where, texts[where], best.span)

@@ -121,7 +121,10 @@ CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
 
 def index_calibrations(known: Iterable[Calibration]) -> CalibrationTable:
     """Return `known` by ranking and pipeline; of two of the same the later counts."""
-    return {(one.ranking, one.pipeline): one for one in known}
+    return {
+        (calibration.ranking, calibration.pipeline): calibration
+        for calibration in known
+    }
 
 
 def estimate_probability(signals: RankingSignals, calibration: Calibration) -> float:
@@ -371,7 +374,10 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
         StoreProblem: The file cannot be written.
     """
     path = get_calibration_path(library)
-    told = {"format": _FORMAT, "calibrations": [asdict(one) for one in calibrations]}
+    told = {
+        "format": _FORMAT,
+        "calibrations": [asdict(calibration) for calibration in calibrations],
+    }
     prepare_state_dir(library)
     try:
         write_private_file(path, json.dumps(told, ensure_ascii=False, indent=2) + "\n")

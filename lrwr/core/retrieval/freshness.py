@@ -98,9 +98,9 @@ class FreshnessService:
         """Say of each turn what became of the words that its answer cites, in order."""
         own = {turn.id: turn.output.citations for turn in turns}
         every = [citation for citations in own.values() for citation in citations]
-        found = iter(await self.anchors(every))
+        anchored_citations = iter(await self.anchors(every))
         return {
-            turn: tuple(next(found) for _ in citations)
+            turn: tuple(next(anchored_citations) for _ in citations)
             for turn, citations in own.items()
         }
 
@@ -113,7 +113,7 @@ class FreshnessService:
         if len(whole) == len(citations):
             return whole
         outlines = await self._passages.outlines()
-        others = sorted({one.id for one in outlines} - texts.keys())
+        others = sorted({outline.id for outline in outlines} - texts.keys())
         texts |= await load_existing_texts(self._passages, others)
         return await asyncio.to_thread(anchor_citations, citations, texts)
 
@@ -164,8 +164,14 @@ class StaleAnswerDetector:
         back = await self._freshness.stand([citation for _, citation in told])
         self._told -= {_key(*pair) for pair, one in zip(told, back, strict=True) if one}
         new = [pair for pair in cited if _key(*pair) not in self._told]
-        found = await self._freshness.anchors([citation for _, citation in new])
-        lost = [pair for pair, one in zip(new, found, strict=True) if one.changed]
+        anchored_citations = await self._freshness.anchors(
+            [citation for _, citation in new]
+        )
+        lost = [
+            pair
+            for pair, one in zip(new, anchored_citations, strict=True)
+            if one.changed
+        ]
         self._told |= {_key(*pair) for pair in lost}
         return list(dict.fromkeys(turn for turn, _ in lost))
 

@@ -146,11 +146,11 @@ def asks_about_saying(question: str) -> bool:
 
     "What does Nell say?" does, "What happened after Nell spoke?" does not.
     """
-    said = _SAYING.search(question)
-    if said is None:
+    match = _SAYING.search(question)
+    if match is None:
         return False
     passing = _CLAUSE.search(question, 1)
-    return passing is None or said.start() < passing.start()
+    return passing is None or match.start() < passing.start()
 
 
 def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacter]:
@@ -168,7 +168,7 @@ def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacte
 
 
 def find_unknown_question_names(
-    question: str, asked: Sequence[QuestionCharacter]
+    question: str, question_characters: Sequence[QuestionCharacter]
 ) -> list[tuple[str, AppearanceRole]]:
     """Return the names in `question` that nobody in the cast bears, by their last word.
 
@@ -176,7 +176,7 @@ def find_unknown_question_names(
     """
     if not asks_about_saying(question):
         return []
-    taken = [one.span for one in asked]
+    taken = [question_character.span for question_character in question_characters]
     return [
         (name[0].split()[-1], infer_question_role(question, name.start()))
         for name in _CAPITALISED.finditer(question)
@@ -193,7 +193,7 @@ def _joined(
     for span, people in named:
         if whole and not question[whole[-1][0].end : span.start].strip():
             before, others = whole.pop()
-            both = tuple(who for who in people if who in others)
+            both = tuple(person for person in people if person in others)
             span, people = Span(before.start, span.end), both or others or people
         whole.append((span, people))
     return whole
@@ -226,10 +226,15 @@ class CharacterProximity:
         total: int,
     ) -> None:
         seen = [
-            one for one in appearances if is_within_scope(one.document, one.span, scope)
+            appearance
+            for appearance in appearances
+            if is_within_scope(appearance.document, appearance.span, scope)
         ]
         self.chunks = {(one.document, one.ordinal): one.chunk for one in seen}
-        self._near = [_near(wanted, seen, max(1, total)) for wanted in asked]
+        self._near = [
+            _near(question_character, seen, max(1, total))
+            for question_character in asked
+        ]
         self._uttered = _uttered(asked, said, seen)
 
     def score(self, spot: _Spot) -> float:
@@ -275,14 +280,18 @@ def infer_question_role(question: str, start: int) -> AppearanceRole:
 
 
 def _near(
-    wanted: QuestionCharacter, seen: Sequence[Appearance], total: int
+    question_character: QuestionCharacter, appearances: Sequence[Appearance], total: int
 ) -> _ProximityTable:
-    own = [one for one in seen if one.character in wanted.people]
+    own = [
+        appearance
+        for appearance in appearances
+        if appearance.character in question_character.people
+    ]
     levels: dict[_Spot, int] = {}
-    for number, level in enumerate(PROXIMITY_LEVELS[wanted.role]):
+    for number, level in enumerate(PROXIMITY_LEVELS[question_character.role]):
         for spot in _around(own, level):
             levels.setdefault(spot, number)
-    shares = [level.share for level in PROXIMITY_LEVELS[wanted.role]]
+    shares = [level.share for level in PROXIMITY_LEVELS[question_character.role]]
     shares.append(1 - sum(shares))
     counts = Counter(levels.values())
     counts[len(shares) - 1] = max(0, total - len(levels))
@@ -290,17 +299,24 @@ def _near(
         math.log(share * (total + len(shares)) / (counts[number] + 1))
         for number, share in enumerate(shares)
     )
-    return _ProximityTable(levels, weights, FIRST_OF_KIND_LEVELS[wanted.role])
+    return _ProximityTable(
+        levels, weights, FIRST_OF_KIND_LEVELS[question_character.role]
+    )
 
 
 def _uttered(
-    asked: Sequence[QuestionCharacter],
-    said: Sequence[DocumentQuotation],
-    seen: Sequence[Appearance],
+    question_characters: Sequence[QuestionCharacter],
+    document_quotations: Sequence[DocumentQuotation],
+    appearances: Sequence[Appearance],
 ) -> dict[_Spot, float]:
     """Score the spots of the utterances that fit the question as a whole."""
     doing = {
-        role: {who for one in asked if one.role is role for who in one.people}
+        role: {
+            person
+            for question_character in question_characters
+            if question_character.role is role
+            for person in question_character.people
+        }
         for role in (
             AppearanceRole.SPEAKS,
             AppearanceRole.HEARS,
@@ -308,14 +324,19 @@ def _uttered(
         )
     }
     speaking: dict[DocumentId, dict[int, Span]] = {}
-    for one in seen:
+    for appearance in appearances:
         if (
-            one.role is AppearanceRole.SPEAKS
-            and one.character in doing[AppearanceRole.SPEAKS]
+            appearance.role is AppearanceRole.SPEAKS
+            and appearance.character in doing[AppearanceRole.SPEAKS]
         ):
-            speaking.setdefault(one.document, {})[one.ordinal] = one.span
+            speaking.setdefault(appearance.document, {})[appearance.ordinal] = (
+                appearance.span
+            )
     scores: dict[_Spot, float] = {}
-    for document, quotation in ((one.document, one.quotation) for one in said):
+    for document, quotation in (
+        (document_quotation.document, document_quotation.quotation)
+        for document_quotation in document_quotations
+    ):
         fits = int(quotation.addressee in doing[AppearanceRole.HEARS])
         fits += not doing[AppearanceRole.MENTIONED].isdisjoint(quotation.mentions)
         whole = Span(quotation.spans[0].start, quotation.spans[-1].end)
@@ -327,11 +348,11 @@ def _uttered(
 
 
 def _around(own: Sequence[Appearance], level: ProximityLevel) -> Iterator[_Spot]:
-    for one in own:
-        if one.role in level.roles:
-            first = max(0, one.ordinal - level.away)
-            for ordinal in range(first, one.ordinal + level.away + 1):
-                yield one.document, ordinal
+    for appearance in own:
+        if appearance.role in level.roles:
+            first = max(0, appearance.ordinal - level.away)
+            for ordinal in range(first, appearance.ordinal + level.away + 1):
+                yield appearance.document, ordinal
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,12 +378,14 @@ class ScopedCast:
 
     def meaning(self, people: Iterable[str]) -> tuple[str, ...]:
         """Return those of the whole cast who go by the names of `people` here."""
-        return tuple(who for one in people for who in self.meant[one])
+        return tuple(who for person in people for who in self.meant[person])
 
 
 def build_unscoped_cast(cast: Cast) -> ScopedCast:
     """Return the whole cast, by every name."""
-    return ScopedCast(cast, {one.name: (one.name,) for one in cast.characters})
+    return ScopedCast(
+        cast, {character.name: (character.name,) for character in cast.characters}
+    )
 
 
 def build_scoped_cast(
@@ -375,16 +398,16 @@ def build_scoped_cast(
             forms.setdefault(row.character, set()).add(row.alias)
     meant: dict[str, tuple[str, ...]] = {}
     people = []
-    for one in cast.characters:
-        if one.name in forms:
-            known = _by_forms(one, forms[one.name])
-            meant[known.name] = (*meant.get(known.name, ()), one.name)
+    for character in cast.characters:
+        if character.name in forms:
+            known = _by_forms(character, forms[character.name])
+            meant[known.name] = (*meant.get(known.name, ()), character.name)
             people.append(known)
     return ScopedCast(Cast(tuple(people)), meant)
 
 
-def _by_forms(one: Character, forms: Collection[str]) -> Character:
-    aliases = tuple(alias for alias in one.aliases if alias.name in forms)
-    if one.name in forms or not aliases:
-        return replace(one, aliases=aliases)
-    return replace(one, name=aliases[0].name, aliases=aliases)
+def _by_forms(character: Character, forms: Collection[str]) -> Character:
+    aliases = tuple(alias for alias in character.aliases if alias.name in forms)
+    if character.name in forms or not aliases:
+        return replace(character, aliases=aliases)
+    return replace(character, name=aliases[0].name, aliases=aliases)

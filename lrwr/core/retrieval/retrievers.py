@@ -123,8 +123,10 @@ class HybridRetriever:
             return {}
         query = (await self.embedder.embed([question]))[0]
         await vectors.catch_up()
-        found = await vectors.nearest(query, scope=scope, limit=RETRIEVER_POOL_SIZE)
-        scores = {scored.chunk: scored.score for scored in found}
+        scored_chunks = await vectors.nearest(
+            query, scope=scope, limit=RETRIEVER_POOL_SIZE
+        )
+        scores = {scored.chunk: scored.score for scored in scored_chunks}
         rest = sorted(set(others) - scores.keys())
         values = await vectors.similarities(query, rest)
         return scores | dict(zip(rest, values, strict=True))
@@ -145,10 +147,10 @@ class HybridRetriever:
             return tuple(word for word, count in counts.items() if not count)
         unknown = []
         for word in counts:
-            held = await self.lexical.search_words(
+            words = await self.lexical.search_words(
                 [word], pipeline=pipeline, scope=scope, limit=1
             )
-            if not held:
+            if not words:
                 unknown.append(word)
         return tuple(unknown)
 
@@ -186,13 +188,13 @@ def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, 
     stems = {stem_lightly(word) for word in words}
     pieces: list[tuple[str, bool]] = []
     at = 0
-    for found in WORD_PATTERN.finditer(text):
-        if stem_lightly(normalize_word(found.group())) not in stems:
+    for match in WORD_PATTERN.finditer(text):
+        if stem_lightly(normalize_word(match.group())) not in stems:
             continue
-        if found.start() > at:
-            pieces.append((text[at : found.start()], False))
-        pieces.append((found.group(), True))
-        at = found.end()
+        if match.start() > at:
+            pieces.append((text[at : match.start()], False))
+        pieces.append((match.group(), True))
+        at = match.end()
     if at < len(text):
         pieces.append((text[at:], False))
     return pieces

@@ -249,11 +249,11 @@ class PassageFinder:
         """Return the chunks in scope that pass the filters; None without filters."""
         if quest.story is None or not quest.request.filters:
             return None
-        wanted = await quest.story.allowed(quest.request.filters, quest.seen)
+        chunk_ids = await quest.story.allowed(quest.request.filters, quest.seen)
         scope = quest.scope
         return frozenset(
             chunk.id
-            for chunk in await self._store.chunks(sorted(wanted))
+            for chunk in await self._store.chunks(sorted(chunk_ids))
             if chunk.kind in scope.kinds
             and is_within_scope(chunk.document, chunk.span, scope)
         )
@@ -264,21 +264,21 @@ class PassageFinder:
         """Score chunks by the people of a question about who says what."""
 
         async def holding(word: str) -> list[Chunk]:
-            found = await self._lexical.search_words(
+            words = await self._lexical.search_words(
                 [word],
                 pipeline=quest.request.pipeline,
                 scope=quest.scope,
                 limit=RETRIEVER_POOL_SIZE,
             )
-            return await self._store.chunks([scored.chunk for scored in found])
+            return await self._store.chunks([scored.chunk for scored in words])
 
-        asked = await story.asked(quest.request.question, quest.seen, holding)
-        if not asked.people:
+        speech_question = await story.asked(quest.request.question, quest.seen, holding)
+        if not speech_question.people:
             return {}
         counts = await self._store.counts(quest.request.pipeline)
-        others = await self._store.chunks(sorted(scores))
+        chunks = await self._store.chunks(sorted(scores))
         return score_chunks_by_people(
-            asked, quest.scope, quest.order, others, total=counts.chunks
+            speech_question, quest.scope, quest.order, chunks, total=counts.chunks
         )
 
     async def _facts(self, quest: _SearchContext) -> tuple[DocumentFact, ...]:

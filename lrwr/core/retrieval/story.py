@@ -168,18 +168,18 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
     Raises:
         NotFound: There is no such chapter, scene or file.
     """
-    found = _HORIZON.fullmatch(text.strip())
-    if found is None:
+    match = _HORIZON.fullmatch(text.strip())
+    if match is None:
         return _horizon_of_path(text.strip(), order)
-    number = int(found["chapter"])
-    if found["volume"]:
-        number = _number_in_volume(int(found["volume"]), number, order)
+    number = int(match["chapter"])
+    if match["volume"]:
+        number = _number_in_volume(int(match["volume"]), number, order)
     if number > order.last:
         raise NotFound(
             f"The story has no chapter {number}; its last is {order.last}",
             hint=_EXAMPLES,
         )
-    return _checked(number, int(found["scene"]) if found["scene"] else None, order)
+    return _checked(number, int(match["scene"]) if match["scene"] else None, order)
 
 
 def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:

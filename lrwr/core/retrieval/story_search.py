@@ -115,7 +115,7 @@ class StorySearch:
         return build_scoped_cast(cast, await self._stories.first_seen(), told)
 
     async def asked(
-        self, question: str, seen: ScopedCast, strangers: WordChunkFinder
+        self, question: str, scoped_cast: ScopedCast, strangers: WordChunkFinder
     ) -> SpeechQuestion:
         """Return whom a question about who says what names, and where they are.
 
@@ -124,27 +124,37 @@ class StorySearch:
         011.
         """
         asked = [
-            replace(one, people=seen.meaning(one.people))
-            for one in find_question_characters(question, seen.cast)
+            replace(
+                question_character,
+                people=scoped_cast.meaning(question_character.people),
+            )
+            for question_character in find_question_characters(
+                question, scoped_cast.cast
+            )
         ]
-        people = {who for one in asked for who in one.people}
+        people = {person for one in asked for person in one.people}
         found = await self._stories.appearances(people) if people else []
-        said = await self._said(asked)
+        document_quotations = await self._said(asked)
         for word, role in find_unknown_question_names(question, asked):
             asked.append(QuestionCharacter(Span(0, 0), (word,), role))
             found += _appearing(word, await strangers(word))
-        return SpeechQuestion(question, tuple(asked), tuple(found), tuple(said))
+        return SpeechQuestion(
+            question, tuple(asked), tuple(found), tuple(document_quotations)
+        )
 
     async def _said(
-        self, asked: Sequence[QuestionCharacter]
+        self, question_characters: Sequence[QuestionCharacter]
     ) -> list[DocumentQuotation]:
         speakers = {
-            w for one in asked if one.role is AppearanceRole.SPEAKS for w in one.people
+            w
+            for question_character in question_characters
+            if question_character.role is AppearanceRole.SPEAKS
+            for w in question_character.people
         }
         return [
-            said
+            document_quotation
             for speaker in sorted(speakers)
-            for said in await self._stories.quotations(speaker)
+            for document_quotation in await self._stories.quotations(speaker)
         ]
 
     async def boosts(
@@ -162,7 +172,7 @@ class StorySearch:
         }
 
     async def allowed(
-        self, filters: SearchFilters, seen: ScopedCast
+        self, filters: SearchFilters, scoped_cast: ScopedCast
     ) -> frozenset[ChunkId]:
         """Return which chunks pass `filters`, of which there is at least one.
 
@@ -170,7 +180,7 @@ class StorySearch:
             NotFound: Nobody who has been seen is called so.
         """
         kept = [
-            await self._with(seen.called(name), roles)
+            await self._with(scoped_cast.called(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(AppearanceRole)),
                 (filters.present, PRESENT_ROLES),
@@ -208,8 +218,8 @@ class StorySearch:
     async def _with(
         self, people: Collection[str], roles: Collection[AppearanceRole]
     ) -> frozenset[ChunkId]:
-        found = await self._stories.appearances(people)
-        return frozenset(one.chunk for one in found if one.role in roles)
+        appearances = await self._stories.appearances(people)
+        return frozenset(one.chunk for one in appearances if one.role in roles)
 
     async def _labelled(self, filters: SearchFilters) -> frozenset[ChunkId]:
         wanted = {
@@ -250,27 +260,27 @@ def score_chunks_by_people(
 
 
 def _of_people_first(
-    found: Sequence[DocumentFact], question: str, cast: Cast
+    document_facts: Sequence[DocumentFact], question: str, cast: Cast
 ) -> list[DocumentFact]:
     people = {
         who for _, named in resolve_question_names(question, cast) for who in named
     }
     if not people:
-        return list(found)
+        return list(document_facts)
     return sorted(
-        found,
+        document_facts,
         key=lambda known: not people & set(resolve_name(known.fact.subject, cast)),
     )
 
 
-def _each_once(found: Sequence[DocumentFact]) -> list[DocumentFact]:
+def _each_once(document_facts: Sequence[DocumentFact]) -> list[DocumentFact]:
     """Keep the first of facts that say the same, wherever they say it."""
     kept: dict[tuple[object, ...], DocumentFact] = {}
-    for known in found:
-        fact = known.fact
-        said = fact.value or fact.details or (known.document, fact.spans)
+    for document_fact in document_facts:
+        fact = document_fact.fact
+        said = fact.value or fact.details or (document_fact.document, fact.spans)
         same = (fact.about, fact.subject, fact.field, fact.detail("attribute"), said)
-        kept.setdefault(same, known)
+        kept.setdefault(same, document_fact)
     return list(kept.values())
 
 

@@ -178,10 +178,10 @@ def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
     Raises:
         StoreProblem: The memory cannot be read or written.
     """
-    known = load_ingested_paths(library)
-    resolved = [*known, *(folder.resolve() for folder in folders)]
+    ingested_paths = load_ingested_paths(library)
+    resolved = [*ingested_paths, *(folder.resolve() for folder in folders)]
     kept = tuple(_outermost(resolved))
-    if kept == known:
+    if kept == ingested_paths:
         return
     prepare_state_dir(library)
     names = [library.name_of(folder) for folder in kept]

@@ -317,4 +317,4 @@ class Settings:
 @cache
 def index_settings() -> Mapping[str, Setting]:
     """Return every setting by its dotted name, in the order of this file."""
-    return {found.key: found for found in iterate_settings(Settings)}
+    return {setting.key: setting for setting in iterate_settings(Settings)}

@@ -72,8 +72,8 @@ def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
 
 def find_nearest_name(word: str, names: Iterable[str]) -> str:
     """Return the name most like `word`, or nothing when none is like it."""
-    found = get_close_matches(word, list(names), n=1, cutoff=0.7)
-    return found[0] if found else ""
+    close_matches = get_close_matches(word, list(names), n=1, cutoff=0.7)
+    return close_matches[0] if close_matches else ""
 
 
 def _nearest_setting(key: str) -> str:

@@ -36,7 +36,9 @@ def find_web_citations(
 ) -> tuple[WebCitation, ...]:
     """Return what an answer has from the web by its marks, in order."""
     used = set(parse_web_marks(answer))
-    return tuple(one for one in number_web_pages(pages) if one.number in used)
+    return tuple(
+        web_page for web_page in number_web_pages(pages) if web_page.number in used
+    )
 
 
 def parse_web_marks(text: str) -> list[int]:
@@ -79,7 +81,7 @@ def _own_sentences(line: str) -> str:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    quoted = [found.span() for found in _QUOTED.finditer(line)]
+    quoted = [match.span() for match in _QUOTED.finditer(line)]
     at = 0
     for end in _END.finditer(line):
         if not any(start < end.start() < until for start, until in quoted):

@@ -101,7 +101,7 @@ def build_web_query(
         for token in _without_names(asked, tokens, bible)
         if not _in(token, _long_quotations(asked))
     ]
-    craft = any(one.intention is SourceIntention.CRAFT for one in plan.choices)
+    craft = any(choice.intention is SourceIntention.CRAFT for choice in plan.choices)
     if not craft and not _names_outside(asked, kept, titles, plan, bible):
         return ""
     return _joined(list(_telling(asked, kept, titles)))
@@ -109,7 +109,7 @@ def build_web_query(
 
 def wants_web(plan: QuestionPlan) -> bool:
     """Say whether the plan asks for what lies outside of the book."""
-    chosen = (one for one in plan.choices if one.source is AnswerSource.WEB)
+    chosen = (choice for choice in plan.choices if choice.source is AnswerSource.WEB)
     return any(one.intention in _OUTWARD for one in chosen)
 
 
@@ -127,8 +127,8 @@ def _asking(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[_QueryToken]:
-    for found in _TOKEN.finditer(text):
-        yield _QueryToken(found[0], Span(*found.span()), _parts(found[0]))
+    for match in _TOKEN.finditer(text):
+        yield _QueryToken(match[0], Span(*match.span()), _parts(match[0]))
 
 
 def _parts(word: str) -> tuple[str, ...]:
@@ -143,9 +143,9 @@ def _without_names(
     names = collect_bible_names(bible)
     spared = _covered(tokens, _references(bible))
     known = [
-        one.span
-        for one in recognize_named_entities(text, bible)
-        if one.kind is not NamedEntityKind.STRANGER
+        named_entity.span
+        for named_entity in recognize_named_entities(text, bible)
+        if named_entity.kind is not NamedEntityKind.STRANGER
     ]
     taken = _covered(tokens, {_key(name) for name in names})
     capitals = {
@@ -164,7 +164,7 @@ def _without_names(
             return True
         may_slip = token.capital or typed_low
         return may_slip and any(
-            _slipped(part, one) for part in parts for one in capitals
+            _slipped(part, capital) for part in parts for capital in capitals
         )
 
     return [
@@ -187,8 +187,8 @@ def _references(bible: Bible) -> set[str]:
     """Return the works and people outside of the book that its text refers to."""
     return {
         _key(claim.value)
-        for one in bible.characters
-        for claim in one.external_references
+        for character in bible.characters
+        for claim in character.external_references
     }
 
 
@@ -222,13 +222,13 @@ def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
 
 def _in(token: _QueryToken, spans: Sequence[Span]) -> bool:
     return any(
-        token.span.start < one.end and one.start < token.span.end for one in spans
+        token.span.start < span.end and span.start < token.span.end for span in spans
     )
 
 
 def _quotations(text: str) -> Iterator[tuple[Span, int]]:
-    for found in _QUOTED.finditer(text):
-        yield Span(*found.span()), len(WORD_PATTERN.findall(found[0]))
+    for match in _QUOTED.finditer(text):
+        yield Span(*match.span()), len(WORD_PATTERN.findall(match[0]))
 
 
 def _titles(text: str) -> list[Span]:
@@ -248,11 +248,11 @@ def _names_outside(
 ) -> bool:
     """Say whether something is left that is a name from outside of the book."""
     strangers = [
-        one.span
-        for one in recognize_named_entities(text, bible)
-        if one.kind is NamedEntityKind.STRANGER
+        named_entity.span
+        for named_entity in recognize_named_entities(text, bible)
+        if named_entity.kind is NamedEntityKind.STRANGER
     ]
-    wanted = {_key(one.name) for one in plan.entities} | _references(bible)
+    wanted = {_key(entity.name) for entity in plan.entities} | _references(bible)
     named = _covered(kept, wanted)
     return any(
         at in named or _in(token, strangers) or _in(token, titles)
@@ -294,7 +294,7 @@ def _is_one_name(text: str, run: list[_QueryToken], titles: list[Span]) -> bool:
     beside = not set(between).intersection('.,;:!?\n()“”"')
     inside = len(_PART.findall(between)) == len(run) - 2  # nothing was left out
     capital = run[0].capital and run[-1].capital
-    titled = any(_in(run[0], [one]) and _in(run[-1], [one]) for one in titles)
+    titled = any(_in(run[0], [title]) and _in(run[-1], [title]) for title in titles)
     return beside and inside and (capital or titled)
 
 

@@ -64,7 +64,7 @@ class AnswerMeasure:
     def recipe(self) -> str:
         """Tell all that the figures depend on beside question, arm and library."""
         ways = (f"{arm}: {one.way}" for arm, one in sorted(self.answering.items()))
-        judges = (f"{one.name} {one.revision}" for one in self.judges)
+        judges = (f"{judge.name} {judge.revision}" for judge in self.judges)
         tries = f"{self.repeats} tries" if self.judges else ""
         return "\n".join(["answers 1", *ways, *judges, tries])
 
@@ -92,7 +92,7 @@ class AnswerMeasure:
         return asked
 
     async def figures(
-        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
+        self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the figures of the arm's answer, and those that failed.
 
@@ -105,10 +105,10 @@ class AnswerMeasure:
         if own is None:
             return {}, {}
         gold = await self.spans.gold(question)  # before anything is paid for
-        answered = await own.answer(question, arm, given)
+        answered = await own.answer(question, arm, retrieved_context)
         store = self.spans.shelf.store
         texts = await load_existing_texts(
-            store, [one.document for one in answered.citations]
+            store, [citation.document for citation in answered.citations]
         )
         counted = compute_answer_figures(
             answered,
@@ -151,10 +151,10 @@ def build_reader_answer_method(
     """Return answers that a model makes from the first `budget` tokens of an arm."""
 
     async def answer(
-        question: EvalQuestion, arm: Arm, given: RetrievedContext
+        question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> GroundedAnswer:
         del arm
-        pieces = cut_to_token_budget(given.pieces, budget)
+        pieces = cut_to_token_budget(retrieved_context.pieces, budget)
         documents = [piece.document for piece in pieces]
         texts = await load_existing_texts(spans.shelf.store, documents)
         return await reader.read(

@@ -84,7 +84,9 @@ def resolved_citation_share(
     citations: Sequence[Citation], text_of: TextLookup
 ) -> float | None:
     """Return the share of citations that stand verbatim at their span; None of none."""
-    return _share([_stands_at(one, text_of(one.document)) for one in citations])
+    return _share(
+        [_stands_at(citation, text_of(citation.document)) for citation in citations]
+    )
 
 
 def citation_precision(
@@ -94,8 +96,8 @@ def citation_precision(
     places = [place for quote in gold for place in quote]
     return _share(
         [
-            any(covers_answer_place(_piece(one), place) for place in places)
-            for one in citations
+            any(covers_answer_place(_piece(citation), place) for place in places)
+            for citation in citations
         ]
     )
 
@@ -104,7 +106,7 @@ def citation_recall(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
     """Return the share of gold that is cited; of one that will do, whether one is."""
-    pieces = [_piece(one) for one in citations]
+    pieces = [_piece(citation) for citation in citations]
     held = [
         any(covers_answer_place(piece, place) for piece in pieces for place in quote)
         for quote in gold
@@ -129,9 +131,13 @@ def spoiler_leak(
     """Return 1.0 if an answer gives away what comes later; None where nothing can."""
     if late is None and not question.spoilers:
         return None
-    cites = late is not None and any(late(_piece(one)) for one in answered.citations)
+    cites = late is not None and any(
+        late(_piece(citation)) for citation in answered.citations
+    )
     said = [answered.text]
-    return float(cites or any(_is_in(one.quote, said) for one in question.spoilers))
+    return float(
+        cites or any(_is_in(spoiler.quote, said) for spoiler in question.spoilers)
+    )
 
 
 def word_overlap(answer: str, reference: str) -> float | None:
@@ -170,8 +176,8 @@ def _piece(citation: Citation) -> ContextPiece:
 
 
 def _quotations(answer: str) -> Iterator[str]:
-    for found in _QUOTED.finditer(strip_citation_numbers(answer)):
-        quote = found[1] or found[2]
+    for match in _QUOTED.finditer(strip_citation_numbers(answer)):
+        quote = match[1] or match[2]
         if len(WORD_PATTERN.findall(quote)) >= QUOTED_WORDS:
             yield quote
 

@@ -117,25 +117,34 @@ class ContextReader:
         """Name the model."""
         return self.chat.name
 
-    def key(self, asked: ReaderInput) -> str:
+    def key(self, reader_input: ReaderInput) -> str:
         """Name all that an answer depends on: the same key is the same question."""
-        parts = (PROMPT, self.name, asked.question, asked.as_of, *asked.contexts)
+        parts = (
+            PROMPT,
+            self.name,
+            reader_input.question,
+            reader_input.as_of,
+            *reader_input.contexts,
+        )
         whole = json.dumps(parts, ensure_ascii=True)
         return sha256(whole.encode("ascii")).hexdigest()
 
-    def estimate(self, asked: ReaderInput) -> Usage:
+    def estimate(self, reader_input: ReaderInput) -> Usage:
         """Return about what an answer takes: characters / 4 of what is sent."""
-        sent = sum(len(one.text) for one in _messages(asked, self.mark))
+        sent = sum(
+            len(chat_message.text)
+            for chat_message in _messages(reader_input, self.mark)
+        )
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
-    async def read(self, asked: ReaderInput) -> GroundedAnswer:
+    async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
         """Ask for an answer; a reply that cannot be understood is asked for again.
 
         Raises:
             ServiceUnavailable: The model did not answer, or not as asked.
         """
         began = self.clock()
-        messages = _messages(asked, self.mark)
+        messages = _messages(reader_input, self.mark)
         usage = Usage()
         for _ in range(TRIES):
             reply = await self.chat.fill(messages, _shape())
@@ -147,8 +156,8 @@ class ContextReader:
                 continue
             return GroundedAnswer(
                 text=text,
-                citations=_cited(text, asked),
-                contexts=asked.contexts,
+                citations=_cited(text, reader_input),
+                contexts=reader_input.contexts,
                 says_gap=not told,
                 seconds=self.clock() - began,
                 usage=usage,
@@ -161,9 +170,9 @@ class ContextReader:
 
 
 def build_answer_from_turn(
-    turn: Turn, given: Sequence[Citation], seconds: float
+    turn: Turn, citations: Sequence[Citation], seconds: float
 ) -> GroundedAnswer:
-    """Return a turn of the product as an answer; `given` was cited while it was made.
+    """Return a turn of the product as an answer; `citations` was cited while it was made.
 
     Without a model an answer with a gap says that the text does not tell. A model's
     says it with a gap and no citation, or in words: see `is_abstention`. Beside an answer
@@ -176,7 +185,9 @@ def build_answer_from_turn(
         silent = (silent and not cites) or is_abstention(
             said.response_text, cites=cites
         )
-    contexts = [one.text for one in given] or [one.text for one in said.citations]
+    contexts = [citation.text for citation in citations] or [
+        citation.text for citation in said.citations
+    ]
     return GroundedAnswer(
         text=said.response_text,
         citations=said.citations,
@@ -218,35 +229,37 @@ def parse_cited_numbers(answer: str) -> list[int]:
     return sorted(found)
 
 
-def _messages(asked: ReaderInput, mark: Callable[..., str]) -> list[ChatMessage]:
+def _messages(reader_input: ReaderInput, mark: Callable[..., str]) -> list[ChatMessage]:
     return [
         ChatMessage("system", _RULES),
-        ChatMessage("user", "\n\n".join(_told(asked, mark(*asked.contexts)))),
+        ChatMessage(
+            "user", "\n\n".join(_told(reader_input, mark(*reader_input.contexts)))
+        ),
     ]
 
 
-def _told(asked: ReaderInput, mark: str) -> Iterator[str]:
-    for number, text in enumerate(asked.contexts, start=1):
+def _told(reader_input: ReaderInput, mark: str) -> Iterator[str]:
+    for number, text in enumerate(reader_input.contexts, start=1):
         yield wrap_in_fence(f"passage {number}", text, mark)
-    if not asked.pieces:
+    if not reader_input.pieces:
         yield _NOTHING
-    if asked.as_of:
-        yield _BY_THEN.format(as_of=asked.as_of)
-    yield f"The question: {asked.question.strip()}"
+    if reader_input.as_of:
+        yield _BY_THEN.format(as_of=reader_input.as_of)
+    yield f"The question: {reader_input.question.strip()}"
 
 
 @cache
 def _shape() -> ReplyShape:
-    wanted = build_strict_schema(
+    strict_schema = build_strict_schema(
         {"answer": {"type": "string"}, "told": {"type": "boolean"}}
     )
-    return ReplyShape("Answer", json.dumps(wanted, separators=(",", ":")))
+    return ReplyShape("Answer", json.dumps(strict_schema, separators=(",", ":")))
 
 
 def _understood(reply: str) -> tuple[str, bool]:
-    said = extract_json_object(reply)
-    text = said.get("answer") if isinstance(said, dict) else None
-    told = said.get("told") if isinstance(said, dict) else None
+    json_object = extract_json_object(reply)
+    text = json_object.get("answer") if isinstance(json_object, dict) else None
+    told = json_object.get("told") if isinstance(json_object, dict) else None
     if not isinstance(text, str) or not isinstance(told, bool) or not text.strip():
         raise MalformedReply(
             "it has no answer, or does not say whether the text tells it"
@@ -254,21 +267,23 @@ def _understood(reply: str) -> tuple[str, bool]:
     return text.strip(), told
 
 
-def _cited(text: str, asked: ReaderInput) -> tuple[Citation, ...]:
-    return tuple(_citation(number, asked) for number in parse_cited_numbers(text))
+def _cited(text: str, reader_input: ReaderInput) -> tuple[Citation, ...]:
+    return tuple(
+        _citation(number, reader_input) for number in parse_cited_numbers(text)
+    )
 
 
-def _citation(number: int, asked: ReaderInput) -> Citation:
+def _citation(number: int, reader_input: ReaderInput) -> Citation:
     """Return what a number stands for; no words at all where it was made up."""
     nothing = Citation(number, DocumentId(""), Span(0, 0), LineRange(0, 0), "", None)
-    if not 0 < number <= len(asked.pieces):
+    if not 0 < number <= len(reader_input.pieces):
         return nothing
-    piece = asked.pieces[number - 1]
+    piece = reader_input.pieces[number - 1]
     return replace(
         nothing,
         document=piece.document,
         span=piece.span,
-        lines=asked.texts[piece.document].lines.lines_of(piece.span),
+        lines=reader_input.texts[piece.document].lines.lines_of(piece.span),
         text=piece.text,
     )
 

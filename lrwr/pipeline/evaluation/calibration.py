@@ -118,7 +118,10 @@ def estimate_with_calibration(
     examples: Sequence[CalibrationExample], known: Calibration
 ) -> list[EstimatedQuestion]:
     """Estimate each question by what is known already."""
-    return [one.tried(estimate_probability(one.signals, known)) for one in examples]
+    return [
+        example.tried(estimate_probability(example.signals, known))
+        for example in examples
+    ]
 
 
 def _folds(examples: Sequence[CalibrationExample]) -> list[int]:
@@ -157,7 +160,7 @@ def _plain_terms(examples: Sequence[CalibrationExample]) -> tuple[SignalTerm, ..
     """Return a term for each signal that tells something no other before it tells."""
     terms: dict[tuple[float, ...], SignalTerm] = {}
     for name in SIGNAL_NAMES:
-        column = tuple(float(getattr(one.signals, name)) for one in examples)
+        column = tuple(float(getattr(example.signals, name)) for example in examples)
         scale = pstdev(column)
         if name not in LEFT_OUT and scale > 1e-9:
             terms.setdefault(column, SignalTerm(name, 0.0, fmean(column), scale))

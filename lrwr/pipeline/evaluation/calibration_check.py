@@ -82,8 +82,8 @@ def try_calibrations(
 
 def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
     """Say what is missing before anything can be fitted; empty if nothing is."""
-    number, found = len(examples), sum(one.found for one in examples)
-    unanswerable = sum(not one.answerable for one in examples)
+    number, found = len(examples), sum(example.found for example in examples)
+    unanswerable = sum(not example.answerable for example in examples)
     if number < LEAST:
         return f"{_count(number, 'question')}, and {LEAST} are needed"
     if found < LEAST_FOUND:
@@ -112,8 +112,8 @@ def _trial(
     trial = CalibrationTrial(
         ranking=ranking.name,
         questions=len(examples),
-        found=sum(one.found for one in examples),
-        unanswerable=sum(not one.answerable for one in examples),
+        found=sum(example.found for example in examples),
+        unanswerable=sum(not example.answerable for example in examples),
         shipped=shipped,
         short_of=describe_missing_examples(examples),
     )

@@ -146,7 +146,7 @@ def group_means_by_kind(
     A cell counts the questions where its own arm got the figure. It is for looking:
     nothing is claimed of kinds.
     """
-    there = {one.kind for outcomes in arms.values() for one in outcomes}
+    there = {outcome.kind for outcomes in arms.values() for outcome in outcomes}
     kinds: list[QuestionKind | None] = [kind for kind in QuestionKind if kind in there]
     return [
         KindRow(kind, tuple(_cell(arm, own, figure, kind) for arm, own in arms.items()))
@@ -197,7 +197,7 @@ def _claim(comparison: ArmComparison) -> str:
     if not first_is_b:
         name, means = comparison.a, means[::-1]
         difference = Interval(-difference.value, -difference.high, -difference.low)
-    first, second = (_mean(comparison, one) for one in means)
+    first, second = (_mean(comparison, mean) for mean in means)
     does = describe_figure(comparison.figure).does
     return f"{name} {does}: {first} against {second}, {_difference(comparison, difference)}"
 
@@ -265,7 +265,7 @@ def _digits(comparison: ArmComparison) -> int:
     difference = comparison.difference
     least = 0 if comparison.figure == "tokens" else 2
     ends = [abs(one) for one in (difference.value, difference.low, difference.high)]
-    smallest = min((one for one in ends if one), default=1.0)
+    smallest = min((end for end in ends if end), default=1.0)
     digits = least
     while digits < 5 and smallest < 0.5 * 10**-digits:
         digits += 1
@@ -279,7 +279,9 @@ def _one(
     groups: Mapping[str, str],
     seed: int,
 ) -> ArmComparison:
-    of_b = {one.question: one for one in outcomes_b}
+    of_b = {
+        question_outcome.question: question_outcome for question_outcome in outcomes_b
+    }
     both = [(a, of_b[a.question]) for a in outcomes_a if a.question in of_b]
     got = [(a, b) for a, b in both if figure in a.figures and figure in b.figures]
     bare = ArmComparison(
@@ -338,7 +340,7 @@ def _cell(
     figure: str,
     kind: QuestionKind | None,
 ) -> ArmMean:
-    own = [one for one in outcomes if kind is None or one.kind is kind]
+    own = [outcome for outcome in outcomes if kind is None or outcome.kind is kind]
     values = [one.figures[figure] for one in own if figure in one.figures]
     failed = sum(figure in one.failed for one in own)
     return ArmMean(arm, len(values), fmean(values) if values else None, failed)

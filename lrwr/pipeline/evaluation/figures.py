@@ -91,14 +91,17 @@ def compute_calibration_figures(
     tried: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
 ) -> CalibrationFigures:
     """Judge the estimates of questions; there must be at least one."""
-    rate = fmean(one.found for one in tried)
+    rate = fmean(estimated_question.found for estimated_question in tried)
     return CalibrationFigures(
         questions=len(tried),
         found=estimate_auroc_interval(tried, lambda one: one.found, seed=seed),
         answerable=estimate_auroc_interval(
             tried, lambda one: one.answerable, seed=seed
         ),
-        brier=fmean((one.estimate - one.found) ** 2 for one in tried),
+        brier=fmean(
+            (estimated_question.estimate - estimated_question.found) ** 2
+            for estimated_question in tried
+        ),
         plain_brier=rate * (1 - rate),
         coverage=tuple(_shown(tried, coverage) for coverage in COVERAGES),
         bands=_bands(tried),
@@ -141,8 +144,8 @@ def estimate_auroc_interval(
     if value is None:
         return None
     groups = defaultdict[str, list[EstimatedQuestion]](list)
-    for one in tried:
-        groups[one.group].append(one)
+    for estimated_question in tried:
+        groups[estimated_question.group].append(estimated_question)
     drawn, names = random.Random(seed), sorted(groups)
     areas = []
     for _ in range(RESAMPLED):
@@ -161,14 +164,21 @@ def find_doubt_threshold(tried: Sequence[EstimatedQuestion], doubted: float) -> 
 
     0.0, which doubts nothing, where nothing is found.
     """
-    found = sorted(one.estimate for one in tried if one.found)
+    found = sorted(
+        estimated_question.estimate
+        for estimated_question in tried
+        if estimated_question.found
+    )
     return found[min(int(len(found) * doubted), len(found) - 1)] if found else 0.0
 
 
 def _area(
     tried: Sequence[EstimatedQuestion], so: Callable[[EstimatedQuestion], bool]
 ) -> float | None:
-    return auroc([one.estimate for one in tried], [so(one) for one in tried])
+    return auroc(
+        [estimated_question.estimate for estimated_question in tried],
+        [so(estimated_question) for estimated_question in tried],
+    )
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
@@ -185,9 +195,10 @@ def _bands(tried: Sequence[EstimatedQuestion]) -> tuple[CalibrationBin, ...]:
     bands = []
     for low, high in pairwise(BANDS):
         inside = [
-            one
-            for one in tried
-            if low <= one.estimate < high or (one.estimate == high == BANDS[-1])
+            estimated_question
+            for estimated_question in tried
+            if low <= estimated_question.estimate < high
+            or (estimated_question.estimate == high == BANDS[-1])
         ]
         if inside:
             estimated = fmean(one.estimate for one in inside)
@@ -201,9 +212,27 @@ def _doubted(tried: Sequence[EstimatedQuestion], threshold: float) -> DoubtRates
         return fmean(one.estimate < threshold for one in of) if of else None
 
     return DoubtRates(
-        found=share([one for one in tried if one.found]),
-        missed=share([one for one in tried if one.answerable and not one.found]),
-        unanswerable=share([one for one in tried if not one.answerable]),
+        found=share(
+            [
+                estimated_question
+                for estimated_question in tried
+                if estimated_question.found
+            ]
+        ),
+        missed=share(
+            [
+                estimated_question
+                for estimated_question in tried
+                if estimated_question.answerable and not estimated_question.found
+            ]
+        ),
+        unanswerable=share(
+            [
+                estimated_question
+                for estimated_question in tried
+                if not estimated_question.answerable
+            ]
+        ),
     )
 
 

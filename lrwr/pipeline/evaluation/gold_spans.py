@@ -61,7 +61,7 @@ class SpanMeasure:
         return ()
 
     async def figures(
-        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
+        self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the figures; the whole text has none by rank, and no part of it any.
 
@@ -70,10 +70,10 @@ class SpanMeasure:
             StoreProblem: The library cannot be read.
         """
         found = compute_retrieval_figures(
-            given,
+            retrieved_context,
             await self.gold(question),
             every=question.every,
-            budgets=self._fitting(arm, given),
+            budgets=self._fitting(arm, retrieved_context),
             late=self.late(question),
         )
         if isinstance(arm, WholeTextArm):
@@ -101,10 +101,10 @@ class SpanMeasure:
         scope = self.shelf.scope(question)
         return lambda piece: not is_within_scope(piece.document, piece.span, scope)
 
-    def _fitting(self, arm: Arm, given: RetrievedContext) -> Sequence[int]:
+    def _fitting(self, arm: Arm, retrieved_context: RetrievedContext) -> Sequence[int]:
         if not isinstance(arm, WholeTextArm):
             return self.budgets
-        whole = sum(piece.tokens for piece in given.pieces)
+        whole = sum(piece.tokens for piece in retrieved_context.pieces)
         return [n for n in self.budgets if n >= whole] or [max(self.budgets)]
 
 
@@ -130,7 +130,7 @@ def _document(order: StoryOrder, file: str) -> DocumentId:
     path = file.removeprefix("./")
     if path in order.outlines:
         return DocumentId(path)
-    fits = [known for known in order.outlines if known.endswith(f"/{path}")]
+    fits = [outline for outline in order.outlines if outline.endswith(f"/{path}")]
     if len(fits) != 1:
         which = "No document" if not fits else "More than one document"
         raise NotFound(f"{which} of the library is called {file}")

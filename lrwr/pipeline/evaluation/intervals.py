@@ -60,7 +60,7 @@ def bootstrap_mean(
     if len(set(groups)) < FEW_GROUPS:
         singly = [str(n) for n in range(len(values))]
         bounds.append(_bounds(values, singly, seed))
-    known = [one for one in bounds if one is not None]
+    known = [bound for bound in bounds if bound is not None]
     value = fmean(values)
     if not known:
         return MeanEstimate(Interval(value, float("-inf"), float("inf")), 1.0, 0.0)

@@ -179,12 +179,12 @@ def summarize_panel_results(
     return [_standing(name, tries, most_failed) for name, tries in by_figure.items()]
 
 
-def _tries(came: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
+def _tries(judge_results: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
     told: dict[str, list[float | str]] = {}
-    for one in came:
-        for name, value in one.values.items():
+    for judge_result in judge_results:
+        for name, value in judge_result.values.items():
             told.setdefault(name, []).append(_checked(value))
-        for name, reason in one.failed.items():
+        for name, reason in judge_result.failed.items():
             told.setdefault(name, []).append(reason)
     return {name: JudgeScores(tuple(said)) for name, said in told.items()}
 
@@ -201,17 +201,21 @@ def _checked(value: float) -> float | str:
 def _standing(
     figure: str, told: Sequence[JudgeScores], most_failed: float
 ) -> JudgeFigureSummary:
-    tried = sum(len(one.said) for one in told)
-    failed = sum(len(one.failed) for one in told)
-    means = [mean for one in told if (mean := one.mean) is not None]
+    tried = sum(len(judge_scores.said) for judge_scores in told)
+    failed = sum(len(judge_scores.failed) for judge_scores in told)
+    means = [mean for judge_scores in told if (mean := judge_scores.mean) is not None]
     trusted = bool(means) and failed <= most_failed * tried
-    reasons = Counter(reason for one in told for reason in one.failed)
+    reasons = Counter(reason for judge_scores in told for reason in judge_scores.failed)
     return JudgeFigureSummary(
         figure=figure,
         value=fmean(means) if trusted else None,
         answers=len(told),
         tries=tried,
         failed=failed,
-        spread=fmean(one.spread for one in told if one.values) if means else 0.0,
+        spread=fmean(
+            judge_scores.spread for judge_scores in told if judge_scores.values
+        )
+        if means
+        else 0.0,
         reasons=tuple(reasons.most_common()),
     )

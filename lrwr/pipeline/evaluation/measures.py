@@ -28,7 +28,7 @@ DEEPEST = 10
 
 
 def compute_retrieval_figures(
-    given: RetrievedContext,
+    retrieved_context: RetrievedContext,
     gold: Sequence[Sequence[AnswerPlace]],
     *,
     every: bool,
@@ -61,21 +61,23 @@ def compute_retrieval_figures(
     Raises:
         ValueError: A quote has no place.
     """
-    figures = {"seconds": given.seconds}
-    largest = cut_to_token_budget(given.pieces, max(budgets))
+    figures = {"seconds": retrieved_context.seconds}
+    largest = cut_to_token_budget(retrieved_context.pieces, max(budgets))
     figures["tokens"] = float(sum(piece.tokens for piece in largest))
     if late is not None:
-        figures["leak"] = float(any(late(piece) for piece in given.pieces))
+        figures["leak"] = float(any(late(piece) for piece in retrieved_context.pieces))
     if not gold:
         return figures
     if not all(gold):
         raise ValueError("a quote that answers has no place")
     for budget in budgets:
-        shares = _shares(cut_to_token_budget(given.pieces, budget), gold, every=every)
+        shares = _shares(
+            cut_to_token_budget(retrieved_context.pieces, budget), gold, every=every
+        )
         figures[f"recall@{budget}"] = shares.recall
         figures[f"precision@{budget}"] = shares.precision
         figures[f"iou@{budget}"] = shares.iou
-    return figures | _ranks(given.pieces, gold, every=every)
+    return figures | _ranks(retrieved_context.pieces, gold, every=every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +131,17 @@ def _wanted(
 
 
 def _recall(target: Sequence[_QuoteCoverage]) -> float:
-    return sum(one.given for one in target) / sum(one.whole for one in target)
+    return sum(quote_coverage.given for quote_coverage in target) / sum(
+        quote_coverage.whole for quote_coverage in target
+    )
 
 
 def _iou(target: Sequence[_QuoteCoverage], total: int, relevant: int) -> float:
     # Quotes that overlap share characters, and no more than is there can be in both.
-    both = min(sum(one.given for one in target), relevant)
-    return both / (sum(one.whole for one in target) + total - both)
+    both = min(sum(quote_coverage.given for quote_coverage in target), relevant)
+    return both / (
+        sum(quote_coverage.whole for quote_coverage in target) + total - both
+    )
 
 
 def _ranks(
@@ -188,5 +194,5 @@ def _among(span: Span, others: Sequence[Span]) -> int:
     return sum(_shared(span, other) for other in others)
 
 
-def _shared(one: Span, other: Span) -> int:
-    return max(0, min(one.end, other.end) - max(one.start, other.start))
+def _shared(span: Span, other: Span) -> int:
+    return max(0, min(span.end, other.end) - max(span.start, other.start))

@@ -86,13 +86,13 @@ def cut_to_token_budget(
 
     It is cut by its share of characters, at its end.
     """
-    kept: list[ContextPiece] = []
+    context_pieces: list[ContextPiece] = []
     for piece in pieces:
-        left = budget - sum(one.tokens for one in kept)
+        left = budget - sum(context_piece.tokens for context_piece in context_pieces)
         if left <= 0:
             break
-        kept.append(piece if piece.tokens <= left else _cut(piece, left))
-    return kept
+        context_pieces.append(piece if piece.tokens <= left else _cut(piece, left))
+    return context_pieces
 
 
 def _cut(piece: ContextPiece, tokens: int) -> ContextPiece:

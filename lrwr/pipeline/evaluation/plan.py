@@ -165,45 +165,49 @@ def compute_outcome_key(
     return _hash("\n".join([*how, serialize_questions([plain])]))
 
 
-def match_runs(one: EvalRun, other: EvalRun) -> RunOverlap:
+def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
     """Say where two runs can be compared, and what was not the same."""
-    mine, theirs = ({q.id: q for q in run.plan.questions} for run in (one, other))
+    mine, theirs = ({q.id: q for q in run.plan.questions} for run in (eval_run, other))
     same = [id_ for id_, q in mine.items() if id_ in theirs and _alike(q, theirs[id_])]
     kept = set(same)
     return RunOverlap(
         questions=tuple(same),
         left_out=tuple(id_ for id_ in {**mine, **theirs} if id_ not in kept),
         outcomes=(
-            tuple(o for o in one.outcomes if o.question in kept),
+            tuple(o for o in eval_run.outcomes if o.question in kept),
             tuple(o for o in other.outcomes if o.question in kept),
         ),
-        differences=tuple(_differences(one.plan, other.plan)),
+        differences=tuple(_differences(eval_run.plan, other.plan)),
     )
 
 
-def _differences(one: EvalPlan, other: EvalPlan) -> Iterator[str]:
-    if one.library != other.library:
+def _differences(eval_plan: EvalPlan, other: EvalPlan) -> Iterator[str]:
+    if eval_plan.library != other.library:
         yield "The manuscript, or what is known of it, was not the same."
-    if one.lrwr != other.lrwr:
-        yield f"lrwr was {one.lrwr}, then {other.lrwr}."
-    if one.budgets != other.budgets:
-        before, after = (", ".join(map(str, plan.budgets)) for plan in (one, other))
+    if eval_plan.lrwr != other.lrwr:
+        yield f"lrwr was {eval_plan.lrwr}, then {other.lrwr}."
+    if eval_plan.budgets != other.budgets:
+        before, after = (
+            ", ".join(map(str, plan.budgets)) for plan in (eval_plan, other)
+        )
         yield f"The budgets were {before}, then {after} tokens."
-    for use in sorted({*one.models, *other.models}):
-        before, after = (plan.models.get(use) or "none" for plan in (one, other))
+    for use in sorted({*eval_plan.models, *other.models}):
+        before, after = (plan.models.get(use) or "none" for plan in (eval_plan, other))
         if before != after:
             yield f"For {use} it was {before}, then {after}."
     for what in ("arms", "parts"):
-        yield from _told_apart(what, getattr(one, what), getattr(other, what))
-    if one.seed != other.seed:
-        yield f"The seed was {one.seed}, then {other.seed}."
+        yield from _told_apart(what, getattr(eval_plan, what), getattr(other, what))
+    if eval_plan.seed != other.seed:
+        yield f"The seed was {eval_plan.seed}, then {other.seed}."
 
 
 def _told_apart(
-    what: str, one: Sequence[EvalComponent], other: Sequence[EvalComponent]
+    what: str, eval_components: Sequence[EvalComponent], other: Sequence[EvalComponent]
 ) -> Iterator[str]:
     noun = "arm" if what == "arms" else "measure"
-    mine, theirs = ({told.name: told for told in side} for side in (one, other))
+    mine, theirs = (
+        {told.name: told for told in side} for side in (eval_components, other)
+    )
     for name in {**mine, **theirs}:
         if name not in theirs:
             yield f"The {noun} “{name}” is in the first alone."
@@ -213,8 +217,8 @@ def _told_apart(
             yield f"The {noun} “{name}” was not made in the same way."
 
 
-def _alike(one: EvalQuestion, other: EvalQuestion) -> bool:
-    return replace(one, made="", dropped=False) == replace(
+def _alike(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
+    return replace(eval_question, made="", dropped=False) == replace(
         other, made="", dropped=False
     )
 

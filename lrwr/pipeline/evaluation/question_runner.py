@@ -48,16 +48,20 @@ class ExampleCollector:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        asked = CalibrationExamples()
+        calibration_examples = CalibrationExamples()
         for question in questions:
             try:
-                await self._one(question, asked)
+                await self._one(question, calibration_examples)
             except NotFound as problem:
-                asked.remarks.append(f"Left out {question.id}: {problem}.")
+                calibration_examples.remarks.append(
+                    f"Left out {question.id}: {problem}."
+                )
             advance(1)
-        return asked
+        return calibration_examples
 
-    async def _one(self, question: EvalQuestion, asked: CalibrationExamples) -> None:
+    async def _one(
+        self, question: EvalQuestion, calibration_examples: CalibrationExamples
+    ) -> None:
         gold = [await locate_gold(self.store, self.order, o) for o in question.gold]
         request = SearchRequest(question.text, self.pipeline, FIRST_PASSAGES)
         if question.as_of:
@@ -69,7 +73,7 @@ class ExampleCollector:
             raise NotFound("nothing is found for it")
         first = [passage.chunk for passage in result.passages]
         found = has_gold(first, gold, every=question.every)
-        asked.examples[judged.ranking].append(
+        calibration_examples.examples[judged.ranking].append(
             CalibrationExample(
                 question.group, judged.signals, found, question.answerable
             )

@@ -157,13 +157,15 @@ def has_gold(
     return bool(held) and (all(held) if every else any(held))
 
 
-def covers_answer_place(given: LocatedText, place: AnswerPlace) -> bool:
+def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
     """Say whether words of a document cover a place: half of the shorter is shared."""
-    if given.document != place.document:
+    if located_text.document != place.document:
         return False
-    start = max(given.span.start, place.span.start)
-    end = min(given.span.end, place.span.end)
-    return end > start and 2 * (end - start) >= min(len(given.span), len(place.span))
+    start = max(located_text.span.start, place.span.start)
+    end = min(located_text.span.end, place.span.end)
+    return end > start and 2 * (end - start) >= min(
+        len(located_text.span), len(place.span)
+    )
 
 
 def _question(told: Mapping[str, object], number: str) -> EvalQuestion:
@@ -210,7 +212,8 @@ def _line(question: EvalQuestion) -> str:
         "need": "all" if question.every else "",
         "as_of": question.as_of,
         "spoilers": [
-            {"file": one.file, "quote": one.quote} for one in question.spoilers
+            {"file": spoiler.file, "quote": spoiler.quote}
+            for spoiler in question.spoilers
         ],
         "made": "" if question.made == WRITER_SOURCE else question.made,
         "dropped": question.dropped,

@@ -93,7 +93,7 @@ def build_eval_report(
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
     there = {name: outcomes for name, outcomes in by_arm.items() if outcomes}
     figures = _figures(run.outcomes, headline)
-    groups = {one.id: one.group for one in run.plan.questions}
+    groups = {question.id: question.group for question in run.plan.questions}
 
     def against(a: str, b: str, names: Sequence[str]) -> tuple[ArmComparison, ...]:
         return tuple(
@@ -122,7 +122,9 @@ def build_eval_report(
         kinds={name: tuple(group_means_by_kind(there, name)) for name in (headline,)},
         pairs=tuple(against(a, b, figures) for a, b in both),
         steps=tuple(
-            one for a, b in pairwise(climbed) for one in against(a, b, [headline])
+            arm_comparison
+            for a, b in pairwise(climbed)
+            for arm_comparison in against(a, b, [headline])
         ),
         alarms=tuple(
             alarm for name, own in there.items() for alarm in _alarms(name, own)
@@ -140,13 +142,13 @@ def choose_headline_figure(budgets: Sequence[int]) -> str:
 
 
 def _outcomes(run: EvalRun, arm: str) -> tuple[QuestionOutcome, ...]:
-    return tuple(one for one in run.outcomes if one.arm == arm)
+    return tuple(outcome for outcome in run.outcomes if outcome.arm == arm)
 
 
 def _figures(outcomes: Sequence[QuestionOutcome], headline: str) -> tuple[str, ...]:
     """Return every figure that any outcome has or lacks, the headline first."""
     names = dict.fromkeys(
-        name for one in outcomes for name in (*one.figures, *one.failed)
+        name for outcome in outcomes for name in (*outcome.figures, *outcome.failed)
     )
     kept = [
         name for name in names if name != headline and not is_single_try_figure(name)
@@ -163,7 +165,7 @@ def _arm(
 ) -> ArmReport:
     means, failed, worthless = {}, {}, set()
     for figure in _figures(outcomes, ""):
-        got = [one for one in outcomes if figure in one.figures]
+        got = [outcome for outcome in outcomes if figure in outcome.figures]
         lost = _lost(outcomes, figure)
         if got:
             values = [one.figures[figure] for one in got]
@@ -194,7 +196,7 @@ def _at(ordered: Sequence[float], share: float) -> float | None:
 
 
 def _lost(outcomes: Sequence[QuestionOutcome], figure: str) -> list[QuestionOutcome]:
-    return [one for one in outcomes if figure in one.failed]
+    return [outcome for outcome in outcomes if figure in outcome.failed]
 
 
 def _tries_failed(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
@@ -203,11 +205,13 @@ def _tries_failed(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
     Where single tries are kept, each counts.
     """
     good = bad = 0
-    for one in outcomes:
-        tries = [n for n in (*one.figures, *one.failed) if n.startswith(f"{figure}#")]
+    for outcome in outcomes:
+        tries = [
+            n for n in (*outcome.figures, *outcome.failed) if n.startswith(f"{figure}#")
+        ]
         names = tries or [figure]
-        good += sum(name in one.figures for name in names)
-        bad += sum(name in one.failed for name in names)
+        good += sum(name in outcome.figures for name in names)
+        bad += sum(name in outcome.failed for name in names)
     return bad / (good + bad) if good + bad else 0.0
 
 
@@ -234,7 +238,7 @@ def _failures(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAla
     """Yield what failed; figures that failed alike, and for one reason, are one."""
     alike: dict[tuple[int, int, str], list[str]] = {}
     for figure in _figures(outcomes, ""):
-        tried = [why for one in outcomes for why in _tried(one, figure)]
+        tried = [why for outcome in outcomes for why in _tried(outcome, figure)]
         if bad := [why for why in tried if why]:
             key = (len(bad), len(tried), max(set(bad), key=bad.count))
             alike.setdefault(key, []).append(figure)
@@ -251,12 +255,14 @@ def _tried(outcome: QuestionOutcome, figure: str) -> list[str]:
 
 
 def _values(outcomes: Sequence[QuestionOutcome], figure: str) -> list[float]:
-    return [one.figures[figure] for one in outcomes if figure in one.figures]
+    return [
+        outcome.figures[figure] for outcome in outcomes if figure in outcome.figures
+    ]
 
 
 def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
     """Return how many questions of each kind a run asks, in the order of the kinds."""
-    asked = [one.kind for one in run.plan.questions]
+    asked = [question.kind for question in run.plan.questions]
     return [(kind, asked.count(kind)) for kind in QuestionKind if kind in asked]
 
 
@@ -268,13 +274,13 @@ class RunComparison:
     arms: tuple[tuple[ArmComparison, ...], ...]
 
 
-def compare_eval_runs(one: EvalRun, other: EvalRun) -> RunComparison:
+def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
     """Compare two runs; without questions in common nothing is compared."""
-    found = match_runs(one, other)
-    before, after = found.outcomes
-    names = [arm.name for arm in one.plan.arms]
-    groups = {asked.id: asked.group for asked in one.plan.questions}
-    headline = choose_headline_figure(one.plan.budgets)
+    runs = match_runs(eval_run, other)
+    before, after = runs.outcomes
+    names = [arm.name for arm in eval_run.plan.arms]
+    groups = {question.id: question.group for question in eval_run.plan.questions}
+    headline = choose_headline_figure(eval_run.plan.budgets)
     arms = []
     for name in names:
         a, b = _of(before, name, "then"), _of(after, name, "now")
@@ -285,17 +291,21 @@ def compare_eval_runs(one: EvalRun, other: EvalRun) -> RunComparison:
             arms.append(
                 tuple(compare_arms(a, b, shared, groups=groups, headline=headline))
             )
-    return RunComparison(found, tuple(arms))
+    return RunComparison(runs, tuple(arms))
 
 
 def _of(
     outcomes: Sequence[QuestionOutcome], arm: str, when: str
 ) -> list[QuestionOutcome]:
-    return [replace(one, arm=f"{arm} {when}") for one in outcomes if one.arm == arm]
+    return [
+        replace(outcome, arm=f"{arm} {when}")
+        for outcome in outcomes
+        if outcome.arm == arm
+    ]
 
 
 def _across_figures(outcomes: Sequence[QuestionOutcome]) -> list[str]:
     names = dict.fromkeys(
-        name for one in outcomes for name in (*one.figures, *one.failed)
+        name for outcome in outcomes for name in (*outcome.figures, *outcome.failed)
     )
     return [name for name in names if not is_single_try_figure(name)]

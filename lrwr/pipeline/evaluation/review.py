@@ -61,8 +61,8 @@ def change_question(
         NotFound: No question, or more than one, is called `id_`.
         SettingsProblem: The change says so.
     """
-    one = find_question(id_, questions)
-    return [change(other) if other is one else other for other in questions]
+    question = find_question(id_, questions)
+    return [change(other) if other is question else other for other in questions]
 
 
 def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
@@ -72,18 +72,18 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
         NotFound: None is called so, or several are.
     """
     wanted = id_.strip().casefold()
-    same = [one for one in questions if one.id.casefold() == wanted]
+    same = [question for question in questions if question.id.casefold() == wanted]
     near = [
-        one
-        for one in questions
-        if (wanted and one.id.casefold().startswith(wanted))
-        or (wanted and one.id.casefold().endswith(wanted))
+        question
+        for question in questions
+        if (wanted and question.id.casefold().startswith(wanted))
+        or (wanted and question.id.casefold().endswith(wanted))
     ]
     fits = same or near
     if len(fits) == 1:
         return fits[0]
     if fits:
-        names = ", ".join(one.id for one in fits[:4])
+        names = ", ".join(fit.id for fit in fits[:4])
         raise NotFound(f"Several questions are called {id_}: {names}", hint="Say more.")
     raise NotFound(
         f"No question is called {id_}", hint="`lrwr eval review` lists them all."
@@ -92,11 +92,11 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
 
 def list_unreviewed_questions(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
     """Return the questions that the writer has not looked at, in order."""
-    return [one for one in questions if not is_reviewed(one)]
+    return [question for question in questions if not is_reviewed(question)]
 
 
 def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
     """Return how far a review has come."""
-    gone = sum(one.dropped for one in questions)
+    gone = sum(question.dropped for question in questions)
     left = len(list_unreviewed_questions(questions))
     return ReviewProgress(len(questions) - gone - left, gone, left)

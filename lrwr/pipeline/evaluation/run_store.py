@@ -49,10 +49,10 @@ def load_latest_eval_run(folder: Path) -> EvalRun:
     Raises:
         NotFound: There is none.
     """
-    found = list_eval_runs(folder)
-    if not found:
+    eval_runs = list_eval_runs(folder)
+    if not eval_runs:
         raise NotFound("Nothing was evaluated here", hint="Run `lrwr eval` first.")
-    return found[0]
+    return eval_runs[0]
 
 
 def load_eval_run(folder: Path, run: str) -> EvalRun:
@@ -142,7 +142,7 @@ def _plan(told: Mapping[str, object], questions: Sequence[EvalQuestion]) -> Eval
         questions=tuple(questions),
         arms=tuple(EvalComponent(**arm) for arm in arms),  # type: ignore[attr-defined]
         parts=tuple(EvalComponent(**part) for part in parts),  # type: ignore[attr-defined]
-        budgets=tuple(int(one) for one in budgets),  # type: ignore[attr-defined]
+        budgets=tuple(int(budget) for budget in budgets),  # type: ignore[attr-defined]
         library=str(told["library"]),
         lrwr=str(told["lrwr"]),
         seed=int(str(told["seed"])),
@@ -198,7 +198,7 @@ def _begun(folder: Path) -> list[Path]:
 
 def _place(folder: Path, run: str) -> Path:
     fits = [one for one in _folders(folder) if run and one.name.startswith(run)]
-    exact = [one for one in fits if one.name == run] or fits
+    exact = [fit for fit in fits if fit.name == run] or fits
     if len(exact) != 1:
         which = "There is no run" if not fits else "More than one run is called"
         raise NotFound(f"{which} {run}", hint="`lrwr eval runs` lists them.")

@@ -63,7 +63,7 @@ class EvalMeasure(Protocol):
         ...
 
     async def figures(
-        self, question: EvalQuestion, arm: Arm, given: RetrievedContext
+        self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return figures, and those that were tried and not got, with the reason.
 
@@ -186,7 +186,7 @@ def build_eval_plan(
     Raises:
         SettingsProblem: No question is left, or two have the same id.
     """
-    asked = tuple(one for one in questions if not one.dropped)
+    asked = tuple(question for question in questions if not question.dropped)
     twice = [id_ for id_, n in Counter(one.id for one in asked).items() if n > 1]
     if twice:
         raise SettingsProblem(
@@ -197,7 +197,10 @@ def build_eval_plan(
     return EvalPlan(
         questions=asked,
         arms=tuple(EvalComponent(arm.name, arm.told, arm.recipe) for arm in means.arms),
-        parts=tuple(EvalComponent(one.name, "", one.recipe) for one in means.measures),
+        parts=tuple(
+            EvalComponent(measure.name, "", measure.recipe)
+            for measure in means.measures
+        ),
         budgets=tuple(budgets),
         library=library,
         lrwr=lrwr,
@@ -326,7 +329,7 @@ class EvalRunner:
         state.lines[line.pair] = line
         if line.whole:
             state.known.setdefault(line.key, line)
-        parts = [one.name for one in self._means.measures]
+        parts = [measure.name for measure in self._means.measures]
         pairs = [(line.arm, line.question, part) for part in parts]
         there = [state.lines[pair] for pair in pairs if pair in state.lines]
         outcome = assemble_outcome(task.question, line.arm, there)
@@ -365,10 +368,10 @@ def _tasks(plan: EvalPlan, means: RunSetup) -> Iterator[_Task]:
                 yield _Task(question, arm, measure, key)
 
 
-def _known(found: Sequence[EvalRun]) -> dict[str, OutcomePart]:
+def _known(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
     """Return results by key, of whole success only; the newest run's if several are."""
     known: dict[str, OutcomePart] = {}
-    for run in found:
+    for run in eval_runs:
         for line in run.lines:
             if line.whole:
                 known.setdefault(line.key, line)

@@ -188,18 +188,24 @@ def select_possible_variants(
     Without embeddings, or a second look, no step has it: what then is no more than the
     step before it on the ladder is left out.
     """
-    kept: list[SearchVariant] = []
+    search_variants: list[SearchVariant] = []
     left: list[str] = []
     rungs = {step.name for step in VARIANT_LADDER}
     for step in steps:
         able = _able(step, embeds=embeds, reranks=reranks)
         rung = step.name in rungs
-        lower = kept[-1].way if kept and kept[-1].name in rungs else ""
+        lower = (
+            search_variants[-1].way
+            if search_variants and search_variants[-1].name in rungs
+            else ""
+        )
         if rung and (able.way == lower or not (able.lexical or able.dense)):
             left.append(step.name)
         else:
-            kept.append(able if rung or able.lexical or able.dense else _worded(able))
-    return tuple(kept), tuple(_remarks(left, embeds=embeds, reranks=reranks))
+            search_variants.append(
+                able if rung or able.lexical or able.dense else _worded(able)
+            )
+    return tuple(search_variants), tuple(_remarks(left, embeds=embeds, reranks=reranks))
 
 
 def _able(step: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
@@ -360,9 +366,9 @@ class WholeTextArm:
 def _once(facts: Sequence[DocumentFact]) -> Iterator[tuple[DocumentId, Span]]:
     """Yield where facts stand, without what lies inside of a stretch before it."""
     seen: list[tuple[DocumentId, Span]] = []
-    for known in facts:
-        for span in known.fact.spans:
-            if any(d == known.document and one.holds(span) for d, one in seen):
+    for fact in facts:
+        for span in fact.fact.spans:
+            if any(d == fact.document and one.holds(span) for d, one in seen):
                 continue
-            seen.append((known.document, span))
-            yield known.document, span
+            seen.append((fact.document, span))
+            yield fact.document, span

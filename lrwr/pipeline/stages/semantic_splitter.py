@@ -114,10 +114,10 @@ def plan_cuts(
     """Take a document apart into what may become chunks."""
     homes = list(find_chunk_regions(document))
     text = document.text
-    told = split_regions_into_sentences(text, homes, split, count, limits.most)
+    regions = split_regions_into_sentences(text, homes, split, count, limits.most)
     plans = [
         _plan(text, home, sentences, limits)
-        for home, sentences in zip(homes, told, strict=True)
+        for home, sentences in zip(homes, regions, strict=True)
         if sentences
     ]
     return CutPlan(tuple(plans), limits)

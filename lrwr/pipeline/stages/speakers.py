@@ -123,16 +123,19 @@ def _roles(
 def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
     """Write out who is in each chunk, by every form of their names, once each."""
     forms = {
-        one.name: [one.name, *sorted(alias.name for alias in one.aliases)]
-        for one in cast.characters
+        character.name: [
+            character.name,
+            *sorted(alias.name for alias in character.aliases),
+        ]
+        for character in cast.characters
     }
     named = {}
     for chunk, counts in appearances.items():
         people = sorted({who for who, role in counts if role in IN_IT})
         words = dict.fromkeys(
             word
-            for who in people
-            for form in forms.get(who, {who: None})
+            for person in people
+            for form in forms.get(person, {person: None})
             for word in form.split()
         )
         named[chunk] = " ".join(words)
@@ -152,13 +155,15 @@ class CastLookup:
     """A cast, to be asked for those whom one text may name."""
 
     def __init__(self, cast: Cast) -> None:
-        self._people = {one.name: one for one in cast.characters}
+        self._people = {character.name: character for character in cast.characters}
         self._shared = cast.shared
         self._owned = _by_last_word(
-            (alias.name, one.name) for one in cast.characters for alias in one.aliases
+            (alias.name, character.name)
+            for character in cast.characters
+            for alias in character.aliases
         )
         self._several = _by_last_word((form, form) for form in cast.shared)
-        self._told = {one.name: _told(one) for one in cast.characters}
+        self._told = {character.name: _told(character) for character in cast.characters}
 
     def of(self, text: str, narrator: str) -> Cast:
         """Return all whom `text` may name, and its narrator, ordered by name.
@@ -176,7 +181,7 @@ class CastLookup:
 
     def revision(self, rules: str, content: str, narrator: str, own: Cast) -> str:
         """Name what is made of a text by `rules`, with its `own` people."""
-        people = tuple(self._told[one.name] for one in own.characters)
+        people = tuple(self._told[character.name] for character in own.characters)
         shared = tuple((form, *names) for form, names in own.shared.items())
         return _revision(rules, content, narrator, people, shared)
 
@@ -225,6 +230,8 @@ def _revision(
     return sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def _told(one: Character) -> tuple[str, ...]:
-    forms = sorted(f"{alias.name}\n{alias.certainty.value}" for alias in one.aliases)
-    return (one.name, one.gender.value, *forms)
+def _told(character: Character) -> tuple[str, ...]:
+    forms = sorted(
+        f"{alias.name}\n{alias.certainty.value}" for alias in character.aliases
+    )
+    return (character.name, character.gender.value, *forms)

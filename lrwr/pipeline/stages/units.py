@@ -253,15 +253,15 @@ def _groups(
     yield first, paragraph.end
 
 
-def _tagged(text: str, one: SizedSpan, two: SizedSpan) -> bool:
+def _tagged(text: str, sized_span: SizedSpan, two: SizedSpan) -> bool:
     """Say whether the second of two sentences says who spoke the first."""
-    if _one_word(one, two):
+    if _one_word(sized_span, two):
         return False
-    before = text[one.span.start : one.span.end]
+    before = text[sized_span.span.start : sized_span.span.end]
     after = text[two.span.start : min(two.span.end, two.span.start + 80)]
     return bool(_QUOTED.search(before) and _TAG.match(after))
 
 
-def _one_word(one: SizedSpan, two: SizedSpan) -> bool:
+def _one_word(sized_span: SizedSpan, two: SizedSpan) -> bool:
     """Say whether a word was cut between the two: their tokens do not add up."""
-    return one.span.end == two.span.start
+    return sized_span.span.end == two.span.start

@@ -17,7 +17,7 @@ def filter_verified_facts(
     An analyst promises as much; what comes back from a cache, or was read before an
     edit, is looked at again.
     """
-    return tuple(dict.fromkeys(one for one in facts if _stands(one, text, within)))
+    return tuple(dict.fromkeys(fact for fact in facts if _stands(fact, text, within)))
 
 
 def _stands(fact: Fact, text: str, within: Span) -> bool:

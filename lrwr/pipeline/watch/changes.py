@@ -82,9 +82,9 @@ def diff_knowledge(
     Both hold the documents concerned, those that were or are in the library.
     `renamed` maps new names to old ones.
     """
-    found = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
-    facts = [shift for shift in found if shift.about is not FactAbout.GAP]
-    gaps = [shift for shift in found if shift.about is FactAbout.GAP]
+    fact_changes = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
+    facts = [shift for shift in fact_changes if shift.about is not FactAbout.GAP]
+    gaps = [shift for shift in fact_changes if shift.about is FactAbout.GAP]
     return KnowledgeDelta(
         documents=tuple(diff_documents(before.documents, after.documents, renamed)),
         names_new=find_new_characters(after.cast, before.cast),
@@ -110,8 +110,8 @@ def diff_documents(
         was = renamed.get(document, document)
         old, new = before.get(was), after.get(document)
         added = Counter(new.passages if new else ())
-        taken = Counter(old.passages if old else ())
-        more, less = (added - taken).total(), (taken - added).total()
+        counter = Counter(old.passages if old else ())
+        more, less = (added - counter).total(), (counter - added).total()
         both = min(more, less)
         yield DocumentDelta(
             document=document,
@@ -133,8 +133,8 @@ def _claims(
     names = {was: document for document, was in renamed.items()}
     found: dict[FactTopic, dict[str, set[DocumentId]]] = {}
     for document, held in sorted(library.documents.items()):
-        for one in held.facts:
-            topic, said = derive_fact_topic(one.fact, one.words)
+        for fact in held.facts:
+            topic, said = derive_fact_topic(fact.fact, fact.words)
             where = found.setdefault(topic, {}).setdefault(said, set())
             where.add(names.get(document, document))
     return found

@@ -177,11 +177,13 @@ class SnapshotJobQueue:
         now = await self._holdings.held(documents, self._pipeline)
         later = self._pages[self._pages.index(page) + 1 :]
         found: dict[DocumentId, DocumentSnapshot] = {}
-        for one in documents:
-            states = [after.before[one] for after in later if one in after.before]
-            held = states[0] if states else now.get(one)
+        for document in documents:
+            states = [
+                after.before[document] for after in later if document in after.before
+            ]
+            held = states[0] if states else now.get(document)
             if held is not None:
-                found[one] = held
+                found[document] = held
         return found
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:

@@ -142,26 +142,28 @@ class SaveReporter:
                 readings = list(self._untold)
             if readings:
                 await readings[-1].weave()
-            for one in readings:
-                await self._tell(one, emit)
+            for reading in readings:
+                await self._tell(reading, emit)
             return len(readings)
 
-    async def _tell(self, one: ReadingRecord, emit: EmitWatchEvent) -> None:
-        report = one.report
+    async def _tell(self, reading_record: ReadingRecord, emit: EmitWatchEvent) -> None:
+        report = reading_record.report
         failed = {problem.document for problem in report.problems}
-        learned = await self._ledger.learned(one.page, report.renamed, failed)
-        self._untold.remove(one)
-        if report.processed or report.forgotten or one.problems:
+        learned = await self._ledger.learned(
+            reading_record.page, report.renamed, failed
+        )
+        self._untold.remove(reading_record)
+        if report.processed or report.forgotten or reading_record.problems:
             await emit(
                 SaveReport(
-                    cause=one.cause,
+                    cause=reading_record.cause,
                     learned=learned,
-                    seconds=self._clock() - one.began,
-                    model=report.model if one.asked else "",
+                    seconds=self._clock() - reading_record.began,
+                    model=report.model if reading_record.asked else "",
                     usage=report.usage,
-                    unread=_is_unread(report, asked=one.asked),
-                    problems=one.problems,
-                    remarks=one.remarks,
+                    unread=_is_unread(report, asked=reading_record.asked),
+                    problems=reading_record.problems,
+                    remarks=reading_record.remarks,
                 )
             )
 

@@ -107,7 +107,9 @@ def is_shell_unsafe(command: EditorCommand, program: str) -> bool:
     A batch file is run by the shell of Windows, whatever starts it.
     """
     batch = program.lower().endswith((".cmd", ".bat"))
-    return batch and any(_STEERING & set(one) for one in command.arguments[1:])
+    return batch and any(
+        _STEERING & set(argument) for argument in command.arguments[1:]
+    )
 
 
 def _place(name: str, file: str, line: int) -> tuple[str, ...]:

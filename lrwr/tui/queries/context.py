@@ -65,22 +65,22 @@ async def load_citation_contexts(
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
     texts: dict[DocumentId, str] = {}
-    for document in {one.now.document for one in places if one.now is not None}:
+    for document in {place.now.document for place in places if place.now is not None}:
         with suppress(NotFound):  # it was read a moment ago, and is forgotten since
             texts[document] = (await workspace.passages.text(document)).text
     return [
         build_citation_context(
-            one, texts.get(one.now.document, "") if one.now else "", order
+            place, texts.get(place.now.document, "") if place.now else "", order
         )
-        for one in places
+        for place in places
     ]
 
 
 def build_citation_context(
-    one: AnchoredCitation, text: str, order: "StoryOrder | None"
+    anchored_citation: AnchoredCitation, text: str, order: "StoryOrder | None"
 ) -> CitationContext:
     """Return a passage and what surrounds it in `text`, its document's present one."""
-    cited, now = one.citation, one.now
+    cited, now = anchored_citation.citation, anchored_citation.now
     document = now.document if now else cited.document
     span, lines = (now.span, now.lines) if now else (cited.span, cited.lines)
     before, after = cut_surroundings(text, span) if now and text else ("", "")
@@ -91,8 +91,8 @@ def build_citation_context(
         lines=lines,
         place=sanitize_text(format_place(document, lines)),
         chapter=_chapter_of(document, span, order) if now and order else "",
-        became=_became(one),
-        stale=one.changed,
+        became=_became(anchored_citation),
+        stale=anchored_citation.changed,
         before=join_wrapped_lines(sanitize_text(before)),
         words=join_wrapped_lines(sanitize_text(now.text if now else cited.text)),
         after=join_wrapped_lines(sanitize_text(after)),
@@ -114,9 +114,9 @@ def join_wrapped_lines(text: str) -> str:
     Short lines stay as they are, as those of verse do, and so do lists and headings.
     """
 
-    def join(found: re.Match[str]) -> str:
-        begun = text.rfind("\n", 0, found.start()) + 1
-        return " " if found.start() - begun >= WRAPPED else "\n"
+    def join(match: re.Match[str]) -> str:
+        begun = text.rfind("\n", 0, match.start()) + 1
+        return " " if match.start() - begun >= WRAPPED else "\n"
 
     return _LINE_END.sub(join, text)
 
@@ -145,10 +145,10 @@ def _after(text: str, start: int) -> str:
     return f"{window[:word] if word > 0 else window} …"
 
 
-def _became(one: AnchoredCitation) -> str:
-    cited = one.citation
+def _became(anchored_citation: AnchoredCitation) -> str:
+    cited = anchored_citation.citation
     was = sanitize_text(format_place(cited.document, cited.lines))
-    match one.freshness:
+    match anchored_citation.freshness:
         case Freshness.EDITED:
             return "edited since"
         case Freshness.GONE:
@@ -156,7 +156,7 @@ def _became(one: AnchoredCitation) -> str:
         case Freshness.NOT_EVALUATED:
             return "whether it still stands could not be looked up"
         case Freshness.CURRENT:
-            return f"moved; it stood at {was}" if one.moved else ""
+            return f"moved; it stood at {was}" if anchored_citation.moved else ""
 
 
 def _chapter_of(document: DocumentId, span: Span, order: StoryOrder) -> str:

@@ -58,12 +58,12 @@ async def locate_document_line(
     return _spot(workspace.library.root, document, line)
 
 
-def _on_disk(root: Path, found: AnchoredCitation) -> FileLocation:
-    cited, now = found.citation, found.now
+def _on_disk(root: Path, anchored_citation: AnchoredCitation) -> FileLocation:
+    cited, now = anchored_citation.citation, anchored_citation.now
     lines = now.lines if now else cited.lines
     spot = _spot(root, now.document if now else cited.document, lines.first)
     if now is None:
-        return replace(spot, gone=found.freshness == "gone")
+        return replace(spot, gone=anchored_citation.freshness == "gone")
     if spot.paragraphs:
         return spot
     return replace(spot, line=_line_now(spot.file, cited, now) or spot.line)
@@ -84,9 +84,9 @@ def _line_now(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
     text = _read(file)
     if text is None or _stands(text, now.span, now.text):
         return None
-    there = DocumentText(text, LineIndex.of(text))
+    document_text = DocumentText(text, LineIndex.of(text))
     asked = replace(cited, document=now.document, span=now.span, text=now.text)
-    (found,) = anchor_citations([asked], {now.document: there})
+    (found,) = anchor_citations([asked], {now.document: document_text})
     return found.now.lines.first if found.now else None
 
 

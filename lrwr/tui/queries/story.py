@@ -127,17 +127,20 @@ def _stops_of(
 
 
 def _marked(
-    found: list[HorizonStop], as_of: str, order: StoryOrder
+    horizon_stops: list[HorizonStop], as_of: str, order: StoryOrder
 ) -> list[HorizonStop]:
     """Mark where the writer stands, however they called it."""
     if not as_of:
-        return found
+        return horizon_stops
     try:
-        here = parse_horizon(as_of, order)
+        horizon = parse_horizon(as_of, order)
     except NotFound:  # read anew since, and gone
-        return found
+        return horizon_stops
     return [
-        replace(one, present=parse_horizon(one.as_of, order) == here) for one in found
+        replace(
+            horizon_stop, present=parse_horizon(horizon_stop.as_of, order) == horizon
+        )
+        for horizon_stop in horizon_stops
     ]
 
 

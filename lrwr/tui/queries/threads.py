@@ -52,13 +52,15 @@ async def load_thread_with_turns(
 
 async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
     """Return conversations in which any of the words was said, best first."""
-    wanted = extract_content_words(text)
-    if not wanted:
+    content_words = extract_content_words(text)
+    if not content_words:
         return []
     found: dict[ThreadId, ThreadMatch] = {}
-    for thread, turn in await workspace.threads.search(wanted, limit=FOUND):
+    for thread, turn in await workspace.threads.search(content_words, limit=FOUND):
         told = f"{turn.question} {turn.output.response_text}"
-        found.setdefault(thread.id, ThreadMatch(thread, cut_around_words(told, wanted)))
+        found.setdefault(
+            thread.id, ThreadMatch(thread, cut_around_words(told, content_words))
+        )
     return list(found.values())
 
 

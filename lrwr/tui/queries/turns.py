@@ -68,8 +68,8 @@ async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> Ch
     """
     scope = ChatScope()
     if options.thread:
-        found = find_thread(options.thread, await workspace.threads.threads())
-        scope = ChatScope.of_thread(found)
+        thread = find_thread(options.thread, await workspace.threads.threads())
+        scope = ChatScope.of_thread(thread)
     bible = workspace.bible()
     if options.as_of:
         await bible.horizon(options.as_of)

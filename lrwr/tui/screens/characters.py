@@ -46,7 +46,9 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
             lambda workspace: load_story(workspace, scope.as_of)
         )
         chosen = scope.character
-        marked = (_row(one, chosen=chosen) for one in self._bible.characters)
+        marked = (
+            _row(character, chosen=chosen) for character in self._bible.characters
+        )
         return [ListRow(NOBODY, NOBODY, "the whole cast"), *marked]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
@@ -55,7 +57,9 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
             told = "No character is chosen: the analyst answers about everybody."
             return [StyledLine((StyledText(NOBODY, "strong"),)), StyledLine((told,), 2)]
         name = key.removeprefix(_SOMEBODY)
-        found = next(one for one in self._bible.characters if one.name == name)
+        found = next(
+            character for character in self._bible.characters if character.name == name
+        )
         return render_character(found, self._bible)
 
     def select(self, key: str) -> None:

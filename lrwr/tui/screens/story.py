@@ -158,7 +158,8 @@ class TimelineScreen(StoryScreen):
 
 def _rows(bible: "Bible") -> Iterator[ListRow]:
     forms = {
-        one.name: tuple(form.name for form in one.aliases) for one in bible.characters
+        character.name: tuple(form.name for form in character.aliases)
+        for character in bible.characters
     }
     moments = enumerate(bible.timeline)
     for chapter, told in groupby(
@@ -166,6 +167,10 @@ def _rows(bible: "Bible") -> Iterator[ListRow]:
     ):
         yield ListRow("", chapter, heading=True)
         for number, moment in told:
-            also = [form for who in moment.characters for form in forms.get(who, ())]
+            also = [
+                form
+                for character in moment.characters
+                for form in forms.get(character, ())
+            ]
             who = ", ".join(moment.characters)
             yield ListRow(str(number), shorten_excerpt(moment.text), who, tuple(also))

@@ -195,10 +195,10 @@ class Sources(VerticalScroll):
     def _find(self, number: str) -> SourceItem | None:
         return next((view for view in self.views if view.number == number), None)
 
-    def _choose(self, chosen: SourceItem) -> None:
-        self._chosen = chosen.number
+    def _choose(self, source_item: SourceItem) -> None:
+        self._chosen = source_item.number
         for view in self.views:
-            view.choose(chosen=view is chosen)
+            view.choose(chosen=view is source_item)
 
     def _choose_first(self) -> None:
         """Choose a source if none is, and ask for the surroundings of all."""

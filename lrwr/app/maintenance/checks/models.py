@@ -99,60 +99,75 @@ def check_services(
     return HealthFinding(part, HealthState.OK, detail)
 
 
-def check_language_model(asked: LanguageModelStatus | None) -> HealthFinding:
+def check_language_model(
+    language_model_status: LanguageModelStatus | None,
+) -> HealthFinding:
     """Say whether the language model that is set can be used; None: it is off."""
     part = "language model"
-    if asked is None:
+    if language_model_status is None:
         detail = "[model] use is off: lrwr quotes and does not reason."
         return HealthFinding(part, HealthState.OFF, detail)
-    connection, names = asked.connection, " and ".join(asked.names)
+    connection, names = (
+        language_model_status.connection,
+        " and ".join(language_model_status.names),
+    )
     if not connection.own:
-        return _of_hosted(asked)
+        return _of_hosted(language_model_status)
     where = connection.base_url
-    if not asked.answers:
+    if not language_model_status.answers:
         detail = f"{names} is set, and nothing answers at {where}."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
-    if asked.offered is None:
+    if language_model_status.offered is None:
         detail = f"{names} is set, and {where} lists no models."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
-    if missing := _missing(asked, asked.offered):
+    if missing := _missing(language_model_status, language_model_status.offered):
         detail = f"{where} answers, and has no model {' and '.join(missing)}."
-        has = f"It has {_some(asked.offered)}. " if asked.offered else ""
+        has = (
+            f"It has {_some(language_model_status.offered)}. "
+            if language_model_status.offered
+            else ""
+        )
         return HealthFinding(part, HealthState.WARNING, detail, f"{has}{_NAME}")
-    has = "has it" if len(asked.names) == 1 else "has them"
+    has = "has it" if len(language_model_status.names) == 1 else "has them"
     detail = f"{names}: the server at {where} answers, and {has}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
-def _of_hosted(asked: LanguageModelStatus) -> HealthFinding:
+def _of_hosted(language_model_status: LanguageModelStatus) -> HealthFinding:
     """Say whether a hosted server has the models; one that lists none may have them."""
-    part, names = "language model", " and ".join(asked.names)
-    server = asked.connection.server
-    if asked.offered is None:
+    part, names = "language model", " and ".join(language_model_status.names)
+    server = language_model_status.connection.server
+    if language_model_status.offered is None:
         detail = (
             f"{names}, and there is a key for it. {server} does not say which models it"
             " has for this key: the first reading shows whether it answers."
         )
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
-    if missing := _missing(asked, asked.offered):
+    if missing := _missing(language_model_status, language_model_status.offered):
         # Whoever stands in for OpenAI may list other names than it answers to.
-        sure = asked.connection.base_url == OPENAI_CHAT_URL
+        sure = language_model_status.connection.base_url == OPENAI_CHAT_URL
         detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
-        near = find_nearest_name(missing[0], asked.offered)
+        near = find_nearest_name(missing[0], language_model_status.offered)
         remedy = f"Did you mean {near}? {_ANOTHER}" if near else _ANOTHER
         return HealthFinding(
             part, HealthState.BROKEN if sure else HealthState.WARNING, detail, remedy
         )
-    has = "has it" if len(asked.names) == 1 else "has them"
+    has = "has it" if len(language_model_status.names) == 1 else "has them"
     return HealthFinding(
         part, HealthState.OK, f"{names}: {server} takes the key, and {has}."
     )
 
 
-def _missing(asked: LanguageModelStatus, offered: Sequence[str]) -> list[str]:
+def _missing(
+    language_model_status: LanguageModelStatus, offered: Sequence[str]
+) -> list[str]:
     """Return the models that are asked and not offered."""
     there = {name.removesuffix(":latest") for name in offered}
-    return [name for name in asked.names if name.removesuffix(":latest") not in there]
+    return [
+        name
+        for name in language_model_status.names
+        if name.removesuffix(":latest") not in there
+    ]
 
 
 def check_server(

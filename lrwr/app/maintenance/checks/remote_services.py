@@ -97,11 +97,11 @@ async def check_embeddings(
         leaving = noting if embedding.is_embedding_remote(settings) else None
         line = ModelServerClient(_once(), noting=leaving)
         key = str if connection.own else partial(keyring.key, "openai-embeddings")
-        asked = OpenAIEmbedder(connection, line, key, _counted)
+        open_aiembedder = OpenAIEmbedder(connection, line, key, _counted)
         try:
-            await asked.embed([WORD])
+            await open_aiembedder.embed([WORD])
         finally:
-            await asked.aclose()
+            await open_aiembedder.aclose()
     except VectorLengthMismatch as wrong:
         told = settings.embedding.dimensions
         says = f"says {told}" if told else "is not set"
@@ -124,8 +124,8 @@ async def check_cohere(
     try:
         connection = _in_short(reranking.build_cohere_connection(settings))
         key = partial(keyring.key, "cohere")
-        asked = CohereReranker(connection, key, noting, pace=_once())
-        reranks = await asked.knows_its_model()
+        cohere_reranker = CohereReranker(connection, key, noting, pace=_once())
+        reranks = await cohere_reranker.knows_its_model()
     except LrwrError as error:
         return _failed(part, error, keyring, "cohere")
     if not reranks:
@@ -189,17 +189,19 @@ async def check_web(
         )
     try:
         connection = _in_short(searching.build_tavily_connection(settings, keyring.env))
-        asked = TavilySearch(connection, find_sentence_spans, noting=noting)
-        found = await asked.takes_the_key()
+        tavily_search = TavilySearch(connection, find_sentence_spans, noting=noting)
+        tavily_credits = await tavily_search.takes_the_key()
     except CreditsUnavailable as error:
         return HealthFinding(
             part, HealthState.NOT_CHECKED, end_with_full_stop(str(error)), error.hint
         )
     except LrwrError as error:
         return _failed(part, error, keyring, "tavily")
-    if found is None:
+    if tavily_credits is None:
         return HealthFinding(part, HealthState.OK, "Tavily takes the key.")
-    used = f"{found.used:,} of the plan's {found.of:,} credits are used"
+    used = (
+        f"{tavily_credits.used:,} of the plan's {tavily_credits.of:,} credits are used"
+    )
     return HealthFinding(part, HealthState.OK, f"Tavily takes the key; {used}.")
 
 

@@ -166,7 +166,9 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
             f"{project.host} has none of lrwr's tables: {names} were not run there",
             hint=hint,
         ) from error
-    lacking = [one.name for one in find_missing_migrations(run)]
+    lacking = [
+        missing_migration.name for missing_migration in find_missing_migrations(run)
+    ]
     if lacking:
         raise StoreProblem(
             f"{project.host} lacks some of lrwr's tables: {', '.join(lacking)} was not"

@@ -64,8 +64,8 @@ class ModelAnalyst:
         """Return about how many tokens it takes to ask: characters / 4."""
         if extracting:
             return sum(
-                _prompt_tokens(build_extract_messages(one), Extracted)
-                for one in excerpts
+                _prompt_tokens(build_extract_messages(excerpt), Extracted)
+                for excerpt in excerpts
             )
         return sum(
             _prompt_tokens(build_classify_messages(batch), Passages)
@@ -153,7 +153,7 @@ def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
 
 
 def _prompt_tokens(messages: Sequence[ChatMessage], kind: type[BaseModel]) -> int:
-    said = sum(len(one.text) for one in messages)
+    said = sum(len(message.text) for message in messages)
     return -(-(said + len(build_reply_shape(kind).schema)) // 4)
 
 
@@ -168,8 +168,8 @@ def _parsed(text: str, kind: type[S]) -> tuple[S | None, str]:
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         problems = [
-            f"{'.'.join(map(str, one['loc'])) or 'JSON'}: {one['msg']}"
-            for one in faults[:_MOST_PROBLEMS]
+            f"{'.'.join(map(str, fault['loc'])) or 'JSON'}: {fault['msg']}"
+            for fault in faults[:_MOST_PROBLEMS]
         ]
         return None, "; ".join(problems)
 

@@ -49,7 +49,7 @@ class QuoteMatcher:
         start = self.excerpt.span.start
         spans = find_fuzzy_quote(quote, self.excerpt.text)
         self.found += bool(spans)
-        return tuple(Span(start + one.start, start + one.end) for one in spans)
+        return tuple(Span(start + span.start, start + span.end) for span in spans)
 
     def usage(self) -> Usage:
         """Return what was counted."""
@@ -61,10 +61,10 @@ class QuoteMatcher:
         "I" is nobody's name.
         """
         start = self.excerpt.span.start
-        found = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
-        if found is None or len(name) < 2:
+        match = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
+        if match is None or len(name) < 2:
             return (self.excerpt.span,)
-        return (Span(start + found.start(), start + found.end()),)
+        return (Span(start + match.start(), start + match.end()),)
 
     def fact(
         self,
@@ -155,30 +155,38 @@ def _scenes(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 
 
 def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    for one in reply.people:
-        spans = evidence.find(one.quote)
-        what = flatten_analyst_text(one.what).lower() if one.kind == "attribute" else ""
-        if one.kind == "attribute" and not what:
+    for person in reply.people:
+        spans = evidence.find(person.quote)
+        what = (
+            flatten_analyst_text(person.what).lower()
+            if person.kind == "attribute"
+            else ""
+        )
+        if person.kind == "attribute" and not what:
             continue
-        if spans and flatten_analyst_text(one.who) and flatten_analyst_text(one.value):
-            field, detail = _FIELDS[one.kind], ("attribute", what)
+        if (
+            spans
+            and flatten_analyst_text(person.who)
+            and flatten_analyst_text(person.value)
+        ):
+            field, detail = _FIELDS[person.kind], ("attribute", what)
             yield evidence.fact(
-                FactAbout.CHARACTER, one.who, field, one.value, spans, detail
+                FactAbout.CHARACTER, person.who, field, person.value, spans, detail
             )
 
 
 def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     field = CharacterField.RELATIONSHIP
-    for one in reply.relations:
+    for relation in reply.relations:
         spans, who, to = (
-            evidence.find(one.quote),
-            flatten_analyst_text(one.who),
-            flatten_analyst_text(one.to),
+            evidence.find(relation.quote),
+            flatten_analyst_text(relation.who),
+            flatten_analyst_text(relation.to),
         )
         if spans and who and to and who != to:
-            details = ("target", to), ("kind", one.kind)
+            details = ("target", to), ("kind", relation.kind)
             yield evidence.fact(
-                FactAbout.CHARACTER, who, field, one.valence, spans, *details
+                FactAbout.CHARACTER, who, field, relation.valence, spans, *details
             )
 
 
@@ -199,13 +207,15 @@ def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 
 
 def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    for one in reply.events:
-        spans = evidence.find(one.quote)
-        if spans and flatten_analyst_text(one.what):
-            involved = [("involved", person) for person in _each(one.people)]
-            feels = [("feels", feeling) for feeling in _feelings(one.feelings)]
-            details = *involved, *feels, ("story_grid_tag", one.tag)
-            yield evidence.fact(FactAbout.EVENT, "", "event", one.what, spans, *details)
+    for event in reply.events:
+        spans = evidence.find(event.quote)
+        if spans and flatten_analyst_text(event.what):
+            involved = [("involved", person) for person in _each(event.people)]
+            feels = [("feels", feeling) for feeling in _feelings(event.feelings)]
+            details = *involved, *feels, ("story_grid_tag", event.tag)
+            yield evidence.fact(
+                FactAbout.EVENT, "", "event", event.what, spans, *details
+            )
 
 
 def _feelings(texts: Iterable[str]) -> Iterator[str]:

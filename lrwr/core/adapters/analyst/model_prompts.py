@@ -57,12 +57,12 @@ def build_extract_messages(excerpt: Excerpt) -> list[ChatMessage]:
 
 
 def build_analyst_repair_messages(
-    asked: Sequence[ChatMessage], reply: str, problem: str
+    chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}\nAnswer again, whole and shorter, as asked."
     return [
-        *asked,
+        *chat_messages,
         ChatMessage("assistant", reply[:_SHOWN_AGAIN] or "-"),
         ChatMessage("user", wrong),
     ]
@@ -74,12 +74,12 @@ _SHOWN_AGAIN = 800
 
 def _code(excerpts: Sequence[Excerpt]) -> str:
     """Return a mark that no text can hold by design, and is the same every time."""
-    read = "\0".join(one.before + "\1" + one.text for one in excerpts)
+    read = "\0".join(excerpt.before + "\1" + excerpt.text for excerpt in excerpts)
     return sha256(read.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def _known(excerpts: Sequence[Excerpt]) -> str:
-    names = dict.fromkeys(name for one in excerpts for name in one.known)
+    names = dict.fromkeys(name for excerpt in excerpts for name in excerpt.known)
     return f"Known: {', '.join(names)}\n" if names else ""
 
 

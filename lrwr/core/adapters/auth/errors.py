@@ -137,9 +137,9 @@ def _told(error: Exception) -> tuple[int, str]:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    found: list[BaseException] = []
+    base_exceptions: list[BaseException] = []
     cause = error.__cause__ or error.__context__
-    while cause is not None and cause not in found:
-        found.append(cause)
+    while cause is not None and cause not in base_exceptions:
+        base_exceptions.append(cause)
         cause = cause.__cause__ or cause.__context__
-    return found
+    return base_exceptions

@@ -87,8 +87,8 @@ class SupabaseAuth:
         Raises:
             ServiceUnavailable: The service was not told; the session ends there later.
         """
-        kept = await asyncio.to_thread(self._sessions.read, self._project.url)
-        if kept is None:
+        thread = await asyncio.to_thread(self._sessions.read, self._project.url)
+        if thread is None:
             return False
         try:
             await self._tell_of_the_end()
@@ -103,12 +103,12 @@ class SupabaseAuth:
         Raises:
             ServiceUnavailable: The service did not answer.
         """
-        held = await self._fresh()
-        if held is None:
+        access_token = await self._fresh()
+        if access_token is None:
             return None
         async with self._client() as client:
-            found = await client.get_user(held.token)
-        return _account(found.user) if found is not None else None
+            user = await client.get_user(access_token.token)
+        return _account(user.user) if user is not None else None
 
     async def token(self) -> str:
         """Return an access token valid for the next minute, renewed if necessary.
@@ -117,19 +117,19 @@ class SupabaseAuth:
             LrwrError: Nobody is signed in, or not any more.
             ServiceUnavailable: The service did not answer.
         """
-        held = await self._fresh()
-        if held is None:
+        access_token = await self._fresh()
+        if access_token is None:
             raise LrwrError(
                 "Nobody is signed in to Supabase", hint="To sign in: lrwr login"
             )
-        return held.token
+        return access_token.token
 
     async def _tell_of_the_end(self) -> None:
         try:
-            held = await self._fresh()
-            if held is not None:
+            access_token = await self._fresh()
+            if access_token is not None:
                 async with self._client() as client:
-                    await client.admin.sign_out(held.token, "local")
+                    await client.admin.sign_out(access_token.token, "local")
         except ServiceUnavailable:
             raise
         except LrwrError:
@@ -211,8 +211,10 @@ def _is_said(text: str) -> bool:
 def _parsed(kept: str | None) -> tuple[_AccessToken, str] | None:
     try:
         told = json.loads(kept or "null")
-        held = _AccessToken(str(told["access_token"]), float(told["expires_at"]))
-        return held, str(told["refresh_token"])
+        access_token = _AccessToken(
+            str(told["access_token"]), float(told["expires_at"])
+        )
+        return access_token, str(told["refresh_token"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -126,12 +126,12 @@ class ModelServerClient:
         return self._create_client(base_url, key, http, timeout)
 
     def translate_error(
-        self, error: Exception, asked: HttpRequestInfo
+        self, error: Exception, http_request_info: HttpRequestInfo
     ) -> ServiceCallError:
         """Return what an error of a client over `http()` means, in the writer's words."""
         if self._translate is None:
             raise RuntimeError("a client fails after its connection was made")
-        return self._translate(error, asked, self.clock.today())
+        return self._translate(error, http_request_info, self.clock.today())
 
     async def aclose(self) -> None:
         """Let go of connections. Safe to call twice."""

@@ -56,13 +56,13 @@ async def _listed(
     except Exception as error:  # three libraries deep, anything may be raised
         if _says_nothing(error):
             return None
-        asked = HttpRequestInfo(
+        http_request_info = HttpRequestInfo(
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
             here=connection.own,
         )
-        raise translate_chat_error(error, asked, now) from error
+        raise translate_chat_error(error, http_request_info, now) from error
 
 
 async def _client(

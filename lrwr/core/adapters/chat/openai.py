@@ -152,7 +152,7 @@ class OpenAIChatModel:
 
 
 def _sent(messages: Sequence[ChatMessage]) -> int:
-    return sum(_quarter(one.text) for one in messages)
+    return sum(_quarter(message.text) for message in messages)
 
 
 def _quarter(text: str) -> int:

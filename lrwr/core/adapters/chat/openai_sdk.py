@@ -85,7 +85,7 @@ def create_openai_client(
 
 
 def translate_chat_error(
-    error: Exception, asked: HttpRequestInfo, now: float
+    error: Exception, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
     """Say what an error of the client means; `now` is the time of day, for dates."""
     own = find_service_call_error(error)
@@ -96,20 +96,20 @@ def translate_chat_error(
         said = f"{body.get('message') or ''} {error.code or ''}"
         headers = error.response.headers
         return translate_http_status(
-            HttpErrorResponse(error.status_code, said, headers), asked, now
+            HttpErrorResponse(error.status_code, said, headers), http_request_info, now
         )
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return build_timeout_error(asked)
+        return build_timeout_error(http_request_info)
     if isinstance(error, openai.APIConnectionError):
         return (
-            build_interrupted_error(asked)
+            build_interrupted_error(http_request_info)
             if _began(error)
-            else build_unreachable_error(asked)
+            else build_unreachable_error(http_request_info)
         )
     return (
-        build_interrupted_error(asked)
+        build_interrupted_error(http_request_info)
         if _cut(error)
-        else build_invalid_response_error(asked)
+        else build_invalid_response_error(http_request_info)
     )
 
 

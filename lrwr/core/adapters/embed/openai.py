@@ -239,7 +239,9 @@ class OpenAIEmbedder:
             return self._client
 
 
-def _odd(odd: InvalidEmbeddingReply, asked: HttpRequestInfo) -> ServiceCallError:
+def _odd(
+    odd: InvalidEmbeddingReply, http_request_info: HttpRequestInfo
+) -> ServiceCallError:
     if odd.dimensions is None:
-        return build_invalid_response_error(asked)
-    return VectorLengthMismatch(asked.server, odd.dimensions, odd.expected)
+        return build_invalid_response_error(http_request_info)
+    return VectorLengthMismatch(http_request_info.server, odd.dimensions, odd.expected)

@@ -159,40 +159,41 @@ class _StorageErrorBody:
 
 
 def _said(status: int, body: bytes) -> _StorageErrorBody:
-    told = parse_storage_json(body)
-    if not isinstance(told, dict):
+    storage_json = parse_storage_json(body)
+    if not isinstance(storage_json, dict):
         return _StorageErrorBody(status, frozenset())
-    own = str(told.get("statusCode", ""))
+    own = str(storage_json.get("statusCode", ""))
     if status == 400 and len(own) == 3 and own.isdecimal():
         status = int(own)
     return _StorageErrorBody(
-        status, frozenset({str(told.get("code")), str(told.get("error"))})
+        status,
+        frozenset({str(storage_json.get("code")), str(storage_json.get("error"))}),
     )
 
 
 def _refused(
     status: int, body: bytes, project: SupabaseConnection, size: int
 ) -> LrwrError:
-    said = _said(status, body)
-    if said.kinds & _NO_FILE:
+    storage_error_body = _said(status, body)
+    if storage_error_body.kinds & _NO_FILE:
         return build_missing_file_error(project)
-    if said.kinds & _NO_BUCKET:
+    if storage_error_body.kinds & _NO_BUCKET:
         return StoreProblem(
             f"The project at {project.host} has no place for lrwr's files",
             hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
         )
-    if said.kinds & _NO_SESSION:
+    if storage_error_body.kinds & _NO_SESSION:
         return translate_supabase_status(401, project)
-    if said.status == 413:
+    if storage_error_body.status == 413:
         return StoreProblem(
             f"A file of {size / _MB:.1f} MB is larger than {project.host} takes",
             hint="Raise the file size limit in the project's Storage settings (50 MB"
             " in Supabase's free plan, at most), or split the file.",
         )
-    if said.status in _CROSSED:
+    if storage_error_body.status in _CROSSED:
         return ServiceUnavailable(
-            f"{project.host} is busy with the same file ({said.status})",
+            f"{project.host} is busy with the same file ({storage_error_body.status})",
             hint=RETRY_HINT,
             retryable=True,
         )
-    return translate_supabase_status(said.status, project)
+    return translate_supabase_status(storage_error_body.status, project)

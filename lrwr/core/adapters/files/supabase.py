@@ -50,8 +50,10 @@ class SupabaseFileStore:
         """Send a file; what was there under its name is replaced by the same."""
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
-        told = parse_storage_json(await self._storage.ask("POST", path, content, _FILE))
-        if not (isinstance(told, dict) and told.get("Key") == path):
+        storage_json = parse_storage_json(
+            await self._storage.ask("POST", path, content, _FILE)
+        )
+        if not (isinstance(storage_json, dict) and storage_json.get("Key") == path):
             raise self._storage.nonsense()
         return name
 
@@ -111,10 +113,14 @@ class SupabaseFileStore:
     ) -> list[str]:
         """Ask for something that is answered with files, and return their names."""
         body = json.dumps(asked).encode()
-        told = parse_storage_json(await self._storage.ask(method, path, body, _JSON))
-        if not isinstance(told, list):
+        storage_json = parse_storage_json(
+            await self._storage.ask(method, path, body, _JSON)
+        )
+        if not isinstance(storage_json, list):
             raise self._storage.nonsense()
-        names = [one.get("name") for one in told if isinstance(one, dict)]
-        if len(names) != len(told) or not all(isinstance(n, str) for n in names):
+        names = [one.get("name") for one in storage_json if isinstance(one, dict)]
+        if len(names) != len(storage_json) or not all(
+            isinstance(n, str) for n in names
+        ):
             raise self._storage.nonsense()
         return [str(name) for name in names]

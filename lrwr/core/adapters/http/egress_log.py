@@ -134,9 +134,9 @@ class EgressLogEntry:
         row, self._row = self._row, None
         if row is None or self._noting is None:
             return
-        came = self._came(self._noting.price)
+        request_completion = self._came(self._noting.price)
         with suppress(StoreProblem):  # the row then says that no reply was seen
-            await asyncio.shield(self._noting.log.end(row, came))
+            await asyncio.shield(self._noting.log.end(row, request_completion))
 
     def _came(self, price: Callable[[Usage, str], float | None]) -> RequestCompletion:
         received = self._received() if self._received else None

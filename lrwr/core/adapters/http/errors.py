@@ -101,53 +101,55 @@ def find_service_call_error(error: BaseException) -> ServiceCallError | None:
     )
 
 
-def build_timeout_error(asked: HttpRequestInfo) -> ServiceCallError:
+def build_timeout_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
     """Say that no answer came in time."""
     return ServiceCallError(
-        f"{asked.server} did not answer within {asked.timeout:g} seconds",
-        hint=f"Try again, or raise `{asked.advice.section}.timeout`.",
+        f"{http_request_info.server} did not answer within {http_request_info.timeout:g} seconds",
+        hint=f"Try again, or raise `{http_request_info.advice.section}.timeout`.",
         retryable=True,
     )
 
 
-def build_unreachable_error(asked: HttpRequestInfo) -> ServiceCallError:
+def build_unreachable_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
     """Say that nobody is there."""
     return ServiceCallError(
-        f"{asked.server} cannot be reached",
-        hint=f"Start it, or correct `{asked.advice.section}.base_url`."
-        if asked.here
+        f"{http_request_info.server} cannot be reached",
+        hint=f"Start it, or correct `{http_request_info.advice.section}.base_url`."
+        if http_request_info.here
         else "Check the connection to the internet.",
         retryable=True,
     )
 
 
-def build_interrupted_error(asked: HttpRequestInfo) -> ServiceCallError:
+def build_interrupted_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
     """Say that an answer ended before its end."""
     return ServiceCallError(
-        f"{asked.server} broke off in the middle of its answer",
+        f"{http_request_info.server} broke off in the middle of its answer",
         hint="Ask again.",
         retryable=True,
     )
 
 
-def build_invalid_response_error(asked: HttpRequestInfo) -> ServiceCallError:
+def build_invalid_response_error(
+    http_request_info: HttpRequestInfo,
+) -> ServiceCallError:
     """Say that what came is something else."""
     return ServiceCallError(
-        f"{asked.server} answered with something that is no model's answer",
-        hint=f"Check `{asked.advice.section}.base_url`{asked.advice.ends}.",
+        f"{http_request_info.server} answered with something that is no model's answer",
+        hint=f"Check `{http_request_info.advice.section}.base_url`{http_request_info.advice.ends}.",
         retryable=False,
     )
 
 
 def translate_http_status(
-    refusal: HttpErrorResponse, asked: HttpRequestInfo, now: float
+    refusal: HttpErrorResponse, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
     """Say what a status means; `now` is the time of day, for dates in headers."""
     status, said = refusal.status, refusal.said
-    advice = asked.advice
+    advice = http_request_info.advice
     if status == 402 or (status == 429 and any(word in said for word in _NO_CREDIT)):
         return ServiceCallError(
-            f"{asked.server} says that the account has no credit left ({status})",
+            f"{http_request_info.server} says that the account has no credit left ({status})",
             hint="Add credit to the account, or choose another with `lrwr config"
             f" set-key {advice.key}`.",
             retryable=False,
@@ -155,17 +157,23 @@ def translate_http_status(
     if status in _BUSY:
         reason = "has more requests than it takes" if status == 429 else "failed"
         return ServiceCallError(
-            f"{asked.server} {reason} ({status})",
+            f"{http_request_info.server} {reason} ({status})",
             hint=advice.slower if status == 429 else _LATER,
             retryable=True,
             after=parse_retry_after(refusal.headers, now=now),
         )
-    message, hint = _for_good(status, said, asked)
+    message, hint = _for_good(status, said, http_request_info)
     return ServiceCallError(message, hint=hint, retryable=False)
 
 
-def _for_good(status: int, said: str, asked: HttpRequestInfo) -> tuple[str, str]:
-    name, server, advice = asked.model, asked.server, asked.advice
+def _for_good(
+    status: int, said: str, http_request_info: HttpRequestInfo
+) -> tuple[str, str]:
+    name, server, advice = (
+        http_request_info.model,
+        http_request_info.server,
+        http_request_info.advice,
+    )
     address = f"`{advice.section}.base_url`"
     if status < 400:
         hint = f"Set {address} to the address where the server itself is."
@@ -173,7 +181,7 @@ def _for_good(status: int, said: str, asked: HttpRequestInfo) -> tuple[str, str]
     if status == 401:
         hint = (
             "Start the server without a key."
-            if asked.here
+            if http_request_info.here
             else f"Set the key anew with `lrwr config set-key {advice.key}`."
         )
         return f"{server} does not accept the key ({status})", hint

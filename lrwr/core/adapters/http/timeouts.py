@@ -76,10 +76,10 @@ class BoundedHttpClient(httpx.AsyncClient):
             if wait.limit.expired():
                 raise ExchangeTimeout(wait.seconds) from error
             raise
-        whole = _whole(answer, body)
+        response = _whole(answer, body)
         if self._came is not None:
-            self._came(whole)
-        return whole
+            self._came(response)
+        return response
 
     async def _read(self, answer: httpx.Response, wait: "_ExchangeDeadline") -> bytes:
         body = bytearray()

@@ -63,7 +63,9 @@ class CorrectnessJudge:
         """Return about what one try takes: characters / 4 of what is sent."""
         if not sample.reference.strip():
             return Usage()
-        sent = sum(len(one.text) for one in _messages(sample, self._mark))
+        sent = sum(
+            len(chat_message.text) for chat_message in _messages(sample, self._mark)
+        )
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
@@ -96,13 +98,15 @@ def _messages(sample: JudgeSample, mark: Callable[..., str]) -> Sequence[ChatMes
 @cache
 def _shape() -> ReplyShape:
     verdict = {"type": "integer", "enum": [0, 1]}
-    wanted = build_strict_schema({"reason": {"type": "string"}, "correct": verdict})
-    return ReplyShape("Marked", json.dumps(wanted, separators=(",", ":")))
+    strict_schema = build_strict_schema(
+        {"reason": {"type": "string"}, "correct": verdict}
+    )
+    return ReplyShape("Marked", json.dumps(strict_schema, separators=(",", ":")))
 
 
 def _verdict(reply: str) -> float:
-    said = extract_json_object(reply)
-    value = said.get("correct") if isinstance(said, dict) else None
+    json_object = extract_json_object(reply)
+    value = json_object.get("correct") if isinstance(json_object, dict) else None
     if isinstance(value, bool) or value not in (0, 1):
         raise MalformedReply("it says neither 0 nor 1")
     return float(value)

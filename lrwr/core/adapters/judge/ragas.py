@@ -212,7 +212,7 @@ def _number(value: float) -> float:
 
 def _told(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False)
-    told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults)
+    told = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
     return "; ".join(told)[:_SHOWN]
 
 

@@ -50,7 +50,7 @@ class ModalOrder:
 
 def encode_modal_order(order: ModalOrder) -> bytes:
     """Return an order as it travels: equal orders are equal bytes."""
-    told: EnvelopeFields = {
+    envelope_fields: EnvelopeFields = {
         "document": order.document,
         "recipe": order.recipe,
         "settings": dict(sorted(order.settings.items())),
@@ -60,7 +60,7 @@ def encode_modal_order(order: ModalOrder) -> bytes:
         "kept": sorted(order.kept),
         "content": sha256(order.content).hexdigest(),
     }
-    return encode_envelope(told, order.content)
+    return encode_envelope(envelope_fields, order.content)
 
 
 def decode_modal_order(body: bytes) -> ModalOrder:
@@ -149,9 +149,9 @@ def get_envelope_list(told: Mapping[str, object], name: str) -> list[object]:
 
 def get_envelope_texts(told: Mapping[str, object], name: str) -> list[str]:
     """Return a list of texts of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text`."""
-    found = get_envelope_list(told, name)
-    texts = [one for one in found if isinstance(one, str)]
-    if len(texts) != len(found):
+    envelope_list = get_envelope_list(told, name)
+    texts = [one for one in envelope_list if isinstance(one, str)]
+    if len(texts) != len(envelope_list):
         raise InvalidEnvelope(f"`{name}` holds what is no text")
     return texts
 
@@ -166,8 +166,10 @@ def get_envelope_map(told: Mapping[str, object], name: str) -> EnvelopeFields:
 
 def get_envelope_numbers(told: Mapping[str, object], name: str) -> dict[str, float]:
     """Return an object of numbers; raises `InvalidEnvelope` as `get_envelope_text` does."""
-    found = get_envelope_map(told, name)
-    numbers = {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
-    if len(numbers) != len(found):
+    envelope_map = get_envelope_map(told, name)
+    numbers = {
+        k: float(v) for k, v in envelope_map.items() if isinstance(v, int | float)
+    }
+    if len(numbers) != len(envelope_map):
         raise InvalidEnvelope(f"`{name}` holds what is no number")
     return numbers

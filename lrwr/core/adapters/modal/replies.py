@@ -61,15 +61,15 @@ class RecipeMismatch:
 ModalReply: TypeAlias = JobResult | ModelAnswers | ModalDocumentFailure | RecipeMismatch
 
 
-def encode_job_result(read: JobResult) -> bytes:
+def encode_job_result(job_result: JobResult) -> bytes:
     """Return knowledge as it travels.
 
     The document stays behind: who asked has the file, and parses it alike.
     """
-    knowledge = read.knowledge
+    knowledge = job_result.knowledge
     hashes = sorted(knowledge.vectors)
     rows = [knowledge.vectors[one] for one in hashes]
-    told: EnvelopeFields = {
+    envelope_fields: EnvelopeFields = {
         "kind": "read",
         "text": _digest(knowledge.document),
         "space": knowledge.space,
@@ -79,23 +79,23 @@ def encode_job_result(read: JobResult) -> bytes:
         "seams": dict(knowledge.seams),
         "evidence": knowledge.evidence,
         "noted": knowledge.noted,
-        "words_only": _error_told(read.words_only),
+        "words_only": _error_told(job_result.words_only),
     }
     tail = np.array(rows, dtype="<f4").tobytes() if rows else b""
-    return encode_envelope(told, tail)
+    return encode_envelope(envelope_fields, tail)
 
 
 def encode_model_answers(answers: ModelAnswers) -> bytes:
     """Return what a language model said as it travels."""
-    told: EnvelopeFields = {
+    envelope_fields: EnvelopeFields = {
         "kind": "answers",
         "replies": [
-            [dict(one.said), list(astuple(one.usage))] for one in answers.replies
+            [dict(reply.said), list(astuple(reply.usage))] for reply in answers.replies
         ],
         "usage": list(astuple(answers.usage)),
         "unfinished": answers.unfinished,
     }
-    return encode_envelope(told)
+    return encode_envelope(envelope_fields)
 
 
 def encode_document_failure(error: LrwrError) -> bytes:
@@ -145,10 +145,10 @@ def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
             raise InvalidEnvelope("it is not said what came")
 
 
-def find_missing_vectors(read: JobResult) -> set[TextHash]:
+def find_missing_vectors(job_result: JobResult) -> set[TextHash]:
     """Return the texts of passages that came without a vector, where there is a space."""
-    knowledge = read.knowledge
-    if not knowledge.space or read.words_only is not None:
+    knowledge = job_result.knowledge
+    if not knowledge.space or job_result.words_only is not None:
         return set()
     return {chunk.text_hash for chunk in knowledge.chunks} - knowledge.vectors.keys()
 
@@ -199,7 +199,7 @@ def _replies(row: object) -> ModelCallReplies:
 
 
 def _usage(counts: list[object]) -> Usage:
-    whole = [one for one in counts if type(one) is int and one >= 0]
+    whole = [count for count in counts if type(count) is int and count >= 0]
     if len(whole) != len(astuple(Usage())) or len(whole) != len(counts):
         raise InvalidEnvelope("what a model took is damaged")
     return Usage(*whole)
@@ -299,7 +299,7 @@ def _fact(document: Document, row: object) -> Fact:
                 spans=tuple(_span(document, span) for span in spans),
                 keeper=keeper,
                 certainty=_one_of(Certainty, certainty),
-                details=tuple(_pair(one) for one in details),
+                details=tuple(_pair(detail) for detail in details),
                 reach=reach,
             )
         case _:

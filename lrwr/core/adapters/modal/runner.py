@@ -92,23 +92,23 @@ class ModalRunner:
         """
         parsed = await asyncio.to_thread(self._parse, document, content)
         await report(StageStarted(document, JobStage.SPLIT))
-        read = await self._read(parsed, content)
-        await report(ChunksEmbedded(len(read.knowledge.vectors)))
-        if read.words_only is not None:
-            return read
-        wanted = await self._share.wanted(read.knowledge)
+        job_result = await self._read(parsed, content)
+        await report(ChunksEmbedded(len(job_result.knowledge.vectors)))
+        if job_result.words_only is not None:
+            return job_result
+        wanted = await self._share.wanted(job_result.knowledge)
         answers = None
         if wanted is not None:
             await report(StageStarted(document, JobStage.ANALYSE))
             order = replace(
                 self._order(parsed, content),
-                seams=read.knowledge.seams,
+                seams=job_result.knowledge.seams,
                 asking=True,
                 kept=wanted.kept,
             )
             answers = await self._asked(parsed, order)
-        whole = await self._share.completed(read.knowledge, wanted, answers)
-        return JobResult(whole)
+        knowledge = await self._share.completed(job_result.knowledge, wanted, answers)
+        return JobResult(knowledge)
 
     async def stored(self, document: DocumentId) -> None:
         """Forget the calls of a document: what they gave is kept."""
@@ -124,9 +124,9 @@ class ModalRunner:
         errand = self._errand(parsed, READING, content)
         earlier = await self._calls.taken_up(errand)
         if earlier is not None:
-            read = await self._whole(parsed, earlier)
-            if read is not None:
-                return read
+            job_result = await self._whole(parsed, earlier)
+            if job_result is not None:
+                return job_result
         known = await self._share.known(parsed)
         order = replace(
             self._order(parsed, content),
@@ -134,11 +134,11 @@ class ModalRunner:
             texts=frozenset(str(text) for text in known.texts),
         )
         body = await asyncio.to_thread(encode_modal_order, order)
-        read = await self._whole(parsed, await self._calls.made(errand, body))
-        if read is None:
+        job_result = await self._whole(parsed, await self._calls.made(errand, body))
+        if job_result is None:
             await self._calls.drop(parsed.id, READING)
             raise errors.build_invalid_result_error(parsed.id)
-        return read
+        return job_result
 
     async def _asked(self, parsed: Document, order: ModalOrder) -> ModelAnswers:
         """Return what a language model said there; why nothing, where a call failed."""
@@ -146,8 +146,8 @@ class ModalRunner:
         try:
             body = await self._calls.taken_up(errand)
             if body is None:
-                sent = await asyncio.to_thread(encode_modal_order, order)
-                body = await self._calls.made(errand, sent)
+                thread = await asyncio.to_thread(encode_modal_order, order)
+                body = await self._calls.made(errand, thread)
             reply = await self._understood(parsed, ASKING, body)
         except RunnerUnavailable:
             raise

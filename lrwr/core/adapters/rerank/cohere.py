@@ -216,25 +216,27 @@ def _client(
     )
 
 
-def _failed(error: Exception, asked: HttpRequestInfo, now: float) -> ServiceCallError:
+def _failed(
+    error: Exception, http_request_info: HttpRequestInfo, now: float
+) -> ServiceCallError:
     """Say what an error of the client means, or of the libraries below it."""
     own = find_service_call_error(error)
     if own is not None:
         return own
     if isinstance(error, ApiError) and error.status_code is not None:
         if error.status_code < 300:
-            return build_invalid_response_error(asked)
+            return build_invalid_response_error(http_request_info)
         refusal = HttpErrorResponse(
             error.status_code, _words_of(error.body), error.headers or {}
         )
-        return translate_http_status(refusal, asked, now)
+        return translate_http_status(refusal, http_request_info, now)
     if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return build_timeout_error(asked)
+        return build_timeout_error(http_request_info)
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        return build_unreachable_error(asked)
+        return build_unreachable_error(http_request_info)
     if isinstance(error, httpx.TransportError):
-        return build_interrupted_error(asked)
-    return build_invalid_response_error(asked)
+        return build_interrupted_error(http_request_info)
+    return build_invalid_response_error(http_request_info)
 
 
 def _never_left(error: Exception) -> bool:
@@ -253,9 +255,9 @@ def _scores_of(reply: "V2RerankResponse", texts: int) -> list[float] | None:
     if not isinstance(results, list) or len(results) != texts:
         return None
     scores: dict[int, float] = {}
-    for one in results:
-        place = getattr(one, "index", None)
-        score = getattr(one, "relevance_score", None)
+    for result in results:
+        place = getattr(result, "index", None)
+        score = getattr(result, "relevance_score", None)
         if not isinstance(place, int) or not isinstance(score, int | float):
             return None
         if not 0 <= place < texts or not math.isfinite(score):

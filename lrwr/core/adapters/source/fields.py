@@ -45,8 +45,8 @@ def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
     """Read the fields that lrwr knows; what it cannot read becomes a warning."""
     warnings: list[str] = []
     kind = fields.get("type", "").strip()
-    known = _known_type(kind)
-    if kind and known is None:
+    document_type = _known_type(kind)
+    if kind and document_type is None:
         warnings.append(
             f"The front matter's type {kind[:40]!r} is unknown: it is one of "
             f"{', '.join(DocumentType)}."
@@ -57,7 +57,7 @@ def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
         warnings.append(f"The front matter's order {order[:40]!r} is not a number.")
     return DocumentMetadata(
         title=" ".join(fields.get("title", "").split()),
-        type=known,
+        type=document_type,
         order=place,
         chapter=parse_numeral(fields.get("chapter", "")),
         volume=parse_numeral(fields.get("volume", "")),

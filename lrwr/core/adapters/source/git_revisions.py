@@ -226,7 +226,7 @@ _TIMES = 'Say it as 2026-11-01, "2 days ago" or yesterday.'
 def _found() -> str:
     # Not one that lies in the folder where the command is run: see the top.
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    path = os.pathsep.join(one for one in folders if Path(one).is_absolute())
+    path = os.pathsep.join(folder for folder in folders if Path(folder).is_absolute())
     git = shutil.which("git", path=path)
     if git is None or not Path(git).is_absolute():
         raise NotFound(
@@ -297,9 +297,13 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
     parts = path.split("/")
     if not set(parts).isdisjoint({"", ".", ".."}) or Path(*parts).is_absolute():
         return False  # made by hand, to write where nothing should be written
-    whole = PurePosixPath(path)
+    pure_posix_path = PurePosixPath(path)
     return any(
-        whole == one or (whole.is_relative_to(one) and _is_read(whole.relative_to(one)))
+        pure_posix_path == one
+        or (
+            pure_posix_path.is_relative_to(one)
+            and _is_read(pure_posix_path.relative_to(one))
+        )
         for one in inside
     )
 

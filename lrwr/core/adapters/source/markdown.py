@@ -77,17 +77,17 @@ def _comments(text: str, start: int) -> tuple[tuple[Span, ...], list[int]]:
     if "%%" not in text and "<!--" not in text:
         return (), unclosed
     at, last = start, text.rfind("-->")
-    while found := _MARKS.search(text, at):
-        if found["fence"]:
-            at = _fence_end(text, found)
+    while match := _MARKS.search(text, at):
+        if match["fence"]:
+            at = _fence_end(text, match)
             continue
-        is_html = found["html"] is not None
-        end = _html_end(text, found, last) if is_html else _percent_end(text, found)
+        is_html = match["html"] is not None
+        end = _html_end(text, match, last) if is_html else _percent_end(text, match)
         if end is None:
-            unclosed.append(found.start())
-            at = found.end()
+            unclosed.append(match.start())
+            at = match.end()
         else:
-            notes.append(Span(found.start(), end))
+            notes.append(Span(match.start(), end))
             at = end
     return tuple(notes), unclosed
 
@@ -161,14 +161,14 @@ class _MarkdownPage:
 
     def spoken_headings(self) -> tuple[Heading, ...]:
         """Return headings that only their words mark; for a text with no others."""
-        found = find_unmarked_headings(find_text_blocks(self._bare))
+        unmarked_headings = find_unmarked_headings(find_text_blocks(self._bare))
         return tuple(
             Heading(
                 self._row_span(self._row(h.span.start), self._row(h.span.end - 1) + 1),
                 h.level,
                 h.title,
             )
-            for h in found
+            for h in unmarked_headings
         )
 
     def _row(self, at: int) -> int:

@@ -111,15 +111,19 @@ def _document(
     document: DocumentId, kind: DocumentFormat, layout: DocumentLayout
 ) -> Document:
     path = PurePosixPath(document)
-    said = parse_document_metadata(layout.fields)
-    document_type = said.type or infer_type_from_folder(path) or DocumentType.SCENE
+    document_metadata = parse_document_metadata(layout.fields)
+    document_type = (
+        document_metadata.type or infer_type_from_folder(path) or DocumentType.SCENE
+    )
     is_story = document_type is DocumentType.SCENE
-    sections_count = is_story and said.chapter is None and not path.stem[:1].isdigit()
+    sections_count = (
+        is_story and document_metadata.chapter is None and not path.stem[:1].isdigit()
+    )
     structure = ChapterFinder(layout, sections_count=sections_count)
     chapters = structure.chapters() if is_story else structure.whole()
-    title = _title(path, said, structure, chapters)
+    title = _title(path, document_metadata, structure, chapters)
     if is_story:
-        chapters = _placed(chapters, path, said)
+        chapters = _placed(chapters, path, document_metadata)
     return Document(
         id=document,
         format=kind,
@@ -129,9 +133,13 @@ def _document(
         lines=layout.lines,
         chapters=_named(chapters, title, is_story=is_story),
         notes=layout.notes,
-        order=said.order,
+        order=document_metadata.order,
         words=_words(layout.text, chapters),
-        warnings=(*layout.warnings, *said.warnings, *_emptiness(layout.text)),
+        warnings=(
+            *layout.warnings,
+            *document_metadata.warnings,
+            *_emptiness(layout.text),
+        ),
         fields=layout.fields,
     )
 
@@ -142,7 +150,7 @@ def _emptiness(text: str) -> tuple[str, ...]:
 
 def _title(
     path: PurePosixPath,
-    said: DocumentMetadata,
+    document_metadata: DocumentMetadata,
     structure: ChapterFinder,
     chapters: tuple[Chapter, ...],
 ) -> str:
@@ -150,8 +158,8 @@ def _title(
 
     The first of several chapters does not name the whole.
     """
-    if said.title:
-        return said.title
+    if document_metadata.title:
+        return document_metadata.title
     first = structure.first_heading()
     if first and first.level <= 1:
         names_part = first.kind is not HeadingKind.OTHER or (
@@ -163,12 +171,14 @@ def _title(
 
 
 def _placed(
-    chapters: tuple[Chapter, ...], path: PurePosixPath, said: DocumentMetadata
+    chapters: tuple[Chapter, ...],
+    path: PurePosixPath,
+    document_metadata: DocumentMetadata,
 ) -> tuple[Chapter, ...]:
     """Number chapters by the front matter, or by the file's name where they do not."""
     name = parse_heading(derive_words_from_file_name(path.stem))
     volume = name.volume if name.kind is HeadingKind.CHAPTER else None
-    volume = volume if said.volume is None else said.volume
+    volume = volume if document_metadata.volume is None else document_metadata.volume
     chapters = tuple(
         replace(c, volume=volume) if c.volume is None and not c.opening else c
         for c in chapters
@@ -177,8 +187,8 @@ def _placed(
         return chapters
     only = chapters[0]
     heading = parse_heading(only.title).kind
-    if said.chapter is not None:
-        return (replace(only, number=said.chapter, opening=False),)
+    if document_metadata.chapter is not None:
+        return (replace(only, number=document_metadata.chapter, opening=False),)
     if (
         heading is HeadingKind.OTHER
         and only.number is None

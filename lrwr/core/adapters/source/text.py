@@ -31,9 +31,9 @@ def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
 
 def find_text_blocks(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the stretches of lines between empty lines, trimmed."""
-    for found in re.finditer(r"\S[^\n]*(?:\n[ \t]*\S[^\n]*)*", text):
-        block = found[0].rstrip()
-        yield Span(found.start(), found.start() + len(block)), block
+    for match in re.finditer(r"\S[^\n]*(?:\n[ \t]*\S[^\n]*)*", text):
+        block = match[0].rstrip()
+        yield Span(match.start(), match.start() + len(block)), block
 
 
 def _line_from(text: str, at: int) -> Span:

@@ -116,7 +116,7 @@ class LangSmithExperimentLog:
     ) -> None:
         about, now = self._connection, self._clock.today()
         dataset = compute_dataset_id(golden, texts=about.texts)
-        longest = max((one.seconds for one in experiment.results), default=0.0)
+        longest = max((result.seconds for result in experiment.results), default=0.0)
         session = build_session_row(experiment, dataset, about.project, now - longest)
         runs = build_experiment_runs(experiment, golden, texts=about.texts, now=now)
         own = str(session["id"])

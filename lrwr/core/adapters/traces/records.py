@@ -66,16 +66,16 @@ def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmith
     dataset = compute_dataset_id(golden, texts=texts)
     rows: list[LangSmithRow] = [
         {
-            "id": str(_example_id(dataset, one.number)),
+            "id": str(_example_id(dataset, example.number)),
             "dataset_id": str(dataset),
             "inputs": {
-                "number": one.number,
-                **select_sendable_texts(one.inputs, texts=texts),
+                "number": example.number,
+                **select_sendable_texts(example.inputs, texts=texts),
             },
-            "outputs": select_sendable_texts(one.outputs, texts=texts),
-            "metadata": dict(one.facts),
+            "outputs": select_sendable_texts(example.outputs, texts=texts),
+            "metadata": dict(example.facts),
         }
-        for one in golden.examples
+        for example in golden.examples
     ]
     return {str(row["id"]): row for row in rows}
 

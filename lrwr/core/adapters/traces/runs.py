@@ -66,7 +66,7 @@ def _runs(
         yield from _runs(step, project, thread, texts=texts, within=run)
 
 
-def select_sendable_texts(said: TraceTexts, *, texts: bool) -> dict[str, object]:
+def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, object]:
     """Return words as they are sent: none at all unless `texts`."""
     if not texts:
         return {}
@@ -74,7 +74,7 @@ def select_sendable_texts(said: TraceTexts, *, texts: bool) -> dict[str, object]
         name: replace_unsendable_characters(text)
         if isinstance(text, str)
         else [*map(replace_unsendable_characters, text)]
-        for name, text in said.items()
+        for name, text in trace_texts.items()
     }
 
 

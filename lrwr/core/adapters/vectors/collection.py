@@ -161,12 +161,13 @@ class QdrantCollection:
         """Return the best points, and all that score as well as the last of them."""
         asked = limit + _MORE
         while True:
-            found = await self._queried(query.tolist(), bounds, asked)
+            scored_points = await self._queried(query.tolist(), bounds, asked)
             if (
-                len(found) < asked
-                or found[-1].score < found[limit - 1].score - COSINE_TOLERANCE
+                len(scored_points) < asked
+                or scored_points[-1].score
+                < scored_points[limit - 1].score - COSINE_TOLERANCE
             ):
-                return found
+                return scored_points
             asked *= 2
 
     async def _queried(

@@ -207,8 +207,8 @@ class QdrantCollectionIndex:
         if limit < 1:
             return []
         at = await self._somewhere()
-        found = self._collection.nearest(query, scope, limit, at.mark)
-        return await self._unless_missing(found)
+        scored_chunks = self._collection.nearest(query, scope, limit, at.mark)
+        return await self._unless_missing(scored_chunks)
 
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
@@ -244,24 +244,27 @@ class QdrantCollectionIndex:
 
     async def _followed(self, epoch: str) -> int:
         mark = self._marked() or self._new_mark()
-        there = await self._collection.cursor()
-        if there is None or (there.mark, there.epoch) != (mark, epoch):
-            there = QdrantCursor(mark, epoch, 0)
-            await self._collection.make(there)
+        qdrant_cursor = await self._collection.cursor()
+        if qdrant_cursor is None or (qdrant_cursor.mark, qdrant_cursor.epoch) != (
+            mark,
+            epoch,
+        ):
+            qdrant_cursor = QdrantCursor(mark, epoch, 0)
+            await self._collection.make(qdrant_cursor)
 
         async def apply(page: Sequence[ChunkChange]) -> None:
             now = QdrantCursor(mark, epoch, page[-1].seq)
             await self._collection.apply(page, now)
             self._at = now
 
-        self._at = there
+        self._at = qdrant_cursor
         try:
             return await apply_change_feed(
                 self._feed,
                 self._pipeline,
                 self._space,
                 apply,
-                after=there.seq,
+                after=qdrant_cursor.seq,
                 limit=self._collection.page,
             )
         except BaseException:

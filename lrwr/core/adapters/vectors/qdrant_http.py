@@ -298,7 +298,7 @@ async def list_lrwr_collections(wire: QdrantHttpClient) -> list[str]:
         ServiceUnavailable: The server did not answer, or does not let this key see.
     """
     listed = await wire.ask(lambda client: client.get_collections())
-    names = (one.name for one in listed.collections)
+    names = (collection.name for collection in listed.collections)
     return sorted(name for name in names if is_lrwr_collection(name))
 
 

@@ -74,7 +74,9 @@ def _shortened(text: str, sentences: SentenceSplitter) -> str:
     """Return whole sentences of at most `MAX_PAGE_TEXT_CHARS` characters; a long one is cut."""
     if len(text) <= MAX_PAGE_TEXT_CHARS:
         return text
-    fitting = [one.end for one in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][:-1]
+    fitting = [planted.end for planted in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][
+        :-1
+    ]
     return text[: fitting[-1]] if fitting else _cut(text, MAX_PAGE_TEXT_CHARS)
 
 

@@ -57,11 +57,11 @@ def gather_context(
     plan: QuestionPlan,
     resolved: Sequence[ResolvedEntity],
     bible: Bible,
-    found: SearchResult,
+    search_result: SearchResult,
 ) -> RetrievalResult:
     """Return what the chosen sources hold for `question`; nothing of the others.
 
-    `bible` and `found` are bounded by the question's horizon. Where the question goes
+    `bible` and `search_result` are bounded by the question's horizon. Where the question goes
     by what its character witnessed, all else is left out.
     """
     people = _named(
@@ -73,69 +73,79 @@ def gather_context(
     wanted = {choice.intention for choice in plan.choices}
     chapters = parse_chapter_numbers(question.text)
     moments = _moments(question, plan, people, resolved, bible)
-    scenes = _scenes(question, wanted, resolved, bible, found)
+    scenes = _scenes(question, wanted, resolved, bible, search_result)
     result = RetrievalResult(
         character_profiles=_profiles(question, plan, resolved, bible),
-        ranked_chunks=_passages(plan, chapters, found, known=bool(moments or scenes)),
+        ranked_chunks=_passages(
+            plan, chapters, search_result, known=bool(moments or scenes)
+        ),
         world=_world(resolved, bible),
         moments=moments,
         relations=_relations(wanted, people, bible),
         scenes=scenes,
         gaps=_gaps(question, plan, wanted, resolved, people, bible),
         lines=_lines(question, plan, people, bible),
-        unknown=_unknown(question, found),
-        low_confidence=found.low_confidence,
-        remarks=(*plan.remarks, *found.remarks),
+        unknown=_unknown(question, search_result),
+        low_confidence=search_result.low_confidence,
+        remarks=(*plan.remarks, *search_result.remarks),
     )
     if question.witnessed and question.character:
         return WitnessFilter(question.character, bible).bounded(result)
     return result
 
 
-def _unknown(question: TurnQuestion, found: SearchResult) -> tuple[str, ...]:
+def _unknown(question: TurnQuestion, search_result: SearchResult) -> tuple[str, ...]:
     """Return the words that nothing holds; a chapter's number is none of them."""
-    told = find_chapter_words(question.text)
-    return tuple(one for one in found.unknown if one not in told)
+    chapter_words = find_chapter_words(question.text)
+    return tuple(one for one in search_result.unknown if one not in chapter_words)
 
 
 def _passages(
-    plan: QuestionPlan, chapters: frozenset[int], found: SearchResult, *, known: bool
+    plan: QuestionPlan,
+    chapters: frozenset[int],
+    search_result: SearchResult,
+    *,
+    known: bool,
 ) -> tuple[Passage, ...]:
     """Return passages of the chapters asked about, and of notes first if asked for.
 
     `known` says that something of those chapters is known besides.
     """
-    inside = tuple(one for one in found.passages if one.chapter in chapters)
+    inside = tuple(
+        passage for passage in search_result.passages if passage.chapter in chapters
+    )
     if chapters and (inside or known):
         return inside
     if AnswerSource.NOTES in plan.sources:
-        return tuple(sorted(found.passages, key=lambda one: one.chapter is not None))
-    return found.passages
+        return tuple(
+            sorted(search_result.passages, key=lambda one: one.chapter is not None)
+        )
+    return search_result.passages
 
 
 def _scenes(
     question: TurnQuestion,
-    wanted: set[SourceIntention],
+    source_intentions: set[SourceIntention],
     resolved: Sequence[ResolvedEntity],
     bible: Bible,
-    found: SearchResult,
+    search_result: SearchResult,
 ) -> tuple[SceneSummary, ...]:
     """Return scenes to recap, or those that somebody is asked to have been in."""
     chapters = parse_chapter_numbers(question.text)
-    inside = tuple(one for one in bible.scenes if one.chapter in chapters)
-    if SourceIntention.RECAP in wanted:
+    inside = tuple(scene for scene in bible.scenes if scene.chapter in chapters)
+    if SourceIntention.RECAP in source_intentions:
         return (
             inside[:MAX_GATHERED_SCENES]
             if inside
             else bible.scenes[-MAX_GATHERED_SCENES:]
         )
-    if SourceIntention.WHO_WAS_THERE not in wanted:
+    if SourceIntention.WHO_WAS_THERE not in source_intentions:
         return ()
     places = _QuestionPlaces(resolved, bible)
     there = inside or tuple(filter(places.title, bible.scenes))
-    scenes = there or _holding(found.passages[:SCENE_PASSAGES], bible.scenes)
+    scenes = there or _holding(search_result.passages[:SCENE_PASSAGES], bible.scenes)
     return tuple(
-        _with_those_present(one, bible) for one in scenes[:MAX_GATHERED_SCENES]
+        _with_those_present(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
     )
 
 
@@ -171,8 +181,8 @@ def _named(
     """Return the names of what was found in `sources`, each once, in order."""
     return {
         place.name: None
-        for one in resolved
-        for place in one.places
+        for resolved_entity in resolved
+        for place in resolved_entity.places
         if place.source in sources
     }
 
@@ -232,20 +242,22 @@ class _QuestionPlaces:
     """The things of the world that a question names, and which moments are at them."""
 
     def __init__(self, resolved: Sequence[ResolvedEntity], bible: Bible) -> None:
-        named = {one.entity.name for one in resolved}
+        named = {resolved_entity.entity.name for resolved_entity in resolved}
         elements = [one for one in bible.world if one.name in named]
-        self._keys = [normalize_element_name(one.name) for one in elements]
+        self._keys = [normalize_element_name(element.name) for element in elements]
         self._scenes = {
             (words.document, words.scene)
-            for one in elements
+            for element in elements
             for claim in (
-                *one.element_types, *one.descriptions, *one.connected_characters
+                *element.element_types, *element.descriptions, *element.connected_characters
             )
             for words in claim.evidence
             if words.scene is not None
         }  # fmt: skip
         self._people = {
-            claim.value for one in elements for claim in one.connected_characters
+            claim.value
+            for element in elements
+            for claim in element.connected_characters
         }
 
     def title(self, scene: SceneSummary) -> bool:
@@ -265,9 +277,9 @@ class _QuestionPlaces:
 
 
 def _relations(
-    wanted: set[SourceIntention], people: dict[str, None], bible: Bible
+    source_intentions: set[SourceIntention], people: dict[str, None], bible: Bible
 ) -> tuple[CharacterRelation, ...]:
-    if SourceIntention.RELATIONSHIPS not in wanted:
+    if SourceIntention.RELATIONSHIPS not in source_intentions:
         return ()
     return tuple(
         relation
@@ -279,13 +291,14 @@ def _relations(
 def _gaps(
     question: TurnQuestion,
     plan: QuestionPlan,
-    wanted: set[SourceIntention],
+    source_intentions: set[SourceIntention],
     resolved: Sequence[ResolvedEntity],
     people: dict[str, None],
     bible: Bible,
 ) -> tuple[Gap, ...]:
     asked = (
-        SourceIntention.OPEN_QUESTION in wanted or plan.intent is AnswerIntent.GAP_PROBE
+        SourceIntention.OPEN_QUESTION in source_intentions
+        or plan.intent is AnswerIntent.GAP_PROBE
     )
     words = _stems(question.text)
     names = (
@@ -340,8 +353,15 @@ def _lines(
 
 def _doing(role: AppearanceRole, question: TurnQuestion, bible: Bible) -> set[str]:
     """Return who speaks in a question about saying, or is spoken to; never its topic."""
-    asked = find_question_characters(question.text, extract_visible_cast(bible))
-    return {who for one in asked if one.role is role for who in one.people}
+    question_characters = find_question_characters(
+        question.text, extract_visible_cast(bible)
+    )
+    return {
+        person
+        for one in question_characters
+        if one.role is role
+        for person in one.people
+    }
 
 
 def _best(

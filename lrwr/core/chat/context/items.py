@@ -170,20 +170,20 @@ def is_sure(evidence: TextEvidence) -> bool:
 
 def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
     """Return all that was found but passages, each thing once, in the order found."""
-    found: list[ContextItem] = []
+    context_items: list[ContextItem] = []
     for profile in result.character_profiles:
-        found.extend(_of_character(profile))
+        context_items.extend(_of_character(profile))
     related = (r for p in result.character_profiles for r in p.relationships)
-    found.extend(_relation(one) for one in (*related, *result.relations))
+    context_items.extend(_relation(one) for one in (*related, *result.relations))
     for element in result.world:
-        found.extend(_of_element(element))
-    found.extend(map(_moment, result.moments))
+        context_items.extend(_of_element(element))
+    context_items.extend(map(_moment, result.moments))
     for scene in result.scenes:
-        found.extend(_of_scene(scene))
+        context_items.extend(_of_scene(scene))
     for gap in result.gaps:
-        found.extend(_of_gap(gap))
-    found.extend(map(build_quote_item, result.lines))
-    return list(dict.fromkeys(found))
+        context_items.extend(_of_gap(gap))
+    context_items.extend(map(build_quote_item, result.lines))
+    return list(dict.fromkeys(context_items))
 
 
 def map_intentions_to_facets(
@@ -191,7 +191,7 @@ def map_intentions_to_facets(
 ) -> frozenset[StoryFacet]:
     """Return the facets that `intentions` ask for."""
     nothing: frozenset[StoryFacet] = frozenset()
-    return nothing.union(*(FACETS.get(one, nothing) for one in intentions))
+    return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
 
 def build_quote_item(quote: AttributedQuote) -> ContextItem:

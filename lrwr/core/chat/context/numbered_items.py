@@ -73,7 +73,7 @@ class NumberedMaterial:
     @property
     def decided(self) -> tuple[str, ...]:
         """What has no number: decided by the writer, or left open without a hint."""
-        return tuple(one.piece.told for one in self.entries if not one.numbers)
+        return tuple(entry.piece.told for entry in self.entries if not entry.numbers)
 
 
 async def load_result_texts(
@@ -161,15 +161,15 @@ class _MaterialBudget:
     def take_passage(self, passage: Passage, words: WordWeights) -> bool:
         """Take in a passage, whole or in part; say whether it was whole."""
         chunk = passage.chunk
-        whole = self._numbering.stands(
+        citation = self._numbering.stands(
             chunk.document, chunk.span, chunk.text, passage.chapter
         )
-        if whole is None:
+        if citation is None:
             return True
-        if self._pay("", [whole], 0):
-            self._passages.append(self._numbering.number(whole))
+        if self._pay("", [citation], 0):
+            self._passages.append(self._numbering.number(citation))
             return True
-        part = self._part(whole, words)
+        part = self._part(citation, words)
         if part is not None and self._pay("", [part], 0):
             self._passages.append(self._numbering.number(part))
         return False
@@ -180,8 +180,10 @@ class _MaterialBudget:
             tuple(self._entries), tuple(self._passages), self._numbering.citations
         )
 
-    def _pay(self, told: str, found: Sequence[Citation], held: int) -> bool:
-        new = {(c.document, c.span): c for c in found if not self._numbering.knows(c)}
+    def _pay(self, told: str, citations: Sequence[Citation], held: int) -> bool:
+        new = {
+            (c.document, c.span): c for c in citations if not self._numbering.knows(c)
+        }
         cost = (
             ITEM_OVERHEAD_TOKENS
             + estimate_material_tokens(told)
@@ -192,12 +194,12 @@ class _MaterialBudget:
         self._left -= cost
         return True
 
-    def _part(self, whole: Citation, words: WordWeights) -> Citation | None:
+    def _part(self, citation: Citation, words: WordWeights) -> Citation | None:
         room = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
         if room < MIN_CUT_PASSAGE_CHARS:
             return None
-        start, end = select_excerpt(whole.text, words, self._sentences, limit=room)
-        span = Span(whole.span.start + start, whole.span.start + end)
+        start, end = select_excerpt(citation.text, words, self._sentences, limit=room)
+        span = Span(citation.span.start + start, citation.span.start + end)
         return self._numbering.stands(
-            whole.document, span, whole.text[start:end], whole.chapter
+            citation.document, span, citation.text[start:end], citation.chapter
         )

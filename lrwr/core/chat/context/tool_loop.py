@@ -112,11 +112,11 @@ class _LookupState:
         self.passages = list(self.first)
         self.shown = list(range(len(self.first)))
 
-    def add(self, step: LookupStep, found: Sequence[Passage]) -> None:
+    def add(self, step: LookupStep, passages: Sequence[Passage]) -> None:
         """Lay down what a step found, on top; known passages keep their numbers."""
         places = {one.chunk.id: place for place, one in enumerate(self.passages)}
         laid = []
-        for passage in found:
+        for passage in passages:
             place = places.setdefault(passage.chunk.id, len(self.passages))
             if place == len(self.passages):
                 self.passages.append(passage)
@@ -144,10 +144,10 @@ class _LookupState:
         """Return the passages in the order that the model gives them, if it does."""
         kept = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept, *range(len(self.passages))))
-        known: set[ChunkId] = {passage.chunk.id for passage in self.first}
+        chunk_ids: set[ChunkId] = {passage.chunk.id for passage in self.first}
         return LookupResult(
             passages=tuple(self.passages[place] for place in order),
-            new=any(self.passages[place].chunk.id not in known for place in kept),
+            new=any(self.passages[place].chunk.id not in chunk_ids for place in kept),
             remarks=(remark,) if remark else (),
         )
 
@@ -178,7 +178,10 @@ async def _take(
             table.add(step, _cut(await hands.chapter(number), part))
         case ListChaptersStep():
             emit(TurnStageStarted("contents", "Looking at the table of contents"))
-            lines = [f"{one.number}. {one.title}".strip() for one in hands.contents()]
+            lines = [
+                f"{chapter_title.number}. {chapter_title.title}".strip()
+                for chapter_title in hands.contents()
+            ]
             table.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
             table.done[step] = _told(step)
         case FinishStep():

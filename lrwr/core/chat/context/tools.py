@@ -68,10 +68,10 @@ class BoundedLookupTools:
 
     def _known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
         return [
-            one
-            for one in passages
+            passage
+            for passage in passages
             if self._witness is None
-            or self._witness.knows(one.chunk.document, one.chunk.span)
+            or self._witness.knows(passage.chunk.document, passage.chunk.span)
         ]
 
 

@@ -94,7 +94,7 @@ async def stream_extractive_answer(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    told = _ExtractiveAnswer(
+    extractive_answer = _ExtractiveAnswer(
         question=question,
         plan=plan,
         result=result,
@@ -105,14 +105,14 @@ async def stream_extractive_answer(
             shelf.sentences,
         ),
     )
-    facets = map_intentions_to_facets(one.intention for one in plan.choices)
+    facets = map_intentions_to_facets(choice.intention for choice in plan.choices)
     if plan.intent is AnswerIntent.GAP_PROBE:
         facets |= {StoryFacet.GAP}
-    answer = told.analytical(facets, remark)
+    answer = extractive_answer.analytical(facets, remark)
     if plan.intent is AnswerIntent.SCENARIO:
-        answer = told.scenario(remark)
+        answer = extractive_answer.scenario(remark)
     elif find_answering_character(question, plan):
-        answer = told.in_character()
+        answer = extractive_answer.in_character()
     async with aclosing(answer):
         async for event in answer:
             yield event
@@ -234,11 +234,13 @@ class _ExtractiveAnswer:
         chooser = ItemSelector(
             collect_context_items(self.result), self.plan, self.result
         )
-        told: set[AnswerLine] = set()
+        answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
-            lines = [one for one in chooser.facts(part, facets) if one not in told]
-            told.update(lines)
+            lines = [
+                one for one in chooser.facts(part, facets) if one not in answer_lines
+            ]
+            answer_lines.update(lines)
             facts.append(lines)
         return facts
 
@@ -248,13 +250,13 @@ class _ExtractiveAnswer:
         """Return sentences for a part, more than its `limit`: some may be told."""
         if not limit:
             return []
-        sought = SentenceQuery(part.text, part.whole, part.worth)
+        sentence_query = SentenceQuery(part.text, part.whole, part.worth)
         passages = self.result.ranked_chunks
-        return await select_best_sentences(sought, passages, self.shelf, remark)
+        return await select_best_sentences(sentence_query, passages, self.shelf, remark)
 
     def _room_for_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
         """Return how many sentences are quoted: fewer, or none, where facts answer."""
-        asked = {one.intention for one in self.plan.choices}
+        asked = {choice.intention for choice in self.plan.choices}
         listed = asked & {SourceIntention.OPEN_QUESTION, SourceIntention.RECAP}
         facts = [piece for line in lines for piece in line]
         if facts and (listed or self._asks_what_is_open or _is_answered(part, facts)):
@@ -278,8 +280,10 @@ class _ExtractiveAnswer:
 
     def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[AnswerToken]:
         unheard = find_unknown_words(self.result)
-        told = format_not_found(self.question, unheard, silence, nearest=nearest)
-        return map(self.scribe.say, told)
+        not_found_text = format_not_found(
+            self.question, unheard, silence, nearest=nearest
+        )
+        return map(self.scribe.say, not_found_text)
 
 
 def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
@@ -287,8 +291,8 @@ def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
     if not part.words.weights:
         return len(facts) >= MIN_FACTS_FOR_DESCRIPTION
     return any(
-        part.words.coverage(one.label) > 0
-        or part.words.coverage(one.words) >= MIN_ANSWERED_COVERAGE
-        for one in facts
-        if one.facet is not StoryFacet.HAPPENED
+        part.words.coverage(fact.label) > 0
+        or part.words.coverage(fact.words) >= MIN_ANSWERED_COVERAGE
+        for fact in facts
+        if fact.facet is not StoryFacet.HAPPENED
     )

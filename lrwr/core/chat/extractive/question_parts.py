@@ -53,7 +53,7 @@ _KINDS = tuple(
 def score_answer_type(question: str, sentence: str) -> float:
     """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
     kinds = (told for asked, told in _KINDS if asked.search(question))
-    return ANSWER_TYPE_FACTOR if any(told.search(sentence) for told in kinds) else 1.0
+    return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
 
 
 _ASKING = (
@@ -163,11 +163,13 @@ async def split_question_parts(
         own = find_profiles_in_text(text, result.character_profiles)
         people = own or (parts[-1].people if parts else frozenset())
         whole = " ".join((strip_request_phrase(text), *(() if own else pointed)))
-        asked = extract_question_words(text, plan, result)
+        question_words = extract_question_words(text, plan, result)
         parts.append(
             QuestionPart(
                 text=whole,
-                words=await weigh_question_words([*asked, *_meant(asked)], shelf),
+                words=await weigh_question_words(
+                    [*question_words, *_meant(question_words)], shelf
+                ),
                 whole=await weigh_question_words(extract_content_words(whole), shelf),
                 people=people,
                 is_of_something=bool(people or _entities_in(text, plan)),
@@ -232,18 +234,19 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
     """Return the chapters that a question asks about by their numbers."""
     named = _NUMBERS.split("|")
     numbers = (
-        found["number"].lower()
-        for found in _CHAPTER.finditer(text)
-        if not found["beyond"]
+        match["number"].lower()
+        for match in _CHAPTER.finditer(text)
+        if not match["beyond"]
     )
     return frozenset(
-        int(one) if one.isdecimal() else named.index(one) + 1 for one in numbers
+        int(number) if number.isdecimal() else named.index(number) + 1
+        for number in numbers
     )
 
 
 def find_chapter_words(text: str) -> list[str]:
     """Return the words by which `text` names chapters: no text has to hold them."""
-    told = " ".join(one["whole"] for one in _CHAPTER.finditer(text))
+    told = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
     return extract_content_words(told)
 
 
@@ -253,11 +256,11 @@ def find_profiles_in_text(
     """Return whom of `people` a text names, by any form of their names."""
     words = set(extract_content_words(text))
     return frozenset(
-        one.name
-        for one in people
+        person.name
+        for person in people
         if any(
             words.issuperset(extract_content_words(form))
-            for form in iter_profile_names(one)
+            for form in iter_profile_names(person)
         )
     )
 
@@ -274,7 +277,9 @@ def _forms_of(
     """Return for each of `people` every name that they go by."""
     profiles = result.character_profiles
     return tuple(
-        tuple(iter_profile_names(one)) for one in profiles if one.name in people
+        tuple(iter_profile_names(profile))
+        for profile in profiles
+        if profile.name in people
     )
 
 
@@ -300,4 +305,6 @@ def _pointed_at(
     """Return whom a question means that names nobody."""
     if find_profiles_in_text(question.text, result.character_profiles):
         return ()
-    return [one.name for one in plan.entities if one.name != question.character]
+    return [
+        entity.name for entity in plan.entities if entity.name != question.character
+    ]

@@ -96,11 +96,11 @@ class ItemSelector:
         self._people = result.character_profiles
         self._unknown = frozenset(result.unknown)
         if SourceIntention.AUTHOR_INTENT in self._asked:
-            pieces = [one for one in pieces if _is_writers(one)]
+            pieces = [piece for piece in pieces if _is_writers(piece)]
         self._pieces = _without_scraps(pieces)
         self._forms = {
-            one.name: " ".join(iter_profile_names(one))
-            for one in result.character_profiles
+            character_profile.name: " ".join(iter_profile_names(character_profile))
+            for character_profile in result.character_profiles
         }
 
     def facts(
@@ -112,17 +112,17 @@ class ItemSelector:
         what happened, nor anything else where the text never has those words.
         """
         own = [
-            one
-            for one in self._between(part)
-            if one.facet in facets
-            and (part.says or one.facet is not StoryFacet.LINE)
-            and part.is_about((one.about,), self._forms)
-            and self._may_answer(part, one)
+            context_item
+            for context_item in self._between(part)
+            if context_item.facet in facets
+            and (part.says or context_item.facet is not StoryFacet.LINE)
+            and part.is_about((context_item.about,), self._forms)
+            and self._may_answer(part, context_item)
         ]
         unheard = self._unknown.intersection(part.words.weights)
         least = MIN_ITEM_FIT if unheard and not self._played else 0.0
-        kept = set(self._fitting(part, own, least))
-        chosen = [one for one in own if one in kept]
+        context_items = set(self._fitting(part, own, least))
+        chosen = [one for one in own if one in context_items]
         return _few(list(_in_lines(_without_repeats(chosen))))
 
     def lines(
@@ -142,9 +142,9 @@ class ItemSelector:
         if len(part.people) < 2:
             return self._pieces
         return [
-            one
-            for one in self._pieces
-            if one.facet is not StoryFacet.RELATION or _joins(one, part.people)
+            piece
+            for piece in self._pieces
+            if piece.facet is not StoryFacet.RELATION or _joins(piece, part.people)
         ]
 
     def _may_answer(self, part: QuestionPart, piece: ContextItem) -> bool:
@@ -179,19 +179,23 @@ class ItemSelector:
         scored: list[_ScoredItem] = []
         turns: Counter[StoryFacet] = Counter()
         best: dict[StoryFacet, float] = {}
-        for one in pieces:
-            fit = self._fit(part, one)
-            scored.append(_ScoredItem(one, fit, turns[one.facet]))
-            turns[one.facet] += 1
-            best[one.facet] = max(fit, best.get(one.facet, 0.0))
+        for piece in pieces:
+            fit = self._fit(part, piece)
+            scored.append(_ScoredItem(piece, fit, turns[piece.facet]))
+            turns[piece.facet] += 1
+            best[piece.facet] = max(fit, best.get(piece.facet, 0.0))
         any_fits = max(best.values(), default=0.0) > 0
         near = [
-            one
-            for one in scored
-            if one.piece.facet in _GATHERED
+            scored_item
+            for scored_item in scored
+            if scored_item.piece.facet in _GATHERED
             or (
-                one.fit >= max(least, MIN_RELATIVE_QUOTE_SCORE * best[one.piece.facet])
-                and (one.fit > 0 or self._counts_without(part, one.piece, any_fits))
+                scored_item.fit
+                >= max(least, MIN_RELATIVE_QUOTE_SCORE * best[scored_item.piece.facet])
+                and (
+                    scored_item.fit > 0
+                    or self._counts_without(part, scored_item.piece, any_fits)
+                )
             )
         ]
         return [one.piece for one in sorted(near, key=lambda one: one.order)]
@@ -211,7 +215,9 @@ class ItemSelector:
 def _few(lines: Sequence[tuple[ContextItem, ...]]) -> list[tuple[ContextItem, ...]]:
     """Return the first lines, of what somebody says fewer."""
     pieces = [line[0] for line in lines]
-    guessed = set(_guessed([one for one in pieces if one.facet is StoryFacet.LINE]))
+    guessed = set(
+        _guessed([piece for piece in pieces if piece.facet is StoryFacet.LINE])
+    )
     lines = [line for line in lines if line[0] not in guessed]
     late = [
         line
@@ -265,19 +271,23 @@ def _line_of(piece: ContextItem, number: int) -> object:
 
 def _without_repeats(pieces: Sequence[ContextItem]) -> list[ContextItem]:
     """Leave out what is said of somebody, word for word, in a whole sentence too."""
-    whole = [one for one in pieces if one.label in ("", UNNAMED)]
+    whole = [piece for piece in pieces if piece.label in ("", UNNAMED)]
     return [
-        one
-        for one in pieces
-        if one in whole or one.decided or not any(_says(o, one) for o in whole)
+        piece
+        for piece in pieces
+        if piece in whole or piece.decided or not any(_says(o, piece) for o in whole)
     ]
 
 
-def _says(whole: ContextItem, part: ContextItem) -> bool:
+def _says(context_item: ContextItem, part: ContextItem) -> bool:
     """Say whether a fact stands in another about the same, word for word."""
     words = f" {' '.join(_words(part.says))} "
-    same = whole.about == part.about and whole.facet is part.facet
-    return same and words.strip() != "" and words in f" {' '.join(_words(whole.says))} "
+    same = context_item.about == part.about and context_item.facet is part.facet
+    return (
+        same
+        and words.strip() != ""
+        and words in f" {' '.join(_words(context_item.says))} "
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -286,11 +296,11 @@ def _words(text: str) -> list[str]:
 
 def _without_scraps(pieces: Sequence[ContextItem]) -> list[ContextItem]:
     """Return `pieces` without lines of a word or two, unless all lines are such."""
-    lines = [one for one in pieces if one.facet is StoryFacet.LINE]
-    scraps = {one for one in lines if len(one.words.split()) < MIN_QUOTE_WORDS}
+    lines = [piece for piece in pieces if piece.facet is StoryFacet.LINE]
+    scraps = {line for line in lines if len(line.words.split()) < MIN_QUOTE_WORDS}
     if len(scraps) == len(lines):
         return list(pieces)
-    return [one for one in pieces if one not in scraps]
+    return [piece for piece in pieces if piece not in scraps]
 
 
 def _joins(piece: ContextItem, people: frozenset[str]) -> bool:

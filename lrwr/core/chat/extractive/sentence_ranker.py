@@ -104,7 +104,7 @@ async def weigh_question_words(
 
 
 async def select_best_sentences(
-    sought: SentenceQuery,
+    sentence_query: SentenceQuery,
     passages: Sequence[Passage],
     shelf: PassageSource,
     remark: RemarkCallback,
@@ -114,8 +114,10 @@ async def select_best_sentences(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    told = _sentences_of(passages[:MAX_PASSAGES_READ], sought.weights, shelf.sentences)
-    scored = await _scored(sought, told, shelf.reranker, remark)
+    scored_sentences = _sentences_of(
+        passages[:MAX_PASSAGES_READ], sentence_query.weights, shelf.sentences
+    )
+    scored = await _scored(sentence_query, scored_sentences, shelf.reranker, remark)
     grown = _grown(_chosen(scored), shelf.sentences)
     return await _verified(grown, shelf.store)
 
@@ -152,7 +154,7 @@ def _sentences_of(
 
 
 async def _scored(
-    sought: SentenceQuery,
+    sentence_query: SentenceQuery,
     told: Sequence[_ScoredSentence],
     reranker: Reranker | None,
     remark: RemarkCallback,
@@ -160,14 +162,18 @@ async def _scored(
     own = [sentence.share for sentence in told]
     if reranker is not None and told:
         try:
-            own = await reranker.rerank(sought.question, [s.text for s in told])
+            own = await reranker.rerank(sentence_query.question, [s.text for s in told])
         except ServiceUnavailable as error:
             remark(f"Sentences were chosen by their words alone. {error}")
     own, ranks = _spread(own), _spread([s.passage.score for s in told])
     pairs = zip(own, ranks, told, strict=True)
     scored = [
         (
-            _worth(SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank, one, sought),
+            _worth(
+                SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank,
+                one,
+                sentence_query,
+            ),
             one,
         )
         for mine, rank, one in pairs
@@ -175,17 +181,19 @@ async def _scored(
     return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _worth(score: float, sentence: _ScoredSentence, sought: SentenceQuery) -> float:
+def _worth(
+    score: float, sentence: _ScoredSentence, sentence_query: SentenceQuery
+) -> float:
     back = QUESTION_SENTENCE_FACTOR if _QUESTION.search(sentence.text) else 1.0
-    return score * back * sought.worth(sentence.text)
+    return score * back * sentence_query.worth(sentence.text)
 
 
 def _grown(
-    chosen: Sequence[_ScoredSentence], sentences: SentenceSplitter
+    scored_sentences: Sequence[_ScoredSentence], sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
     """Let each sentence take in its neighbours, and drop what is quoted twice."""
     grown: list[_ScoredSentence] = []
-    for sentence in chosen:
+    for sentence in scored_sentences:
         chunk = sentence.passage.chunk
         at = sentence.span.start - chunk.span.start
         spans = _stretches(chunk.text, sentences)
@@ -199,11 +207,11 @@ def _grown(
 
 
 async def _verified(
-    chosen: Sequence[_ScoredSentence], store: PassageStore
+    scored_sentences: Sequence[_ScoredSentence], store: PassageStore
 ) -> list[SentenceQuote]:
     """Keep what stands in the document's text, character for character."""
     quotes = []
-    for sentence in chosen:
+    for sentence in scored_sentences:
         try:
             kept = await store.text(sentence.passage.chunk.document)
         except NotFound:  # taken away since it was found
@@ -219,12 +227,12 @@ async def _verified(
 def _stretches(text: str, sentences: SentenceSplitter) -> list[Span]:
     """Return the sentences, cut where an item of a list ends without a full stop."""
     spans: list[Span] = []
-    for whole in sentences(text):
-        start = whole.start
-        for found in _BREAK.finditer(text, whole.start, whole.end):
-            spans.append(Span(start, found.start()))
-            start = found.start() + 1
-        spans.append(Span(start, whole.end))
+    for planted in sentences(text):
+        start = planted.start
+        for match in _BREAK.finditer(text, planted.start, planted.end):
+            spans.append(Span(start, match.start()))
+            start = match.start() + 1
+        spans.append(Span(start, planted.end))
     return [span for span in spans if text[span.start : span.end].strip()]
 
 
@@ -255,8 +263,8 @@ def _joins(text: str, start: int, end: int) -> bool:
     )
 
 
-def _same(one: _ScoredSentence, other: _ScoredSentence) -> bool:
-    return one.passage.chunk.document == other.passage.chunk.document
+def _same(scored_sentence: _ScoredSentence, other: _ScoredSentence) -> bool:
+    return scored_sentence.passage.chunk.document == other.passage.chunk.document
 
 
 def _overlap(span: Span, other: _ScoredSentence) -> bool:

@@ -54,13 +54,13 @@ _LEAD = re.compile(r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60
 """The bold label that a line of a note begins with: `- **Values:**`."""
 
 
-def format_item(piece: ContextItem, found: Sequence[Citation]) -> str:
+def format_item(piece: ContextItem, citations: Sequence[Citation]) -> str:
     """Return a fact, and its words in quotation marks where they say more than it.
 
     What is not quoted has no marks of links and emphasis: the label of a link stands
     for it. What is quoted is verbatim.
     """
-    parts = (format_item_subject(piece), format_item_body(piece, found))
+    parts = (format_item_subject(piece), format_item_body(piece, citations))
     return ": ".join(filter(None, parts))
 
 
@@ -72,26 +72,26 @@ def format_item_subject(piece: ContextItem) -> str:
     return strip_note_markdown(", ".join(filter(None, named))).rstrip(" .:")
 
 
-def format_item_body(piece: ContextItem, found: Sequence[Citation]) -> str:
+def format_item_body(piece: ContextItem, citations: Sequence[Citation]) -> str:
     """Return what a fact says, without of whom, and its words where they say more."""
-    words = join_cited_words(found)
+    words = join_cited_words(citations)
     if piece.facet is StoryFacet.PRESENT:
         return strip_note_markdown(piece.says)
     if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
         return f"{strip_note_markdown(piece.label).rstrip(' .')} ({strip_note_markdown(piece.says)})"
     if not piece.says:
         return add_quotation_marks(words) if words else ""
-    told = strip_note_markdown(piece.says)
+    note_markdown = strip_note_markdown(piece.says)
     if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _is_said(piece, words):
-        return told
+        return note_markdown
     if _is_less(piece.says, words):
         return add_quotation_marks(words)
-    return f"{told} ({add_quotation_marks(words)})"
+    return f"{note_markdown} ({add_quotation_marks(words)})"
 
 
-def join_cited_words(found: Sequence[Citation]) -> str:
+def join_cited_words(citations: Sequence[Citation]) -> str:
     """Return cited words in one line."""
-    return " … ".join(flatten_markdown_quote(citation.text) for citation in found)
+    return " … ".join(flatten_markdown_quote(citation.text) for citation in citations)
 
 
 def add_quotation_marks(text: str) -> str:
@@ -151,7 +151,9 @@ class AnswerWriter:
 
     def facts(self, together: Sequence[ContextItem]) -> AnswerPieces:
         """Yield a line of facts of one kind, without those whose words are gone."""
-        standing = [(one, self._found(one)) for one in together]
+        standing = [
+            (context_item, self._found(context_item)) for context_item in together
+        ]
         standing = [(one, found) for one, found in standing if found or one.bare]
         if not standing:
             return
@@ -175,10 +177,10 @@ class AnswerWriter:
 
     def own(self, line: ContextItem, note: str = "") -> AnswerPieces:
         """Yield somebody's own words, and `note` after them."""
-        found = self._found(line)
-        if found:
-            yield from self._new(found)
-            numbered = [self._numbering.number(one) for one in found]
+        citations = self._found(line)
+        if citations:
+            yield from self._new(citations)
+            numbered = [self._numbering.number(one) for one in citations]
             parts = (
                 add_quotation_marks(join_cited_words(numbered)),
                 note,
@@ -199,24 +201,24 @@ class AnswerWriter:
     def _found(self, piece: ContextItem) -> list[Citation]:
         if piece.facet is not StoryFacet.PRESENT:
             evidence = piece.surest[:1]
-            return [one for e in evidence for one in self._cited(e)]
+            return [citation for e in evidence for citation in self._cited(e)]
         first = (next(self._cited(evidence), None) for evidence in piece.evidence)
         return [one for one in first if one is not None]
 
     def _cited(self, evidence: TextEvidence) -> Iterator[Citation]:
         return cite_evidence(evidence, self._numbering, self._sentences)
 
-    def _new(self, found: Sequence[Citation]) -> Iterator[PassageCited]:
-        for one in found:
-            if not self._numbering.knows(one):
-                yield PassageCited(self._numbering.number(one))
+    def _new(self, citations: Sequence[Citation]) -> Iterator[PassageCited]:
+        for citation in citations:
+            if not self._numbering.knows(citation):
+                yield PassageCited(self._numbering.number(citation))
 
     def _is_told(self, found: Citation) -> bool:
         told = {
             at
-            for one in self._numbering.citations
-            if one.document == found.document
-            for at in range(one.span.start, one.span.end)
+            for citation in self._numbering.citations
+            if citation.document == found.document
+            for at in range(citation.span.start, citation.span.end)
         }
         there = told.intersection(range(found.span.start, found.span.end))
         return 2 * len(there) >= len(found.span)
@@ -231,12 +233,12 @@ def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
     return told.rstrip(" ;")
 
 
-def _with_marks(piece: ContextItem, found: Sequence[Citation]) -> str:
-    return f"{format_item_body(piece, found)} {_marks(found)}".rstrip()
+def _with_marks(piece: ContextItem, citations: Sequence[Citation]) -> str:
+    return f"{format_item_body(piece, citations)} {_marks(citations)}".rstrip()
 
 
-def _marks(found: Sequence[Citation]) -> str:
-    numbers = dict.fromkeys(citation.number for citation in found)
+def _marks(citations: Sequence[Citation]) -> str:
+    numbers = dict.fromkeys(citation.number for citation in citations)
     return "".join(f"[{number}]" for number in numbers)
 
 
@@ -365,8 +367,8 @@ def build_gap_from_question(
         names = [entity.name for entity in plan.entities]
     about = question.character or (names[0] if len(names) == 1 else "")
     own = extract_content_words(about)
-    asked = extract_question_words(question.text, plan, result)
-    words = [word for word in asked if word not in own]
+    question_words = extract_question_words(question.text, plan, result)
+    words = [word for word in question_words if word not in own]
     return GapFlag(about, " ".join(words) or " ".join(question.text.split()))
 
 

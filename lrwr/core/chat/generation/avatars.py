@@ -63,10 +63,10 @@ class ExtractiveAvatar:
         citations: list[Citation] = []
         gaps: list[GapFlag] = []
         remarks: list[str] = []
-        told = stream_extractive_answer(
+        answer_event_stream = stream_extractive_answer(
             question, plan, result, self.shelf, remarks.append
         )
-        async with aclosing(told) as events:
+        async with aclosing(answer_event_stream) as events:
             async for event in events:
                 emit(event)
                 match event:

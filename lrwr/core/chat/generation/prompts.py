@@ -173,7 +173,7 @@ def list_fenced_texts(
 ) -> tuple[str, ...]:
     """Return every text that gets a fence: what its mark must not stand in."""
     told = (entry.piece.told for entry in material.entries)
-    cited = (_heading(one) + one.text for one in material.citations)
+    cited = (_heading(citation) + citation.text for citation in material.citations)
     return (*told, *cited, *map(_page, web), question.before)
 
 
@@ -181,14 +181,14 @@ def select_prompt_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebCitation, ...]:
     """Return the pages that a model is given: those that fit, each whole."""
-    told: list[WebCitation] = []
+    web_citations: list[WebCitation] = []
     left = WEB_BUDGET
     for page in number_web_pages(select_web_pages(question, result)):
         cost = estimate_material_tokens(_page(page))
         if cost <= left:
-            told.append(page)
+            web_citations.append(page)
             left -= cost
-    return tuple(told)
+    return tuple(web_citations)
 
 
 def describe_horizon(horizon: Horizon | None) -> str:
@@ -310,8 +310,8 @@ def collect_story_name_words(
     """
     profiles = result.character_profiles
     named = [
-        *(one.name for one in profiles),
-        *(form.name for one in profiles for form in one.aliases),
+        *(profile.name for profile in profiles),
+        *(form.name for profile in profiles for form in profile.aliases),
         *(entity.name for entity in plan.entities),
     ]
     words = {

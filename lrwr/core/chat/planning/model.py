@@ -97,14 +97,14 @@ class ModelPlanner:
 
     async def _half(
         self,
-        asked: Sequence[ChatMessage],
+        chat_messages: Sequence[ChatMessage],
         shape: ReplyShape,
         read: Callable[[str], T],
         otherwise: str,
     ) -> _PlannerReply[T]:
         try:
             async with asyncio.timeout(self._timeout):
-                return _PlannerReply(await self._filled(asked, shape, read))
+                return _PlannerReply(await self._filled(chat_messages, shape, read))
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
         except ServiceUnavailable as error:
@@ -114,14 +114,17 @@ class ModelPlanner:
         return _PlannerReply(None, f"{otherwise}: {why}.")
 
     async def _filled(
-        self, asked: Sequence[ChatMessage], shape: ReplyShape, read: Callable[[str], T]
+        self,
+        chat_messages: Sequence[ChatMessage],
+        shape: ReplyShape,
+        read: Callable[[str], T],
     ) -> T:
         """Return a reply as it was understood; one that was not is asked for again."""
-        first = await self._model.fill(asked, shape)
+        first = await self._model.fill(chat_messages, shape)
         try:
             return read(first.text)
         except MalformedReply as wrong:
-            again = build_planner_repair_messages(asked, first.text, str(wrong))
+            again = build_planner_repair_messages(chat_messages, first.text, str(wrong))
         second = await self._model.fill(again, shape)
         return read(second.text)
 
@@ -146,11 +149,15 @@ class ModelPlanner:
         )
 
 
-def _intent_in(mode: AnswerMode, said: AnswerIntent) -> AnswerIntent:
+def _intent_in(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
     """Return the intent; whether a character answers is the writer's to say."""
     if mode is AnswerMode.IN_CHARACTER:
         return AnswerIntent.IN_CHARACTER
-    return AnswerIntent.ANALYTICAL if said is AnswerIntent.IN_CHARACTER else said
+    return (
+        AnswerIntent.ANALYTICAL
+        if answer_intent is AnswerIntent.IN_CHARACTER
+        else answer_intent
+    )
 
 
 def _chosen(

@@ -69,12 +69,12 @@ def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMe
 
 
 def build_planner_repair_messages(
-    asked: Sequence[ChatMessage], reply: str, problem: str
+    chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
     wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*asked, ChatMessage("assistant", said), ChatMessage("user", wrong)]
+    return [*chat_messages, ChatMessage("assistant", said), ChatMessage("user", wrong)]
 
 
 def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
@@ -97,9 +97,9 @@ def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[ChatMessa
 
 def _people(bible: Bible) -> str:
     lines = []
-    for one in bible.characters[:MAX_PROMPT_PEOPLE]:
-        forms = [form.name for form in one.aliases if form.name != one.name]
-        lines.append(" = ".join((one.name, *forms[: MAX_PROMPT_ALIASES - 1])))
+    for character in bible.characters[:MAX_PROMPT_PEOPLE]:
+        forms = [form.name for form in character.aliases if form.name != character.name]
+        lines.append(" = ".join((character.name, *forms[: MAX_PROMPT_ALIASES - 1])))
     return "\n".join(lines)
 
 

@@ -100,9 +100,9 @@ def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, 
         case _:
             raise MalformedReply("it is not an object of `entities`")
     kept: dict[str, QuestionEntity] = {}
-    for one in entities:
-        if one.confidence >= threshold and 0 < len(one.name) <= _LONGEST_NAME:
-            kept.setdefault(one.name.casefold(), one)
+    for entity in entities:
+        if entity.confidence >= threshold and 0 < len(entity.name) <= _LONGEST_NAME:
+            kept.setdefault(entity.name.casefold(), entity)
     return tuple(kept.values())
 
 

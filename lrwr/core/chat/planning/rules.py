@@ -64,18 +64,23 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     """Return what is searched for: the question without "tell me", and with the names
     that its pronouns stand for."""
     text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
-    own = {one.name for one in recognize_named_entities(text, bible)}
+    own = {named_entity.name for named_entity in recognize_named_entities(text, bible)}
     entities = plan_by_rules(question, bible).entities
-    return " ".join((text, *(one.name for one in entities if one.name not in own)))
+    return " ".join(
+        (text, *(entity.name for entity in entities if entity.name not in own))
+    )
 
 
 def _plain(question: TurnQuestion, named: Sequence[NamedEntity]) -> str:
     """Return the question as cues know it: names masked, all else in lower case."""
     parts: list[str] = []
     at = 0
-    for one in named:
-        parts += (question.text[at : one.span.start].lower(), one.kind)
-        at = one.span.end
+    for named_entity in named:
+        parts += (
+            question.text[at : named_entity.span.start].lower(),
+            named_entity.kind,
+        )
+        at = named_entity.span.end
     parts.append(question.text[at:].lower())
     text = " ".join("".join(parts).split())
     text = lexicon.REQUEST_PATTERN.sub("", text).strip(" .?!")
@@ -107,12 +112,17 @@ def _choices(
     saying = _is_about_saying(question, rest)
     things = [
         # What somebody talks about is asked of them, not of the world.
-        one
-        for one in named
-        if one.elements and not (saying and _is_topic(question.text, one))
+        named_entity
+        for named_entity in named
+        if named_entity.elements
+        and not (saying and _is_topic(question.text, named_entity))
     ]
     own = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
-    if not own and things and any(one.kind is NamedEntityKind.PERSON for one in named):
+    if (
+        not own
+        and things
+        and any(named_entity.kind is NamedEntityKind.PERSON for named_entity in named)
+    ):
         own.append(
             SourceChoice(
                 AnswerSource.PROFILES,
@@ -120,7 +130,7 @@ def _choices(
                 lexicon.HINTED_CUE_CONFIDENCE,
             )
         )
-    own += (choice for one in things for choice in _of_elements(one))
+    own += (choice for thing in things for choice in _of_elements(thing))
     yield from own
     yield from _of_the_world_outside(plain)
     if not own:
@@ -190,12 +200,16 @@ def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
     return somebody and says and not voice.words.search(plain)
 
 
-def _is_topic(text: str, one: NamedEntity) -> bool:
-    return infer_question_role(text, one.span.start) is AppearanceRole.MENTIONED
+def _is_topic(text: str, named_entity: NamedEntity) -> bool:
+    return (
+        infer_question_role(text, named_entity.span.start) is AppearanceRole.MENTIONED
+    )
 
 
 def _of_elements(named: NamedEntity) -> Iterator[SourceChoice]:
-    types = [claim.value for one in named.elements for claim in one.element_types]
+    types = [
+        claim.value for element in named.elements for claim in element.element_types
+    ]
     known = [one for one in INTENTIONS_BY_SOURCE[AnswerSource.WORLD] if one in types]
     for intention in known:
         yield SourceChoice(AnswerSource.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
@@ -221,10 +235,10 @@ def _of_the_world_outside(plain: str) -> Iterator[SourceChoice]:
 def _best(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
     """Return each pair once, at its surest, surest first."""
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
-    for one in choices:
-        pair = one.source, one.intention
-        if pair not in best or best[pair].confidence < one.confidence:
-            best[pair] = one
+    for choice in choices:
+        pair = choice.source, choice.intention
+        if pair not in best or best[pair].confidence < choice.confidence:
+            best[pair] = choice
     return tuple(sorted(best.values(), key=lambda one: -one.confidence))
 
 
@@ -233,8 +247,11 @@ def _entities(
 ) -> Iterator[QuestionEntity]:
     """Yield each name once: those in the question, then those that it points to."""
     names: dict[str, QuestionEntity] = {}
-    for one in named:
-        names.setdefault(one.name, QuestionEntity(one.name, one.confidence))
+    for named_entity in named:
+        names.setdefault(
+            named_entity.name,
+            QuestionEntity(named_entity.name, named_entity.confidence),
+        )
     talked_to = question.character if question.mode is AnswerMode.IN_CHARACTER else ""
     if talked_to and _YOU.search(question.text):
         names.setdefault(talked_to, QuestionEntity(talked_to, ADDRESSED_CONFIDENCE))
@@ -256,7 +273,7 @@ class _EntityMatches:
     @property
     def names(self) -> frozenset[str]:
         """The names that the bible has for the people."""
-        return frozenset(one.name for one in self.people)
+        return frozenset(person.name for person in self.people)
 
 
 def resolve_entities(
@@ -274,11 +291,11 @@ def resolve_entities(
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved: list[ResolvedEntity] = []
     for entity in plan.entities:
-        meant = _meant(entity.name, bible)
+        entity_matches = _meant(entity.name, bible)
         places = (
             EntityLocation(source, name)
             for source in sources
-            for name in _names_in(source, meant, entity.name, bible, notes)
+            for name in _names_in(source, entity_matches, entity.name, bible, notes)
         )
         resolved.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
     return tuple(resolved)
@@ -292,46 +309,49 @@ def _meant(name: str, bible: Bible) -> _EntityMatches:
     )
     if not people and not elements:
         people, elements = match_people(name, bible), match_elements(name, bible)
-    forms = dict.fromkeys(one.name for one in people)
-    forms |= dict.fromkeys(form.name for one in people for form in one.aliases)
-    forms |= dict.fromkeys(one.name for one in elements)
+    forms = dict.fromkeys(person.name for person in people)
+    forms |= dict.fromkeys(form.name for person in people for form in person.aliases)
+    forms |= dict.fromkeys(element.name for element in elements)
     return _EntityMatches(people, elements, tuple(forms) or (name,))
 
 
 def _names_in(
     source: AnswerSource,
-    meant: _EntityMatches,
+    entity_matches: _EntityMatches,
     name: str,
     bible: Bible,
     notes: Sequence[str],
 ) -> Iterable[str]:
     match source:
         case AnswerSource.PROFILES:
-            return (one.name for one in meant.people)
+            return (person.name for person in entity_matches.people)
         case AnswerSource.WORLD:
-            return _in_the_world(meant, bible)
+            return _in_the_world(entity_matches, bible)
         case AnswerSource.TIMELINE:
-            return _in_the_timeline(meant, bible)
+            return _in_the_timeline(entity_matches, bible)
         case AnswerSource.MANUSCRIPT:
-            return meant.forms
+            return entity_matches.forms
         case AnswerSource.NOTES:
-            words = _any_of(meant.forms)
+            words = _any_of(entity_matches.forms)
             return (title for title in notes if words.search(title))
         case AnswerSource.WEB:
-            return () if meant.people or meant.elements else (name,)
+            return () if entity_matches.people or entity_matches.elements else (name,)
 
 
-def _in_the_world(meant: _EntityMatches, bible: Bible) -> Iterator[str]:
-    yield from (one.name for one in meant.elements)
+def _in_the_world(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
+    yield from (one.name for one in entity_matches.elements)
     for element in bible.world:
-        if any(claim.value in meant.names for claim in element.connected_characters):
+        if any(
+            claim.value in entity_matches.names
+            for claim in element.connected_characters
+        ):
             yield element.name
 
 
-def _in_the_timeline(meant: _EntityMatches, bible: Bible) -> Iterator[str]:
+def _in_the_timeline(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
     there = {name for moment in bible.timeline for name in moment.characters}
-    yield from (one.name for one in meant.people if one.name in there)
-    for form in meant.forms:
+    yield from (person.name for person in entity_matches.people if person.name in there)
+    for form in entity_matches.forms:
         words = _any_of((form,))
         if any(words.search(moment.text) for moment in bible.timeline):
             yield form

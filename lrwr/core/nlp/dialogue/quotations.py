@@ -128,17 +128,17 @@ def _pieces(
     text: str, paragraph: Span, marks: Iterator[tuple[int, bool]]
 ) -> tuple[list[Span], bool]:
     """Pair the marks of one paragraph; False: the last one stays open."""
-    found: list[Span] = []
+    spans: list[Span] = []
     start: int | None = None
     for at, opens in marks:
         if opens and start is not None:
-            found.append(_trimmed(text, start, at))  # the closing mark was forgotten
+            spans.append(_trimmed(text, start, at))  # the closing mark was forgotten
         elif not opens and start is not None:
-            found.append(Span(start, at))
+            spans.append(Span(start, at))
         start = at + 1 if opens else None
     if start is not None and start < paragraph.end:
-        found.append(_trimmed(text, start, paragraph.end))
-    return [span for span in found if len(span)], start is None
+        spans.append(_trimmed(text, start, paragraph.end))
+    return [span for span in spans if len(span)], start is None
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -80,8 +80,8 @@ def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
     folded = _folded(text)
     parts = [part for part in _ELLIPSIS.split(quote) if _WORD.search(part)]
     if len(parts) < 2:
-        found = _find(quote, folded, 0)
-        return (found,) if found else ()
+        span = _find(quote, folded, 0)
+        return (span,) if span else ()
     same = _same_words(_bare(quote), folded, 0)
     return (same,) if same else _one_after_another(parts, folded)
 
@@ -90,11 +90,11 @@ def _one_after_another(parts: list[str], folded: _FoldedText) -> tuple[Span, ...
     spans: list[Span] = []
     after = 0
     for part in parts:
-        found = _find(part, folded, after)
-        if found is None:
+        span = _find(part, folded, after)
+        if span is None:
             return ()
-        spans.append(found)
-        after = folded.after(found.end)
+        spans.append(span)
+        after = folded.after(span.end)
     return tuple(spans)
 
 
@@ -153,7 +153,7 @@ def _stretches(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     words = list(_WORD.finditer(plain, low, min(len(plain), end + 2 * _SLACK)))
     begins = [word.start() for word in words if abs(word.start() - start) <= _SLACK]
     ends = [word.end() for word in words if abs(word.end() - end) <= _SLACK]
-    return ((left, right) for left in begins for right in ends if left < right)
+    return ((begin, right) for begin in begins for right in ends if begin < right)
 
 
 @lru_cache(maxsize=4)

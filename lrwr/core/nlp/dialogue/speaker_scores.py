@@ -61,15 +61,19 @@ class SpeakerScorer:
     ) -> None:
         self._page = page
         self._readings = readings
-        self._gender = {one.name: one.gender for one in cast.characters}
+        self._gender = {
+            character.name: character.gender for character in cast.characters
+        }
         self._narrator = narrator
         self._often = Counter(name for names in page.told for name in names)
-        self._often.update(name for one in readings for name in one.address.called)
+        self._often.update(
+            name for reading in readings for name in reading.address.called
+        )
         self._usual = self._usual_people()
         self._titled = _titles(cast)
         ladies = {*self._titled.get("mrs", ()), *self._titled.get("lady", ())}
         self._married = ladies - set(self._titled.get("miss", ()))
-        self._keys = [self._person_keys(one.tags) for one in readings]
+        self._keys = [self._person_keys(reading.tags) for reading in readings]
 
     def fit(self, number: int, talkers: Sequence[str] = ()) -> dict[str, float]:
         """Return the score of everyone who may speak turn `number`.

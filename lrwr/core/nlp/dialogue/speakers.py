@@ -97,22 +97,22 @@ def _around(
 
 def find_dialogue_tags(page: DialoguePage, turn: DialogueTurn) -> list[DialogueTag]:
     """Return what the narration around a turn tells of its speaker, surest first."""
-    found: list[DialogueTag] = []
+    dialogue_tags: list[DialogueTag] = []
     for span in turn.inside[:2]:
-        _keep(found, parse_tag_after(page, span, broken=True))
-    if not found:
-        _keep(found, parse_tag_after(page, turn.after, broken=False))
-    if any(tag.strength is TagStrength.SURE for tag in found):
-        return found
-    _keep(found, parse_tag_before(page, turn.before))
+        _keep(dialogue_tags, parse_tag_after(page, span, broken=True))
+    if not dialogue_tags:
+        _keep(dialogue_tags, parse_tag_after(page, turn.after, broken=False))
+    if any(tag.strength is TagStrength.SURE for tag in dialogue_tags):
+        return dialogue_tags
+    _keep(dialogue_tags, parse_tag_before(page, turn.before))
     if turn.lead is not None:
-        _keep(found, parse_tag_before(page, turn.lead))
-    return sorted(found, key=lambda tag: -tag.strength)
+        _keep(dialogue_tags, parse_tag_before(page, turn.lead))
+    return sorted(dialogue_tags, key=lambda tag: -tag.strength)
 
 
-def _keep(found: list[DialogueTag], tag: DialogueTag | None) -> None:
+def _keep(dialogue_tags: list[DialogueTag], tag: DialogueTag | None) -> None:
     if tag is not None:
-        found.append(tag)
+        dialogue_tags.append(tag)
 
 
 _CLEAR_MARGIN = 5.0

@@ -71,15 +71,15 @@ def parse_tag_addressee(
     """Read "to Nell", "told him"."""
     verb = tokens[start - 1].lower() if start else ""
     if verb in _ADDRESSES:
-        read = parse_person_mention(tokens, start, who)
-        if read and read[0].kind is PersonMentionKind.NAMED:
-            return read[0]
+        person_mention = parse_person_mention(tokens, start, who)
+        if person_mention and person_mention[0].kind is PersonMentionKind.NAMED:
+            return person_mention[0]
     for at in range(start, min(len(tokens) - 1, start + _FARTHEST_LISTENER)):
         if tokens[at] in {".", ";", "!", "?"}:
             return None
         if tokens[at] in {"to", "addressing"}:
-            read = parse_person_mention(tokens, at + 1, who)
-            return read[0] if read else None
+            person_mention = parse_person_mention(tokens, at + 1, who)
+            return person_mention[0] if person_mention else None
     return None
 
 
@@ -165,12 +165,12 @@ def _verb_first(
     at = 1
     while at < len(tokens) and tokens[at] in _PARTICLES:
         at += 1
-    read = parse_person_mention(tokens, at, who, any_noun=True)
-    if read is None and at < len(tokens) and tokens[at].endswith("ly"):
-        read = parse_person_mention(tokens, at + 1, who, any_noun=True)
-    if read is None:
+    person_mention = parse_person_mention(tokens, at, who, any_noun=True)
+    if person_mention is None and at < len(tokens) and tokens[at].endswith("ly"):
+        person_mention = parse_person_mention(tokens, at + 1, who, any_noun=True)
+    if person_mention is None:
         return None
-    person, end = read
+    person, end = person_mention
     sure = known and (
         verb in SURE_VERBS or person.kind is not PersonMentionKind.STRANGER
     )
@@ -195,8 +195,12 @@ def _reply_of(
         if tokens[at] in {".", ";", ","}:
             return None
         if tokens[at] in {"from", "of"}:
-            read = parse_person_mention(tokens, at + 1, who)
-            return DialogueTag(read[0], TagStrength.LIKELY) if read else None
+            person_mention = parse_person_mention(tokens, at + 1, who)
+            return (
+                DialogueTag(person_mention[0], TagStrength.LIKELY)
+                if person_mention
+                else None
+            )
     return None
 
 
@@ -323,12 +327,12 @@ def _inverted(
     tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
 ) -> tuple[PersonMention, TagStrength] | None:
     """Read "…, and thus spoke Nell:"."""
-    read = parse_person_mention(tokens, verb + 1, who)
-    if read is None or not _ends_clause(tokens, read[1]):
+    person_mention = parse_person_mention(tokens, verb + 1, who)
+    if person_mention is None or not _ends_clause(tokens, person_mention[1]):
         return None
     if verb and tokens[verb - 1].lower() not in _BEFORE_INVERTED:
         return None
-    return read[0], TagStrength.SURE
+    return person_mention[0], TagStrength.SURE
 
 
 def _verb_subject(
@@ -368,12 +372,12 @@ def _persons(
     found = []
     at = 0
     while at < end:
-        read = parse_person_mention(tokens, at, who)
-        if read is None:
+        person_mention = parse_person_mention(tokens, at, who)
+        if person_mention is None:
             at += 1
             continue
-        found.append((read[0], at, read[1]))
-        at = max(read[1], at + 1)
+        found.append((person_mention[0], at, person_mention[1]))
+        at = max(person_mention[1], at + 1)
     return found
 
 

@@ -89,12 +89,12 @@ def _read(
                 yield _fact(rule, who, found, sentence, spoken, Certainty.PROBABLE)
 
 
-def _whose(prose: AnnotatedProse, place: int, words: str, found: re.Match[str]) -> str:
+def _whose(prose: AnnotatedProse, place: int, words: str, match: re.Match[str]) -> str:
     """Return whom a pronoun stands for; "those eyes" are of the one just named."""
-    pronoun = found["who"].lower()
+    pronoun = match["who"].lower()
     if pronoun != "those":
         return resolve_possessive(
-            prose, place, words, found.start("who"), _GENDER[pronoun]
+            prose, place, words, match.start("who"), _GENDER[pronoun]
         )
     if not place or find_prose_person_names(prose, words):
         return ""
@@ -115,22 +115,22 @@ def _found(
     return pattern.finditer(words)
 
 
-def _holds(rule: AttributeRule, found: re.Match[str], words: str) -> bool:
+def _holds(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     if rule[3]:
         return True
     if (
-        has_place_preposition(words, found.start("who"))
-        and words[found.end("who") :][:2] != "'s"
+        has_place_preposition(words, match.start("who"))
+        and words[match.end("who") :][:2] != "'s"
     ):
         return False
-    before = extract_clause_before(words, found.start())
-    return is_asserted(before) and not ends_in_question(words, found.end())
+    before = extract_clause_before(words, match.start())
+    return is_asserted(before) and not ends_in_question(words, match.end())
 
 
 def _fact(
     rule: AttributeRule,
     who: str,
-    found: re.Match[str],
+    match: re.Match[str],
     sentence: ProseSentence,
     spoken: bool,
     certainty: Certainty,
@@ -140,8 +140,8 @@ def _fact(
     return make_fact(
         FactAbout.CHARACTER,
         CharacterField.ATTRIBUTE,
-        value or found["value"],
-        to_text_span(sentence, found.start(), found.end()),
+        value or match["value"],
+        to_text_span(sentence, match.start(), match.end()),
         certainty,
         subject=who,
         details=(*details, SPOKEN_DETAIL) if spoken else details,

@@ -129,8 +129,8 @@ def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
 def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
     """Return the name that a sentence begins with, or nothing."""
     start = len(words) - len(words.lstrip(MASK_CHARACTER + " "))
-    found = _NAME.match(words, start)
-    return clean_name(found.group(), prose) if found else ""
+    match = _NAME.match(words, start)
+    return clean_name(match.group(), prose) if match else ""
 
 
 def _of_sentence_before(prose: AnnotatedProse, place: int) -> list[str]:

@@ -78,10 +78,10 @@ def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     for sentence in prose.sentences:
         if not _may_tell(sentence):
             continue
-        for found in find_matches_at(_DOES, sentence.told, sentence.starts):
-            who = clean_name(found["who"], prose)
-            if who and may_be_person(who, prose) and _happens(found):
-                yield _fact(prose, sentence, found.start())
+        for match in find_matches_at(_DOES, sentence.told, sentence.starts):
+            name = clean_name(match["who"], prose)
+            if name and may_be_person(name, prose) and _happens(match):
+                yield _fact(prose, sentence, match.start())
                 break
 
 
@@ -91,14 +91,14 @@ def _may_tell(sentence: ProseSentence) -> bool:
     return MASK_CHARACTER not in sentence.told
 
 
-def _happens(found: re.Match[str]) -> bool:
-    words = found.string
-    if not found["suffered"] and found["deed"] not in EVENT_VERBS:
+def _happens(match: re.Match[str]) -> bool:
+    words = match.string
+    if not match["suffered"] and match["deed"] not in EVENT_VERBS:
         return False
-    if has_place_preposition(words, found.start()):
+    if has_place_preposition(words, match.start()):
         return False
-    before = extract_clause_before(words, found.start())
-    return is_asserted(before) and not ends_in_question(words, found.end())
+    before = extract_clause_before(words, match.start())
+    return is_asserted(before) and not ends_in_question(words, match.end())
 
 
 def _fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
@@ -153,18 +153,18 @@ def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     for sentence in prose.sentences:
         if sentence.words.isdisjoint(_TELLING_TRIGGERS):
             continue
-        for found in find_matches_at(_TELLS, sentence.told, sentence.starts):
-            teller = clean_name(found["teller"], prose)
-            hearer = clean_name(found["hearer"], prose)
-            if not (teller and hearer and _stands(found)):
+        for match in find_matches_at(_TELLS, sentence.told, sentence.starts):
+            teller = clean_name(match["teller"], prose)
+            hearer = clean_name(match["hearer"], prose)
+            if not (teller and hearer and _stands(match)):
                 continue
-            end = found.end() - len(_ending(found["what"]))
-            start = found.end("teller") - len(teller)
-            what = to_text_span(sentence, found.start("what"), end)
+            end = match.end() - len(_ending(match["what"]))
+            start = match.end("teller") - len(teller)
+            text_span = to_text_span(sentence, match.start("what"), end)
             yield make_fact(
                 FactAbout.TOLD,
                 "told",
-                extract_verbatim(prose, what),
+                extract_verbatim(prose, text_span),
                 to_text_span(sentence, start, end),
                 Certainty.VERIFIED,
                 subject=teller,
@@ -172,17 +172,17 @@ def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
             )
 
 
-def _stands(found: re.Match[str]) -> bool:
-    words = found.string
+def _stands(match: re.Match[str]) -> bool:
+    words = match.string
     if (
-        has_place_preposition(words, found.start())
-        or MASK_CHARACTER in words[found.end() : found.end() + 1]
+        has_place_preposition(words, match.start())
+        or MASK_CHARACTER in words[match.end() : match.end() + 1]
     ):
         return False
-    before = extract_clause_before(words, found.start())
-    return is_asserted(before) and not ends_in_question(words, found.end())
+    before = extract_clause_before(words, match.start())
+    return is_asserted(before) and not ends_in_question(words, match.end())
 
 
 def _ending(what: str) -> str:
-    found = _END.search(what)
-    return found.group() if found else ""
+    match = _END.search(what)
+    return match.group() if match else ""

@@ -152,8 +152,8 @@ def find_kinship_facts(prose: AnnotatedProse, narrator: str = "") -> Iterator[Fa
         if sentence.words.isdisjoint(_TRIGGERS):
             continue
         for words, spoken in split_narration_and_speech(sentence):
-            found = _read(prose, place, words, spoken, narrator)
-            standing = (tie for tie in found if _stands(tie, words))
+            kinship_matches = _read(prose, place, words, spoken, narrator)
+            standing = (tie for tie in kinship_matches if _stands(tie, words))
             yield from deduplicate_facts(_fact(t, sentence, spoken) for t in standing)
 
 
@@ -165,8 +165,8 @@ def _read(
     )
     for sign, patterns in _SIGNS:
         for pattern in patterns if sign in words else ():
-            for found in find_matches_at(pattern, words, starts):
-                yield from _pair(prose, found, spoken)
+            for match in find_matches_at(pattern, words, starts):
+                yield from _pair(prose, match, spoken)
     yield from _couples(prose, words, starts, spoken)
     if not spoken and _HERS.search(words):
         yield from _by_pronoun(prose, place, words)
@@ -174,22 +174,22 @@ def _read(
 
 
 def _pair(
-    prose: AnnotatedProse, found: re.Match[str], spoken: bool
+    prose: AnnotatedProse, match: re.Match[str], spoken: bool
 ) -> Iterator[_KinshipMatch]:
-    one, two = clean_name(found["one"], prose), clean_name(found["two"], prose)
-    called_out = spoken and bool(found.groupdict().get("comma"))
-    if one and two and one != two and not called_out and not _is_list(found):
-        yield _KinshipMatch(one, found["kin"], two, found, rate_rule_certainty(spoken))
+    one, two = clean_name(match["one"], prose), clean_name(match["two"], prose)
+    called_out = spoken and bool(match.groupdict().get("comma"))
+    if one and two and one != two and not called_out and not _is_list(match):
+        yield _KinshipMatch(one, match["kin"], two, match, rate_rule_certainty(spoken))
 
 
-def _is_list(found: re.Match[str]) -> bool:
+def _is_list(match: re.Match[str]) -> bool:
     """Say whether the second name may only be the next in a row of people."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     if groups.get("list"):
         return True
     if not groups.get("comma"):
         return False
-    rest = found.string[found.end() : found.end() + 2]
+    rest = match.string[match.end() : match.end() + 2]
     return rest[:1] not in (",", ".", ";", ")", "—", "!", "?", "")
 
 
@@ -201,10 +201,10 @@ def _couples(
         yield _KinshipMatch(
             f"Mr. {name}", "wife", f"Mrs. {name}", found, Certainty.PROBABLE
         )
-    for found in find_matches_at(_MARRIED, words, starts):
-        one, two = clean_name(found["one"], prose), clean_name(found["two"], prose)
+    for match in find_matches_at(_MARRIED, words, starts):
+        one, two = clean_name(match["one"], prose), clean_name(match["two"], prose)
         if one and two and one != two:
-            yield _KinshipMatch(one, "spouse", two, found, rate_rule_certainty(spoken))
+            yield _KinshipMatch(one, "spouse", two, match, rate_rule_certainty(spoken))
 
 
 def _by_pronoun(
@@ -214,11 +214,13 @@ def _by_pronoun(
         two = clean_name(found["two"], prose)
         if not two or _is_list(found):
             continue
-        one = resolve_possessive(
+        possessive = resolve_possessive(
             prose, place, words, found.start(), found["whose"].lower()
         )
-        if one and one != two:
-            yield _KinshipMatch(one, found["kin"], two, found, Certainty.PROBABLE)
+        if possessive and possessive != two:
+            yield _KinshipMatch(
+                possessive, found["kin"], two, found, Certainty.PROBABLE
+            )
 
 
 def _of_narrator(

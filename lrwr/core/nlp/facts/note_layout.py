@@ -84,15 +84,15 @@ def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
     if not front:
         return {}, 0
     fields = {}
-    for found in _FIELD.finditer(text, front.start("fields"), front.end("fields")):
-        start, end = found.span("value")
-        at = found.end() + 1
-        while not found["value"].strip() and (item := _ITEM.match(text, at)):
+    for match in _FIELD.finditer(text, front.start("fields"), front.end("fields")):
+        start, end = match.span("value")
+        at = match.end() + 1
+        while not match["value"].strip() and (item := _ITEM.match(text, at)):
             end = at = item.end()
         value = text[start:end]
         left = start + len(value) - len(value.lstrip())
         span = Span(left, max(left, start + len(value.rstrip())))
-        fields[found["key"].strip().lower()] = (value.strip().strip("\"'"), span)
+        fields[match["key"].strip().lower()] = (value.strip().strip("\"'"), span)
     return fields, front.end()
 
 
@@ -165,8 +165,8 @@ def _made(
 def _also(text: str) -> list[str]:
     return [
         name
-        for found in _ALSO.finditer(text)
-        for name in split_name_list(found["names"])
+        for match in _ALSO.finditer(text)
+        for name in split_name_list(match["names"])
     ]
 
 

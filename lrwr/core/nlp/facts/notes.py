@@ -231,10 +231,10 @@ def _sentence(
         yield _fact(FactAbout.WORLD, entry.name, WorldField.DESCRIPTION, value, span)
         return
     yield _attribute(entry, "description", value, span)
-    for found in _KIN_OF.finditer(words):
-        for name in (found["who"], found["other"]):
+    for match in _KIN_OF.finditer(words):
+        for name in (match["who"], match["other"]):
             if name:
-                details = (("target", entry.name), ("kind", found["kin"].lower()))
+                details = (("target", entry.name), ("kind", match["kin"].lower()))
                 yield _fact(
                     FactAbout.CHARACTER,
                     strip_note_markdown(name),
@@ -263,9 +263,9 @@ def _blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
         blank = re.sub(r"[^\n]", " ", text[note.start : note.end])
         text = text[: note.start] + blank + text[note.end :]
     aside = [Span(*m.span()) for m in _TO_SELF.finditer(text, start, end)]
-    for found in _BLOCK.finditer(text, start, end):
-        words = found["words"].rstrip()
-        span = Span(found.start("words"), found.start("words") + len(words))
+    for match in _BLOCK.finditer(text, start, end):
+        words = match["words"].rstrip()
+        span = Span(match.start("words"), match.start("words") + len(words))
         if not any(a.start < span.end and span.start < a.end for a in aside):
             yield _NoteBlock(span, words)
 

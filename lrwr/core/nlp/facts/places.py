@@ -97,19 +97,19 @@ def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
 def _names(prose: AnnotatedProse, sentence: ProseSentence) -> Iterator[tuple[str, int]]:
     for words, spoken in split_narration_and_speech(sentence):
         starts = find_capitalized_offsets(words) if spoken else sentence.starts
-        for found in find_matches_at(_AFTER, words, starts):
-            name = clean_name(found["name"], prose) if _is_near(found) else ""
+        for match in find_matches_at(_AFTER, words, starts):
+            name = clean_name(match["name"], prose) if _is_near(match) else ""
             if name and _may_be_place(name, prose):
                 yield name, 1
-        for found in find_matches_at(_NAMED, words, starts):
-            name = clean_name(found["name"], prose)
+        for match in find_matches_at(_NAMED, words, starts):
+            name = clean_name(match["name"], prose)
             if " " in name and _may_be_place(name, prose):
                 yield name, 2
 
 
-def _is_near(found: re.Match[str]) -> bool:
+def _is_near(match: re.Match[str]) -> bool:
     """Say whether "in", "went to" or the like stands before a name."""
-    before = found.string[max(0, found.start() - 24) : found.start()].split()
+    before = match.string[max(0, match.start() - 24) : match.start()].split()
     return bool(before) and (
         before[-1] in _NEAR or " ".join(before[-2:]) in _NEAR_BY_TWO
     )

@@ -85,11 +85,11 @@ def _quotes_of(text: str) -> re.Pattern[str]:
 def find_name_candidates(reading: TextSection) -> Iterator[NameCandidate]:
     """Find every maximal run of capitalised words, in order."""
     run: list[re.Match[str]] = []
-    for found in CAPITALIZED_WORD.finditer(reading.text):
-        if run and not _joins(reading.text, run, found):
+    for match in CAPITALIZED_WORD.finditer(reading.text):
+        if run and not _joins(reading.text, run, match):
             yield _sighting(reading, run)
             run = []
-        run.append(found)
+        run.append(match)
     if run:
         yield _sighting(reading, run)
 

@@ -85,7 +85,7 @@ def build_cast_from_clusters(
     for person in ranked:
         add_partial_names(person, grouping)
     characters = tuple(_character(one, names[id(one)], narrator) for one in ranked)
-    own = {alias.name for one in characters for alias in one.aliases}
+    own = {alias.name for character in characters for alias in character.aliases}
     shared = {
         form.name: tuple(names[id(person)] for person in people)
         for form, people in grouping.shared
@@ -260,10 +260,10 @@ def infer_cast(
     cluster_name_forms(
         [form for form in forms.values() if is_person_form(form, counted)], grouping
     )
-    read = sum(one.words_read for one in evidence)
+    read = sum(name_evidence.words_read for name_evidence in evidence)
     _keep_listed(grouping, decided, compute_min_mentions(read))
     assign_shared_forms(grouping)
-    first_person = sum(one.first_person for one in evidence)
+    first_person = sum(name_evidence.first_person for name_evidence in evidence)
     return build_cast_from_clusters(
         grouping, decided, infer_narrator_name(grouping.people, first_person, read)
     )

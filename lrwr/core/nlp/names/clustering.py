@@ -65,7 +65,7 @@ class NameClusters:
         mates = self._mates.get(form.name)
         if not mates:
             return []
-        return [one for one in self.people if not mates.isdisjoint(one.forms)]
+        return [person for person in self.people if not mates.isdisjoint(person.forms)]
 
     def near(self, word: str) -> list[PersonCluster]:
         """Return those of whose given name `word` may be a short or a long form."""
@@ -96,13 +96,13 @@ class NameClusters:
     ) -> None:
         """Give `form` to the one of `people` who dominates; else they share it."""
         fit = list(people)
-        chosen = find_dominant_person(fit, _MOST)
+        dominant_person = find_dominant_person(fit, _MOST)
         if not fit:
             return
-        if chosen is None and form.n > _MOST * sum(person.n for person in fit):
+        if dominant_person is None and form.n > _MOST * sum(person.n for person in fit):
             self.start(form, "").givens.update(w.lower() for w in form.words)
-        elif chosen is not None:
-            chosen.add(form, because)
+        elif dominant_person is not None:
+            dominant_person.add(form, because)
         else:
             self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
 
@@ -250,9 +250,9 @@ def _place_lone_title(form: NameForm, grouping: NameClusters, *, given: bool) ->
         near = [p for p in grouping.people if word in p.parts or word in p.lasts]
         near = near or grouping.near(word)
         near = grouping.fitting(form, near)
-    chosen = find_dominant_person(near, _MOST)
-    if chosen is not None:
-        chosen.add(form, "title and part of the name")
+    dominant_person = find_dominant_person(near, _MOST)
+    if dominant_person is not None:
+        dominant_person.add(form, "title and part of the name")
         return
     person = grouping.start(form, "a title before it")
     (person.givens if given else person.lasts).add(word)
@@ -308,9 +308,9 @@ def _place_short(form: NameForm, grouping: NameClusters) -> None:
     short = short or grouping.fitting(form, [p for p in people if word in p.parts])
     if not short:
         short = grouping.fitting(form, grouping.near(word))
-    chosen = find_dominant_person(short, _MOST)
-    if chosen is not None:
-        chosen.add(form, _because(form, chosen))
+    dominant_person = find_dominant_person(short, _MOST)
+    if dominant_person is not None:
+        dominant_person.add(form, _because(form, dominant_person))
     else:
         grouping.start(form, "").givens.add(word)
 

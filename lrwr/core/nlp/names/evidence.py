@@ -154,16 +154,22 @@ def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
 def _count_pair(
     counts: _NameEvidenceCounter,
     reading: TextSection,
-    one: NameCandidate,
+    name_candidate: NameCandidate,
     other: NameCandidate,
 ) -> None:
-    gap = reading.text[one.end : other.start]
-    if len(gap) > 30 or one.possessive:
+    gap = reading.text[name_candidate.end : other.start]
+    if len(gap) > 30 or name_candidate.possessive:
         return
-    pair = tuple(extract_name_form(s.words, initial=s.initial) for s in (one, other))
+    pair = tuple(
+        extract_name_form(s.words, initial=s.initial) for s in (name_candidate, other)
+    )
     if not all(pair) or pair[0] == pair[1]:
         return
-    if _AND.fullmatch(gap) and len(one.words) == 1 and normalize_name_title(pair[0]):
+    if (
+        _AND.fullmatch(gap)
+        and len(name_candidate.words) == 1
+        and normalize_name_title(pair[0])
+    ):
         title = pair[0] + gap[: gap.startswith(".")]
         _count_couple(counts, title, other)
         return

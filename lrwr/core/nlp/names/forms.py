@@ -29,8 +29,8 @@ class CapitalizationCounts:
     def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
         """Add up the words of all documents."""
         total: dict[str, tuple[int, int, int]] = {}
-        for one in evidence:
-            for word, (inside, initial, small) in one.words.items():
+        for name_evidence in evidence:
+            for word, (inside, initial, small) in name_evidence.words.items():
                 a, b, c = total.get(word, (0, 0, 0))
                 total[word] = (a + inside, b + initial, c + small)
         return cls(total, _surely_names(evidence))
@@ -50,8 +50,8 @@ class CapitalizationCounts:
 def _surely_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
     """Return the words that somebody speaks as, or is spoken to by: Ash said."""
     cues: dict[str, Counter[str]] = {}
-    for one in evidence:
-        for form, counts in one.forms.items():
+    for name_evidence in evidence:
+        for form, counts in name_evidence.forms.items():
             word = form.rpartition(" ")[2]
             if word == form or is_given_name(form.partition(" ")[0]):
                 cues.setdefault(word, Counter()).update(counts)
@@ -132,8 +132,8 @@ def sum_name_pairs(
 ) -> Mapping[frozenset[str], int]:
     """Add up the pairs of one `kind`, `apart` or `alike`, under settled names."""
     total: Counter[frozenset[str]] = Counter()
-    for one in evidence:
-        pairs = one.apart if kind == "apart" else one.alike
+    for name_evidence in evidence:
+        pairs = name_evidence.apart if kind == "apart" else name_evidence.alike
         for key, n in pairs.items():
             names = frozenset(settle_name_form(name, words) for name in key.split("|"))
             if len(names) > 1 and "" not in names:

@@ -42,9 +42,9 @@ def _given_word(form: NameForm) -> str:
 
 
 def _votes(form: NameForm) -> Counter[Gender]:
-    told = infer_title_gender(form.title)
-    if told is not Gender.UNKNOWN:
-        return Counter({told: _TITLED})
+    title_gender = infer_title_gender(form.title)
+    if title_gender is not Gender.UNKNOWN:
+        return Counter({title_gender: _TITLED})
     return Counter(
         {Gender.MALE: form.counts["male"], Gender.FEMALE: form.counts["female"]}
     )
@@ -60,9 +60,9 @@ def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
 
 def infer_form_gender(form: NameForm) -> Gender:
     """Return the gender that one form alone tells."""
-    told = infer_title_gender(form.title)
-    if told is not Gender.UNKNOWN:
-        return told
+    title_gender = infer_title_gender(form.title)
+    if title_gender is not Gender.UNKNOWN:
+        return title_gender
     male = max(form.male, form.counts["male"])
     gender, sure = resolve_gender_votes(male, max(form.female, form.counts["female"]))
     return gender if sure else Gender.UNKNOWN

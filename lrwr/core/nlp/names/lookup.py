@@ -43,7 +43,7 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
 def is_character_name(name: str, cast: Cast) -> bool:
     """Say whether somebody is called exactly so, but for case and an article."""
     wanted = fold_name(_unpossessive(name))
-    owned = (form for one in cast.characters for form in _forms(one))
+    owned = (form for character in cast.characters for form in _forms(character))
     return any(fold_name(form) == wanted for form in (*cast.shared, *owned))
 
 
@@ -154,16 +154,16 @@ def _unpossessive(name: str) -> str:
 def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
     """Return whom each plain name means, the most mentioned first."""
     known: dict[str, list[str]] = {}
-    for one in cast.characters:
-        for name in _forms(one):
-            known.setdefault(fold_name(name), []).append(one.name)
+    for character in cast.characters:
+        for name in _forms(character):
+            known.setdefault(fold_name(name), []).append(character.name)
     for form, people in cast.shared.items():
         known.setdefault(fold_name(form), []).extend(people)
     return {name: tuple(dict.fromkeys(people)) for name, people in known.items()}
 
 
-def _forms(one: Character) -> tuple[str, ...]:
-    return one.name, *(alias.name for alias in one.aliases)
+def _forms(character: Character) -> tuple[str, ...]:
+    return character.name, *(alias.name for alias in character.aliases)
 
 
 def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:
@@ -171,9 +171,9 @@ def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:
     if not words:
         return ()
     return tuple(
-        one.name
-        for one in cast.characters
-        if any(_overlap(words, _bare_words(alias.name)) for alias in one.aliases)
+        character.name
+        for character in cast.characters
+        if any(_overlap(words, _bare_words(alias.name)) for alias in character.aliases)
     )
 
 

@@ -44,14 +44,14 @@ def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]
     """
     names = _names_of(cast)
     seen: dict[str, int] = {}
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for part in parts:
         for span, who in _in_part(text, part, names):
             chosen = who[0] if len(who) == 1 else _latest(who, seen, span.start)
             if chosen:
                 seen[chosen] = span.end
-                found.append(Mention(chosen, span))
-    return found
+                mentions.append(Mention(chosen, span))
+    return mentions
 
 
 def _latest(who: Sequence[str], seen: Mapping[str, int], at: int) -> str:
@@ -61,7 +61,9 @@ def _latest(who: Sequence[str], seen: Mapping[str, int], at: int) -> str:
 
 def _names_of(cast: Cast) -> _NameIndex:
     owned = {
-        alias.name: (one.name,) for one in cast.characters for alias in one.aliases
+        alias.name: (character.name,)
+        for character in cast.characters
+        for alias in character.aliases
     }
     names = _NameIndex()
     for form, who in {**cast.shared, **owned}.items():
@@ -116,9 +118,9 @@ def _capitalised(
         if known is None:
             continue
         for name in known:
-            found = name.pattern.match(text, token.start(), part.end)
-            if found and _is_whole(text, found, name.words):
-                end = found.end()
+            match = name.pattern.match(text, token.start(), part.end)
+            if match and _is_whole(text, match, name.words):
+                end = match.end()
                 yield Span(token.start(), end), name.who
                 break
 
@@ -135,12 +137,12 @@ def _small(
             yield Span(*found.span()), name.who
 
 
-def _is_whole(text: str, found: re.Match[str], words: int) -> bool:
+def _is_whole(text: str, match: re.Match[str], words: int) -> bool:
     """Say whether a single word is not part of somebody else's longer name."""
     if words > 1:
         return True
-    start, end = found.span()
-    if found[0].lower() in AMBIGUOUS_NAME_WORDS and starts_sentence(text, start):
+    start, end = match.span()
+    if match[0].lower() in AMBIGUOUS_NAME_WORDS and starts_sentence(text, start):
         return bool(_VERB_AFTER.match(text, end))
     before = _CAPITAL_BEFORE.search(text, max(0, start - 24), start)
     if before and before[1][0].isupper() and not _is_filler(before[1]):

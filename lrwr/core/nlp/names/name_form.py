@@ -48,8 +48,8 @@ class NameForm:
     def parts(self) -> frozenset[str]:
         """The words of a name written without a space, in lower case: BrineHob."""
         name = self.words[0] if len(self.words) == 1 else ""
-        found = _JOINED.fullmatch(name)
-        if found is None or found[1] in _PREFIXES:
+        match = _JOINED.fullmatch(name)
+        if match is None or match[1] in _PREFIXES:
             return frozenset()
         return frozenset(word.lower() for word in _CAPITAL.findall(name))
 

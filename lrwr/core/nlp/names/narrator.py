@@ -40,8 +40,8 @@ def gather_narrator_evidence(
     if any(says_i):
         addresses = [find_vocatives(page, starts, turn) for turn in page.turns]
         called.update(_called_beside(page, addresses, says_i))
-    told = Counter(name for names in page.told for name in names)
-    return NarratorEvidence(sum(says_i), called, told)
+    counter = Counter(name for names in page.told for name in names)
+    return NarratorEvidence(sum(says_i), called, counter)
 
 
 def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
@@ -51,18 +51,18 @@ def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
     has its own, for a story may have several by turns.
     """
     whole = _narrator_of(signs)
-    return [whole or _narrator_of([one]) for one in signs]
+    return [whole or _narrator_of([sign]) for sign in signs]
 
 
 def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
     """Return the name called far oftener than told, and than any other."""
-    turns = sum(one.turns for one in signs)
+    turns = sum(sign.turns for sign in signs)
     called: Counter[str] = Counter()
-    told: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for one in signs:
         called.update(one.called)
-        told.update(one.told)
-    fits = {name: count for name, count in called.items() if count > told[name]}
+        counter.update(one.told)
+    fits = {name: count for name, count in called.items() if count > counter[name]}
     ranked = sorted(fits, key=lambda name: (-fits[name], name))
     if turns < _FEWEST_TURNS or not ranked or fits[ranked[0]] < _FEWEST_CALLS:
         return ""

@@ -69,19 +69,23 @@ def apply_name_overrides(
     return [person for person in kept if person is not None]
 
 
-def _same(one: NotePerson, other: NotePerson) -> bool:
-    return fold_name(one.name) in _names(other) or fold_name(other.name) in _names(one)
+def _same(note_person: NotePerson, other: NotePerson) -> bool:
+    return fold_name(note_person.name) in _names(other) or fold_name(
+        other.name
+    ) in _names(note_person)
 
 
 def _names(person: NotePerson) -> set[str]:
     return {fold_name(name) for name in (person.name, *person.aliases)}
 
 
-def _joined(one: NotePerson, other: NotePerson) -> NotePerson:
-    aliases = dict.fromkeys((*one.aliases, other.name, *other.aliases))
-    aliases.pop(one.name, None)
-    gender = one.gender if one.gender is not Gender.UNKNOWN else other.gender
-    return NotePerson(one.name, tuple(aliases), gender)
+def _joined(note_person: NotePerson, other: NotePerson) -> NotePerson:
+    aliases = dict.fromkeys((*note_person.aliases, other.name, *other.aliases))
+    aliases.pop(note_person.name, None)
+    gender = (
+        note_person.gender if note_person.gender is not Gender.UNKNOWN else other.gender
+    )
+    return NotePerson(note_person.name, tuple(aliases), gender)
 
 
 def _without(
@@ -129,11 +133,13 @@ def _bearers(people: Sequence[NotePerson]) -> Counter[str]:
     return Counter(name for person in people for name in _names(person))
 
 
-def _seed_name(person: PersonCluster, name: str, found: Sequence[NameForm]) -> None:
+def _seed_name(
+    person: PersonCluster, name: str, name_forms: Sequence[NameForm]
+) -> None:
     title, words, of = parse_name_form(name)
-    if not any(form.name == name for form in found):
+    if not any(form.name == name for form in name_forms):
         person.add(NameForm(name, title, words, of), "in the writer's notes")
-    for form in found:
+    for form in name_forms:
         person.add(form, "in the writer's notes")
     if len(words) == 1 and name[:1].isupper():
         person.givens.add(words[0].lower())

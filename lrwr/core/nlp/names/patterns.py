@@ -113,9 +113,9 @@ def find_matches_at(
     for start in starts:
         if start < end or _begins_sentence(words, start):
             continue
-        if found := pattern.match(words, start):
-            yield found
-            end = found.end()
+        if match := pattern.match(words, start):
+            yield match
+            end = match.end()
 
 
 def _begins_sentence(words: str, start: int) -> bool:

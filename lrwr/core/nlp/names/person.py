@@ -332,11 +332,11 @@ def _has_kin(words: list[str]) -> bool:
 
 
 def _count_before(cues: Counter[str], before: str) -> None:
-    found = _BEFORE.search(before)
-    if found is None:
+    match = _BEFORE.search(before)
+    if match is None:
         return
-    earlier, last = (found[1] or "").lower(), found[3].lower()
-    gap = found[4].strip(" \n\t_*")
+    earlier, last = (match[1] or "").lower(), match[3].lower()
+    gap = match[4].strip(" \n\t_*")
     if gap:
         if gap == "," and _has_kin([last]):
             _count_kin(cues, last)
@@ -372,10 +372,10 @@ def _count_kin(cues: Counter[str], word: str) -> None:
 
 
 def _count_after(cues: Counter[str], after: str, *, possessive: bool) -> None:
-    found = _AFTER.match(after)
-    if found is None or not found[2]:
+    match = _AFTER.match(after)
+    if match is None or not match[2]:
         return
-    gap, word, second = found[1].strip(" _*"), found[2], found[3] or ""
+    gap, word, second = match[1].strip(" _*"), match[2], match[3] or ""
     if possessive:
         cues["body"] += not gap and (word in BODY_NOUNS or second in BODY_NOUNS)
     elif gap:
@@ -393,10 +393,10 @@ def _count_verb(cues: Counter[str], word: str, after: str) -> None:
 
 
 def _count_gender(cues: Counter[str], after: str) -> None:
-    found = _PRONOUN.search(after[:_NEAR])
-    if found is None:
+    match = _PRONOUN.search(after[:_NEAR])
+    if match is None:
         return
-    if found[1]:
+    if match[1]:
         cues["male"] += 1
-    elif found[2]:
+    elif match[2]:
         cues["female"] += 1

@@ -100,7 +100,7 @@ def find_quoted_spans(text: str) -> Iterator[Span]:
     quotation that nothing closes ends with its paragraph.
     """
     kind = _kind_of_marks(text)
-    spans = [Span(*found.span()) for found in _SET_OFF.finditer(text)]
+    spans = [Span(*match.span()) for match in _SET_OFF.finditer(text)]
     if kind:
         begun = _BEGUN[kind].match(text) if kind in _BEGUN else None
         start = begun.end() if begun else 0
@@ -140,8 +140,8 @@ def _kind_of_marks(text: str) -> str:
     return "'" if _STRAIGHT.search(text) else ""
 
 
-def _hide(found: re.Match[str]) -> str:
-    return MASK_CHARACTER * len(found.group())
+def _hide(match: re.Match[str]) -> str:
+    return MASK_CHARACTER * len(match.group())
 
 
 def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
@@ -174,8 +174,8 @@ def _sentence(
 def find_capitalized_offsets(words: str) -> tuple[int, ...]:
     """Return where words begin with a capital, or with "the" and a capital."""
     starts = []
-    for found in _LARGE.finditer(words):
-        at = found.start()
+    for match in _LARGE.finditer(words):
+        at = match.start()
         if not _INSIDE_WORD.search(words, max(0, at - 2), at):
             is_article = words[at - 4 : at] == "the " and at >= 4
             starts.append(at - 4 if is_article else at)
@@ -195,22 +195,22 @@ def find_paragraphs(text: str, parts: Sequence[Span]) -> list[Span]:
     An empty line ends a paragraph. Where a writer leaves no empty lines and does not
     wrap lines either, every line is a paragraph.
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     for part in parts:
         ends = _LINE_END if _lines_are_paragraphs(text, part) else _BLANK_LINE
         start = part.start
         for gap in ends.finditer(text, part.start, part.end):
-            _keep(text, start, gap.start(), found)
+            _keep(text, start, gap.start(), spans)
             start = gap.end()
-        _keep(text, start, part.end, found)
-    return found
+        _keep(text, start, part.end, spans)
+    return spans
 
 
-def _keep(text: str, start: int, end: int, found: list[Span]) -> None:
+def _keep(text: str, start: int, end: int, spans: list[Span]) -> None:
     first = _WORD_CHARACTER.search(text, start, end)
     if first:
         length = len(text[start:end].rstrip())
-        found.append(Span(first.start(), start + length))
+        spans.append(Span(first.start(), start + length))
 
 
 def _lines_are_paragraphs(text: str, part: Span) -> bool:

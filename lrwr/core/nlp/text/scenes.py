@@ -104,8 +104,8 @@ def _first_person(sentences: Sequence[ProseSentence]) -> tuple[list[Span], float
     words = 0
     for sentence in sentences:
         words += sentence.told.replace(MASK_CHARACTER, "").count(" ") + 1
-        found = _FIRST.finditer(sentence.told)
-        spans.extend(to_text_span(sentence, *match.span()) for match in found)
+        matches = _FIRST.finditer(sentence.told)
+        spans.extend(to_text_span(sentence, *match.span()) for match in matches)
     return spans, len(spans) / max(1, words)
 
 

@@ -67,38 +67,38 @@ def find_note_gaps(document: Document) -> Iterator[Fact]:
 
 def find_open_questions(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
     """Yield "Open: …" and "I have not decided …" of a note about `subject`."""
-    for found in _OPEN_LINE.finditer(text, start):
+    for match in _OPEN_LINE.finditer(text, start):
         yield Fact(
             FactAbout.GAP,
             subject,
             "open",
-            " ".join(found.group().split()),
-            (Span(*found.span()),),
+            " ".join(match.group().split()),
+            (Span(*match.span()),),
             WRITER_KEEPER,
             Certainty.CONFIRMED,
         )
 
 
-def _is_marked(found: re.Match[str]) -> bool:
-    if found["note"]:
-        return bool(_OPEN.search(found["note"]))
-    if not found["mark"]:
+def _is_marked(match: re.Match[str]) -> bool:
+    if match["note"]:
+        return bool(_OPEN.search(match["note"]))
+    if not match["mark"]:
         return True
-    return bool(_UPPER.fullmatch(found["mark"])) and not _is_numeral(found)
+    return bool(_UPPER.fullmatch(match["mark"])) and not _is_numeral(match)
 
 
-def _is_numeral(found: re.Match[str]) -> bool:
+def _is_numeral(match: re.Match[str]) -> bool:
     """Say whether XXX is a chapter's number, or one of a row of crosses."""
-    if found["mark"] != "XXX":
+    if match["mark"] != "XXX":
         return False
-    text = found.string
-    line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-    return bool(_NUMBERED.fullmatch(line)) and not _SAYS_MORE.match(found["rest"])
+    text = match.string
+    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return bool(_NUMBERED.fullmatch(line)) and not _SAYS_MORE.match(match["rest"])
 
 
-def _trimmed(found: re.Match[str]) -> Span:
-    words = found.group()
-    return Span(found.start(), found.start() + len(words.rstrip(" ,;:*_")))
+def _trimmed(match: re.Match[str]) -> Span:
+    words = match.group()
+    return Span(match.start(), match.start() + len(words.rstrip(" ,;:*_")))
 
 
 def _gap(
@@ -116,8 +116,8 @@ def _nearest(text: str, span: Span, known: tuple[str, ...]) -> str:
     end = min(end if end >= 0 else len(text), span.end + _NEAR)
     best, least = "", _NEAR + 1
     for name in known:
-        for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text[start:end]):
-            left, right = start + found.start(), start + found.end()
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text[start:end]):
+            left, right = start + match.start(), start + match.end()
             away = max(span.start - right, left - span.end, 0)
             if away < least:
                 best, least = name, away

@@ -179,17 +179,17 @@ def _found(material: SourceMaterial) -> Iterator[NarratedAction]:
 
 
 def _deed(
-    found: re.Match[str], names: Mapping[str, str], place: AnswerPlace
+    match: re.Match[str], names: Mapping[str, str], place: AnswerPlace
 ) -> Iterator[NarratedAction]:
-    noun = found["noun"].lower()
+    noun = match["noun"].lower()
     if noun in VAGUE_WORDS | BODY | STOP_WORDS or len(noun) < 3:
         return
-    verb = ACTION_VERBS.get(found["verb"], "")
-    if found["verb"] in NOT_ACTIONS:
+    verb = ACTION_VERBS.get(match["verb"], "")
+    if match["verb"] in NOT_ACTIONS:
         return
-    where = found["where"] or ""
-    who = names[found["who"]]
-    yield NarratedAction(who, verb, f"{found['det']} {found['np']}", noun, where, place)
+    where = match["where"] or ""
+    who = names[match["who"]]
+    yield NarratedAction(who, verb, f"{match['det']} {match['np']}", noun, where, place)
 
 
 def _pattern(forms: Sequence[str]) -> re.Pattern[str]:

@@ -98,8 +98,17 @@ def draft_person_and_thing_questions(
     material: SourceMaterial,
 ) -> Iterator[QuestionDraft]:
     """Yield questions on what somebody has to do with a thing, told in one sentence."""
-    named = {one.name: _pattern(material.forms(one)) for one in material.people()}
-    anybody = _pattern([f for one in material.people() for f in material.forms(one)])
+    named = {
+        character_profile.name: _pattern(material.forms(character_profile))
+        for character_profile in material.people()
+    }
+    anybody = _pattern(
+        [
+            f
+            for character_profile in material.people()
+            for f in material.forms(character_profile)
+        ]
+    )
     for document in material.order.story:
         text = material.texts.get(document, "")
         for span in material.narration(document):

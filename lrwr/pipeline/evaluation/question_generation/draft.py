@@ -76,9 +76,9 @@ def question_from_draft(
 def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> bool:
     """Say whether two of these places share a character."""
     return any(
-        one.document == other.document
-        and one.span.start < other.span.end
-        and other.span.start < one.span.end
-        for one in places
+        place.document == other.document
+        and place.span.start < other.span.end
+        and other.span.start < place.span.end
+        for place in places
         for other in used
     )

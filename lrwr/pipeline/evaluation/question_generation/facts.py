@@ -174,10 +174,10 @@ def draft_date_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on what happens on a day that the text names."""
     places: dict[str, list[AnswerPlace]] = defaultdict(list)
     for document in material.order.story:
-        for found in _DATES.finditer(material.texts.get(document, "")):
-            place = material.sentence_at(document, found.start())
-            if place is not None and place not in places[found.group()]:
-                places[found.group()].append(place)
+        for match in _DATES.finditer(material.texts.get(document, "")):
+            place = material.sentence_at(document, match.start())
+            if place is not None and place not in places[match.group()]:
+                places[match.group()].append(place)
     for date, own in places.items():
         said = [material.said(place) for place in own]
         if len(own) > _OFTEN or not all(len(one.split()) >= 7 for one in said):
@@ -257,7 +257,7 @@ def _manners(
 
 
 def _told(claims: Sequence[BibleClaim]) -> Sequence[BibleClaim]:
-    sure = [one for one in claims if one.certainty in SURE and one.evidence]
+    sure = [claim for claim in claims if claim.certainty in SURE and claim.evidence]
     return sure if len(sure) == 1 and _is_whole(sure[0].evidence[0]) else ()
 
 
@@ -278,7 +278,11 @@ def _fact(name: str, label: str, text: str, claim: BibleClaim) -> QuestionDraft:
 
 def _things(material: SourceMaterial) -> Iterator[QuestionDraft]:
     for thing in material.bible.world:
-        told = [one for one in thing.descriptions if one.certainty in SURE]
+        told = [
+            description
+            for description in thing.descriptions
+            if description.certainty in SURE
+        ]
         told = [one for one in told if one.evidence and _is_whole(one.evidence[0])]
         told = [one for one in told if len(one.value.split()) >= _TELLING]
         whole = thing.name[:1].isupper() and not thing.name.endswith(("ed", "days"))
@@ -291,7 +295,10 @@ def _things(material: SourceMaterial) -> Iterator[QuestionDraft]:
 
 def _called(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield what somebody calls somebody else, where it is said in few places."""
-    people = {one.name: one for one in material.people()}
+    people = {
+        character_profile.name: character_profile
+        for character_profile in material.people()
+    }
     sure: dict[tuple[str, str], set[str]] = defaultdict(set)
     for quote in material.bible.quotes:
         if {quote.evidence.certainty, quote.addressee_certainty} <= SURE:

@@ -67,9 +67,9 @@ def make_questions_by_kind(
     questions: list[EvalQuestion] = []
     remarks: list[str] = []
     for kind, own in pools.items():
-        made = choose_kind_questions(chooser, kind, own, shares.get(kind, 0))
-        questions += made.questions
-        remarks += made.remarks
+        kind_questions = choose_kind_questions(chooser, kind, own, shares.get(kind, 0))
+        questions += kind_questions.questions
+        remarks += kind_questions.remarks
     return GeneratedQuestions(tuple(questions), tuple(remarks))
 
 
@@ -144,7 +144,7 @@ def bound_drafts_by_horizon(
     Both are asked of somebody who has come up by then, which `firsts` tell. Those asked before have no
     gold; their answer is what must not be given away.
     """
-    seen = {one.about[0]: material.chapter_of(one.places[0]) for one in firsts}
+    seen = {first.about[0]: material.chapter_of(first.places[0]) for first in firsts}
     known, unknown = [], []
     for draft in drafts:
         told = material.chapter_of(draft.places[0])

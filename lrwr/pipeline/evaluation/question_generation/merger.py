@@ -18,7 +18,7 @@ def merge_questions(
     new one with the id of one that stays is left out, and so is one that asks the
     same words, at the same point of the story. Doing it twice is the same as once.
     """
-    kept = [one for one in before if is_reviewed(one)]
+    kept = [eval_question for eval_question in before if is_reviewed(eval_question)]
     ids = {one.id for one in kept}
     asked = {_words(one) for one in kept}
     added: list[EvalQuestion] = []

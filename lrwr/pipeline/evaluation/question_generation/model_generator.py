@@ -154,40 +154,47 @@ class _ModelQuestionGenerator:
         asking = prompts.build_question_messages(kind, texts, PER_CALL)
         try:
             reply = await self.chat.fill(asking, prompts.build_question_shape(kind))
-            asked = prompts.parse_question_reply(reply.text)
+            question_reply = prompts.parse_question_reply(reply.text)
         except ServiceUnavailable as problem:
             tally.broken = str(problem).rstrip(".")
             return []
         except MalformedReply:
             tally.lost["were in a reply that could not be read"] += PER_CALL
             return []
-        drafts = (self._draft(one, kind, places, tally) for one in asked)
+        drafts = (self._draft(one, kind, places, tally) for one in question_reply)
         return [draft for draft in drafts if draft is not None]
 
     def _draft(
         self,
-        asked: prompts.ModelQuestion,
+        model_question: prompts.ModelQuestion,
         kind: QuestionKind,
         places: Sequence[AnswerPlace],
         tally: _Tally,
     ) -> QuestionDraft | None:
-        found = [self._found(place, quote, places) for place, quote in asked.quotes]
+        found = [
+            self._found(place, quote, places) for place, quote in model_question.quotes
+        ]
         golds = tuple(place for place in found if place is not None)
-        reason = _fault(asked, kind, len(golds))
+        reason = _fault(model_question, kind, len(golds))
         if reason:
             tally.lost[reason] += 1
             return None
         name = next(
-            (p.name for p in self.material.people() if p.name in asked.question), ""
+            (
+                p.name
+                for p in self.material.people()
+                if p.name in model_question.question
+            ),
+            "",
         )
         return QuestionDraft(
             kind,
-            asked.question,
+            model_question.question,
             golds,
             f"the model {self.chat.name}",
-            answer=asked.answer,
+            answer=model_question.answer,
             every=kind is QuestionKind.SEVERAL or len(golds) > 1,
-            about=(name, asked.question.casefold()),
+            about=(name, model_question.question.casefold()),
         )
 
     def _found(
@@ -217,7 +224,7 @@ class _ModelQuestionGenerator:
             known, unknown = bound_drafts_by_horizon(
                 [draft], self.material, self.firsts
             )
-            before = sum(not one.gold for one in made)
+            before = sum(not eval_question.gold for eval_question in made)
             ways = unknown if unknown and before * 2 <= len(made) else known
             if not ways:
                 tally.lost["stand before the first chapter"] += 1
@@ -238,7 +245,11 @@ class _ModelQuestionGenerator:
         Those for questions on several passages, or on people, name the same person.
         """
         windows = list(_windows(self.material))
-        people = [one for one in self.material.people() if one.mentions > PASSAGES]
+        people = [
+            character_profile
+            for character_profile in self.material.people()
+            if character_profile.mentions > PASSAGES
+        ]
         if people and kind in (QuestionKind.SEVERAL, QuestionKind.RELATIONSHIP):
             name = self.rng.choice(people[:12])
             forms = self.material.forms(name)
@@ -270,17 +281,26 @@ def _windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
             yield AnswerPlace(document, Span(start, end))
 
 
-def _fault(asked: prompts.ModelQuestion, kind: QuestionKind, golds: int) -> str:
+def _fault(
+    model_question: prompts.ModelQuestion, kind: QuestionKind, golds: int
+) -> str:
     """Say why a question is no good; empty if nothing is wrong with it."""
-    if not asked.question.endswith("?") or len(asked.question) > prompts.LONGEST:
+    if (
+        not model_question.question.endswith("?")
+        or len(model_question.question) > prompts.LONGEST
+    ):
         return "were no questions, or too long"
     if kind is QuestionKind.UNANSWERABLE:
-        return "came with an answer, and should have none" if asked.quotes else ""
-    if golds < len(asked.quotes) or not golds:
+        return (
+            "came with an answer, and should have none" if model_question.quotes else ""
+        )
+    if golds < len(model_question.quotes) or not golds:
         return "rested on words that do not stand there, or not once"
     if kind is QuestionKind.SEVERAL and golds < 2:
         return "rested on one passage only"
-    if any(_repeats(asked.question, quote) for _, quote in asked.quotes):
+    if any(
+        _repeats(model_question.question, quote) for _, quote in model_question.quotes
+    ):
         return "repeated the text nearly whole"
     return ""
 

@@ -98,7 +98,7 @@ def parse_question_reply(reply: str) -> list[ModelQuestion]:
     """
     match extract_json_object(reply):
         case {"questions": [*rows], **more} if not more:
-            return [_row(one) for one in rows]
+            return [_row(row) for row in rows]
     raise MalformedReply("it is not an object of `questions`")
 
 

@@ -44,21 +44,24 @@ class QuoteQuestionDrafter:
 
     def __init__(self, material: SourceMaterial) -> None:
         self._material = material
-        people = {one.name for one in material.people()}
+        people = {character_profile.name for character_profile in material.people()}
         self._quotes = [
-            one
-            for one in material.bible.quotes
-            if one.speaker in people and one.evidence.certainty in SURE
+            quote
+            for quote in material.bible.quotes
+            if quote.speaker in people and quote.evidence.certainty in SURE
         ]
         self._heard = _stems_by_speaker(material)
-        self._forms = {one.name: material.forms(one) for one in material.people()}
+        self._forms = {
+            character_profile.name: material.forms(character_profile)
+            for character_profile in material.people()
+        }
         self._people = self._of_people()
         self.sayings = self._sayings()
 
     def facts(self) -> Iterator[QuestionDraft]:
         """Yield questions on what somebody says of what they name once."""
-        for one in self.single():
-            yield _asked(one, self._material)
+        for topic_quote in self.single():
+            yield _asked(topic_quote, self._material)
 
     def several(self) -> Iterator[QuestionDraft]:
         """Yield questions on what is said of one thing in several places."""
@@ -66,7 +69,7 @@ class QuoteQuestionDrafter:
         for one in self.single():
             by_stem[one.topic.stem].append(one)
         for sayings in self.sayings.values():
-            places = tuple(one.place for one in sayings)
+            places = tuple(saying.place for saying in sayings)
             whole = self._said(sayings[0]) == len(sayings)
             if whole and 2 <= len(sayings) <= _FEW and _are_apart(places):
                 yield self._all_of(
@@ -115,11 +118,11 @@ class QuoteQuestionDrafter:
                     )
 
     def _answer(self, places: Sequence[AnswerPlace]) -> str:
-        return " … ".join(self._material.said(one) for one in places)
+        return " … ".join(self._material.said(place) for place in places)
 
     def orders(self) -> Iterator[QuestionDraft]:
         """Yield questions on which of two things is spoken of first."""
-        single = [one for one in self.single() if not one.asked]
+        single = [topic_quote for topic_quote in self.single() if not topic_quote.asked]
         half = len(single) // 2
         for number, one in enumerate(single[:half]):
             other = single[half + number]
@@ -147,17 +150,17 @@ class QuoteQuestionDrafter:
         return QuestionDraft(
             QuestionKind.SEVERAL,
             text,
-            tuple(one.place for one in sayings),
+            tuple(saying.place for saying in sayings),
             "several quotations",
-            answer=self._answer([one.place for one in sayings]),
+            answer=self._answer([saying.place for saying in sayings]),
             every=True,
             about=(sayings[0].topic.stem,),
         )
 
-    def _said(self, one: TopicQuote) -> int:
+    def _said(self, topic_quote: TopicQuote) -> int:
         """Count the quotations that may be the same speaker's and hold the word."""
-        held = self._heard[one.topic.stem]
-        told = len(held.get(one.quote.speaker, ())) + len(held.get("", ()))
+        held = self._heard[topic_quote.topic.stem]
+        told = len(held.get(topic_quote.quote.speaker, ())) + len(held.get("", ()))
         return max(told, 1)
 
     def _of_people(self) -> dict[tuple[str, str], tuple[AnswerPlace, ...]]:
@@ -207,15 +210,15 @@ class QuoteQuestionDrafter:
                     yield name, place
 
 
-def _asked(one: TopicQuote, material: SourceMaterial) -> QuestionDraft:
+def _asked(topic_quote: TopicQuote, material: SourceMaterial) -> QuestionDraft:
     """Return one question on a saying; how it is asked depends on the saying alone."""
-    quote = one.quote
+    quote = topic_quote.quote
     sure = quote.addressee and quote.addressee_certainty in SURE
     hearer = quote.addressee if sure else ""
-    said = _owned(one, hearer, material)
-    turn = one.topic.span.start % 3
-    answer = material.said(one.place)
-    if one.asked:
+    said = _owned(topic_quote, hearer, material)
+    turn = topic_quote.topic.span.start % 3
+    answer = material.said(topic_quote.place)
+    if topic_quote.asked:
         text = f"What does {quote.speaker} ask {f'{hearer} ' if hearer else ''}about {said}?"
     elif hearer and hearer not in said:
         text = f"What does {quote.speaker} tell {hearer} about {said}?"
@@ -226,34 +229,39 @@ def _asked(one: TopicQuote, material: SourceMaterial) -> QuestionDraft:
     return QuestionDraft(
         QuestionKind.FACT,
         text,
-        (one.place,),
+        (topic_quote.place,),
         MADE,
         answer=answer,
-        about=(quote.speaker, one.topic.stem),
+        about=(quote.speaker, topic_quote.topic.stem),
     )
 
 
-def _speaks(one: TopicQuote, ending: str = "") -> str:
-    return f"{one.quote.speaker} speak{ending} of {one.topic.said}"
+def _speaks(topic_quote: TopicQuote, ending: str = "") -> str:
+    return f"{topic_quote.quote.speaker} speak{ending} of {topic_quote.topic.said}"
 
 
-def _the(one: TopicQuote) -> str:
+def _the(topic_quote: TopicQuote) -> str:
     """Return what is spoken of more than once: "a lamp" is "the lamp" then."""
-    said = one.topic.said
-    return f"the {one.topic.noun}" if said.startswith(("a ", "an ")) else said
+    said = topic_quote.topic.said
+    return f"the {topic_quote.topic.noun}" if said.startswith(("a ", "an ")) else said
 
 
-def _owned(one: TopicQuote, hearer: str, material: SourceMaterial) -> str:
+def _owned(topic_quote: TopicQuote, hearer: str, material: SourceMaterial) -> str:
     """Return what is spoken of, with whose it is where that is plain."""
-    if one.topic.owner == "my":
-        return f"{_his(one.quote.speaker, material)} own {one.topic.noun}"
-    if one.topic.owner == "your" and hearer:
-        return f"{hearer}’s {one.topic.noun}"
-    return one.topic.said
+    if topic_quote.topic.owner == "my":
+        return (
+            f"{_his(topic_quote.quote.speaker, material)} own {topic_quote.topic.noun}"
+        )
+    if topic_quote.topic.owner == "your" and hearer:
+        return f"{hearer}’s {topic_quote.topic.noun}"
+    return topic_quote.topic.said
 
 
 def _his(name: str, material: SourceMaterial) -> str:
-    genders = {one.name: one.gender for one in material.people()}
+    genders = {
+        character_profile.name: character_profile.gender
+        for character_profile in material.people()
+    }
     return {Gender.FEMALE: "her", Gender.MALE: "his"}.get(genders[name], "their")
 
 

@@ -74,17 +74,17 @@ class DraftSelector:
         """
         left = [self._shuffled(family.drafts) for family in families]
         taken = [0] * len(families)
-        chosen: list[EvalQuestion] = []
-        while len(chosen) < wanted and any(left):
+        eval_questions: list[EvalQuestion] = []
+        while len(eval_questions) < wanted and any(left):
             at = min(
                 (n for n, drafts in enumerate(left) if drafts),
                 key=lambda n: (Fraction(taken[n], families[n].weight), n),
             )
             question = self._next(left[at])
             if question is not None:
-                chosen.append(question)
+                eval_questions.append(question)
                 taken[at] += 1
-        return chosen
+        return eval_questions
 
     def _shuffled(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
         shuffled = list(drafts)

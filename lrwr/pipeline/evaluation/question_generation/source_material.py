@@ -80,7 +80,7 @@ class TopicNoun:
 def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
     """Return the stems of words that stand as nouns somewhere, alone after an article."""
     return frozenset(
-        stem_noun(found["noun"]) for text in texts for found in _PLAIN.finditer(text)
+        stem_noun(match["noun"]) for text in texts for match in _PLAIN.finditer(text)
     )
 
 
@@ -89,22 +89,22 @@ def find_topics(
 ) -> Iterator[TopicNoun]:
     """Yield nouns that stand at most `rare` times, and rare names, each stem once."""
     seen: set[str] = set()
-    for found in _NOUN.finditer(text, span.start, span.end):
-        stem = stem_noun(found["noun"])
-        before = text[max(span.start, found.start() - _BACK) : found.start()]
+    for match in _NOUN.finditer(text, span.start, span.end):
+        stem = stem_noun(match["noun"])
+        before = text[max(span.start, match.start() - _BACK) : match.start()]
         if (
             stem in seen
-            or (found["kind"] or "") in VAGUE_WORDS
+            or (match["kind"] or "") in VAGUE_WORDS
             or _PREDICATE.search(before)
         ):
             continue
-        if not is_distinctive_noun(found["noun"], material, rare):
+        if not is_distinctive_noun(match["noun"], material, rare):
             continue
         seen.add(stem)
-        det = found["det"].lower()
+        det = match["det"].lower()
         owner = det if det in ("my", "your") else ""
-        said, place = _said(found["noun"], det), Span(*found.span("noun"))
-        yield TopicNoun(said, found["noun"], stem, place, owner)
+        said, place = _said(match["noun"], det), Span(*match.span("noun"))
+        yield TopicNoun(said, match["noun"], stem, place, owner)
     for name in material.rare_names:
         at = text.find(name, span.start, span.end)
         if at >= 0 and not _within(text, at, len(name)):
@@ -199,9 +199,9 @@ class SourceMaterial:
     def people(self) -> list[CharacterProfile]:
         """Return those who surely are in the story, by a name of their own."""
         return [
-            one
-            for one in self.bible.characters
-            if one.certainty in SURE and _is_own(one.name)
+            character
+            for character in self.bible.characters
+            if character.certainty in SURE and _is_own(character.name)
         ]
 
     def forms(self, profile: CharacterProfile) -> list[str]:
@@ -211,9 +211,9 @@ class SourceMaterial:
         """
         others = {
             word
-            for one in self.bible.characters
-            if one.name != profile.name
-            for form in one.aliases
+            for character in self.bible.characters
+            if character.name != profile.name
+            for form in character.aliases
             for word in form.name.split()
         }
         own = [form.name for form in profile.aliases if len(form.name) > _INITIALS]

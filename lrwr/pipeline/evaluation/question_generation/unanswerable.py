@@ -115,7 +115,7 @@ def draft_absent_word_questions(
     material: SourceMaterial, rng: Random
 ) -> Iterator[QuestionDraft]:
     """Yield questions of the list that the text has no word for, each of one person."""
-    names = [one.name for one in material.people()[:MAIN]]
+    names = [character_profile.name for character_profile in material.people()[:MAIN]]
     if not names:
         return
     free = [
@@ -126,7 +126,7 @@ def draft_absent_word_questions(
     rng.shuffle(free)
     for number, pattern in enumerate(free):
         who = names[number % len(names)]
-        others = [one for one in names if one != who]
+        others = [name for name in names if name != who]
         if "{1}" in pattern and not others:
             continue
         text = pattern.format(who, rng.choice(others) if others else "")
@@ -140,7 +140,11 @@ def draft_unsaid_topic_questions(
 ) -> Iterator[QuestionDraft]:
     """Yield questions on what somebody says of a thing that they never come near."""
     near = _near(material)
-    well_known = [one for one in material.people() if one.mentions >= _WELL_KNOWN]
+    well_known = [
+        character_profile
+        for character_profile in material.people()
+        if character_profile.mentions >= _WELL_KNOWN
+    ]
     well_known = [one for one in well_known if not one.narrator]
     order = sorted(sayings, key=lambda one: material.rank(one.place))
     rng.shuffle(order)

@@ -29,7 +29,7 @@ class MemoryThreadStore:
 
     async def threads(self) -> list[Thread]:
         """Return the conversations, the one that was spoken in last first."""
-        found = [one.thread for one in self._shown()]
+        found = [stored_thread.thread for stored_thread in self._shown()]
         found.sort(key=lambda one: (-one.updated_at, -one.created_at, one.id))
         return found
 
@@ -65,14 +65,14 @@ class MemoryThreadStore:
 
     async def rename(self, thread: ThreadId, title: str) -> None:
         """Give a conversation another title."""
-        kept = self._there(thread)
-        kept.thread = replace(kept.thread, title=_unicode(title))
+        stored_thread = self._there(thread)
+        stored_thread.thread = replace(stored_thread.thread, title=_unicode(title))
 
     async def delete(self, thread: ThreadId, at: float) -> None:
         """Put a conversation away."""
-        kept = self._there(thread)
+        stored_thread = self._there(thread)
         self._deletions += 1
-        kept.deletion, kept.deleted_at = self._deletions, at
+        stored_thread.deletion, stored_thread.deleted_at = self._deletions, at
 
     async def restore(self) -> Thread | None:
         """Bring back what was deleted last."""
@@ -107,16 +107,16 @@ class MemoryThreadStore:
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
-        found: list[TurnCitations] = []
+        turn_citationses: list[TurnCitations] = []
         for thread, turn in self._oldest_first():
             cited = tuple(
-                one
-                for one in turn.output.citations
-                if documents is None or one.document in documents
+                citation
+                for citation in turn.output.citations
+                if documents is None or citation.document in documents
             )
             if cited:
-                found.append(TurnCitations(thread.id, turn.id, cited))
-        return found
+                turn_citationses.append(TurnCitations(thread.id, turn.id, cited))
+        return turn_citationses
 
     async def search(
         self, words: Sequence[str], *, limit: int
@@ -146,7 +146,11 @@ class MemoryThreadStore:
         return [one for one in self._kept.values() if not one.deletion]
 
     def _oldest_first(self) -> list[tuple[Thread, Turn]]:
-        found = [(one.thread, turn) for one in self._shown() for turn in one.turns]
+        found = [
+            (stored_thread.thread, turn)
+            for stored_thread in self._shown()
+            for turn in stored_thread.turns
+        ]
         return sorted(found, key=lambda pair: pair[1].asked_at)
 
 

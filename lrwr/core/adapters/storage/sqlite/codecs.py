@@ -15,17 +15,17 @@ def cast_to_json(cast: Cast) -> str:
     kept = {
         "characters": [
             {
-                "name": one.name,
+                "name": character.name,
                 "aliases": [
                     [a.name, a.mentions, a.certainty.value, a.because]
-                    for a in one.aliases
+                    for a in character.aliases
                 ],
-                "gender": [one.gender.value, one.gender_certainty.value],
-                "certainty": one.certainty.value,
-                "because": one.because,
-                "narrator": one.narrator,
+                "gender": [character.gender.value, character.gender_certainty.value],
+                "certainty": character.certainty.value,
+                "because": character.because,
+                "narrator": character.narrator,
             }
-            for one in cast.characters
+            for character in cast.characters
         ],
         "shared": {form: list(names) for form, names in cast.shared.items()},
     }

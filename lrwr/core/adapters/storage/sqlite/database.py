@@ -49,14 +49,18 @@ def migrate_sqlite_library(
 
     `say` is told when a library that was in use is changed.
     """
-    known = read_schema_version(connection)  # another process may have been here first
-    scripts = _scripts(folder or _shipped())[known:]
+    schema_version = read_schema_version(
+        connection
+    )  # another process may have been here first
+    scripts = _scripts(folder or _shipped())[schema_version:]
     for script in scripts:
         for statement in _statements(script.read_text(encoding="utf-8")):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {int(script.name[:3])}")
-    if known and scripts:
-        say(f"The library was brought from schema {known} to {known + len(scripts)}.")
+    if schema_version and scripts:
+        say(
+            f"The library was brought from schema {schema_version} to {schema_version + len(scripts)}."
+        )
 
 
 def find_migration_statement(words: str) -> str:

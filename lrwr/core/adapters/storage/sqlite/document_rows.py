@@ -176,7 +176,7 @@ def load_document_rows(
     chunks = tuple(connection.execute(_STORED_CHUNKS, which))
     agentic = pipeline is Pipeline.AGENTIC
     read = load_fact_rows(connection, document) if agentic else None
-    spaces = {str(one[_SPACE]) for one in chunks} | {read.space if read else ""}
+    spaces = {str(chunk[_SPACE]) for chunk in chunks} | {read.space if read else ""}
     content, recipe = processed
     return DocumentRows(row, pipeline, content, recipe, max(spaces), chunks, read)
 

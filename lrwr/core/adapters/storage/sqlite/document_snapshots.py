@@ -46,7 +46,10 @@ class SqliteSnapshotStore:
         """Return what a pipeline knows of these documents."""
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
-            found = {one: _held(connection, one, pipeline) for one in documents}
+            found = {
+                document: _held(connection, document, pipeline)
+                for document in documents
+            }
             return {one: held for one, held in found.items() if held is not None}
 
         return await self._database.read(read)

@@ -66,24 +66,24 @@ class SqliteEgressLog:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def begin(self, sent: OutboundRequest) -> OutboundRequestId:
+    async def begin(self, outbound_request: OutboundRequest) -> OutboundRequestId:
         """Log a request that is about to leave. It is stored when this returns.
 
         Raises:
             StoreProblem: It cannot be logged; then the request must not leave.
         """
         row = (
-            sent.when,
-            sent.service,
-            sent.host,
-            sent.purpose.value,
-            sent.model,
-            sent.sent_bytes,
-            sent.received_bytes,
-            sent.prompt_tokens,
-            sent.completion_tokens,
-            sent.price,
-            sent.outcome.value,
+            outbound_request.when,
+            outbound_request.service,
+            outbound_request.host,
+            outbound_request.purpose.value,
+            outbound_request.model,
+            outbound_request.sent_bytes,
+            outbound_request.received_bytes,
+            outbound_request.prompt_tokens,
+            outbound_request.completion_tokens,
+            outbound_request.price,
+            outbound_request.outcome.value,
         )
         return await self._database.write(
             lambda connection: OutboundRequestId(
@@ -91,19 +91,23 @@ class SqliteEgressLog:
             )
         )
 
-    async def end(self, sent: OutboundRequestId, came: RequestCompletion) -> None:
+    async def end(
+        self,
+        outbound_request_id: OutboundRequestId,
+        request_completion: RequestCompletion,
+    ) -> None:
         """Log the outcome of a request. One that is not in the log any more is ignored.
 
         Raises:
             StoreProblem: It cannot be logged.
         """
         row = (
-            came.outcome.value,
-            came.received_bytes,
-            came.prompt_tokens,
-            came.completion_tokens,
-            came.price,
-            sent,
+            request_completion.outcome.value,
+            request_completion.received_bytes,
+            request_completion.prompt_tokens,
+            request_completion.completion_tokens,
+            request_completion.price,
+            outbound_request_id,
         )
         await self._database.write(
             lambda connection: connection.execute(_END, row).rowcount

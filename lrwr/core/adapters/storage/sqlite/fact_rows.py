@@ -124,16 +124,16 @@ def load_fact_rows(
     )
 
 
-def store_fact_rows(connection: sqlite3.Connection, read: FactRows) -> None:
+def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None:
     """Put a document's rows in the place of those that were there.
 
     It is to be woven anew even where its text is the same: its chunks may be others.
     """
     for statement in (*_DROP, _UNWOVEN):
-        connection.execute(statement, (read.document,))
-    connection.executemany(_FACT, read.facts)
-    connection.executemany(_SEAM, read.seams)
-    connection.execute(_READING, read.reading)
+        connection.execute(statement, (fact_rows.document,))
+    connection.executemany(_FACT, fact_rows.facts)
+    connection.executemany(_SEAM, fact_rows.seams)
+    connection.execute(_READING, fact_rows.reading)
 
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:

@@ -70,7 +70,7 @@ class SqliteKnowledgeStore:
         )
 
     async def replace(
-        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+        self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
         """Make `knowledge` all that its pipeline knows; False if the claim is lost.
 
@@ -78,14 +78,20 @@ class SqliteKnowledgeStore:
             StoreProblem: The library cannot be written.
         """
         now = self._now()
-        draft = build_document_rows(knowledge, seen.content, seen.recipe, now)
+        draft = build_document_rows(
+            knowledge, document_version.content, document_version.recipe, now
+        )
         embeddings = build_embedding_rows(knowledge)
 
         def work(connection: sqlite3.Connection) -> bool:
             held = complete_job(connection, claim, now)
             if held:
                 store_document_rows(
-                    connection, draft, embeddings, revision=seen.revision, now=now
+                    connection,
+                    draft,
+                    embeddings,
+                    revision=document_version.revision,
+                    now=now,
                 )
             return held
 
@@ -110,15 +116,15 @@ class SqliteKnowledgeStore:
     async def touch(
         self,
         pipeline: Pipeline,
-        seen: Sequence[DocumentVersion],
+        document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents that are known as `seen` says."""
+        """Note new revisions of documents that are known as `document_versions` says."""
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> int:
-            known = update_document_revisions(connection, pipeline, seen)
-            if claim is not None and known == len(seen):
+            known = update_document_revisions(connection, pipeline, document_versions)
+            if claim is not None and known == len(document_versions):
                 complete_job(connection, claim, now)
             return known
 
@@ -126,10 +132,19 @@ class SqliteKnowledgeStore:
 
 
 def update_document_revisions(
-    connection: sqlite3.Connection, pipeline: Pipeline, seen: Sequence[DocumentVersion]
+    connection: sqlite3.Connection,
+    pipeline: Pipeline,
+    document_versions: Sequence[DocumentVersion],
 ) -> int:
-    """Note new revisions of documents that are known as `seen` says; return how many."""
+    """Note new revisions of documents that are known as `document_versions` says; return how many."""
     rows = [
-        (one.revision, one.id, pipeline.value, one.content, one.recipe) for one in seen
+        (
+            document_version.revision,
+            document_version.id,
+            pipeline.value,
+            document_version.content,
+            document_version.recipe,
+        )
+        for document_version in document_versions
     ]
     return max(0, connection.executemany(_TOUCH, rows).rowcount)

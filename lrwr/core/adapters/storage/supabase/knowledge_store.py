@@ -131,7 +131,7 @@ class SupabaseKnowledgeStore:
         return await self._here.known_vectors(space, texts)
 
     async def replace(
-        self, knowledge: Knowledge, seen: DocumentVersion, claim: JobClaim
+        self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
         """Make `knowledge` all that its pipeline knows; False if the claim is lost.
 
@@ -139,8 +139,10 @@ class SupabaseKnowledgeStore:
             LrwrError: The project cannot be asked, or refuses.
             StoreProblem: The copy cannot be written.
         """
-        now, before = self._now(), await self._content_of(seen.id)
-        draft = build_document_rows(knowledge, seen.content, seen.recipe, now)
+        now, before = self._now(), await self._content_of(document_version.id)
+        draft = build_document_rows(
+            knowledge, document_version.content, document_version.recipe, now
+        )
         embeddings = build_embedding_rows(knowledge)
         known = {text: vector for _, text, vector in embeddings}
         put, draft = await put_record_with_vectors(
@@ -152,10 +154,10 @@ class SupabaseKnowledgeStore:
             store_document_rows,
             draft=draft,
             embeddings=embeddings,
-            revision=seen.revision,
+            revision=document_version.revision,
             now=now,
         )
-        await self._here_too(put, work, seen, draft)
+        await self._here_too(put, work, document_version, draft)
         await self._remove(before)
         return True
 
@@ -185,16 +187,18 @@ class SupabaseKnowledgeStore:
     async def touch(
         self,
         pipeline: Pipeline,
-        seen: Sequence[DocumentVersion],
+        document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents that are known as `seen` says."""
+        """Note new revisions of documents that are known as `document_versions` says."""
         if claim is not None:
             await self._copy.catch_up()
         known = await self._database.write(
-            lambda connection: update_document_revisions(connection, pipeline, seen)
+            lambda connection: update_document_revisions(
+                connection, pipeline, document_versions
+            )
         )
-        if claim is not None and known == len(seen):
+        if claim is not None and known == len(document_versions):
             await self._queue.complete(claim)
         return known
 
@@ -216,15 +220,15 @@ class SupabaseKnowledgeStore:
 
     async def _here_too(
         self,
-        put: PutResult,
+        put_result: PutResult,
         work: Callable[[sqlite3.Connection], None],
-        seen: DocumentVersion,
+        document_version: DocumentVersion,
         draft: DocumentRows,
     ) -> None:
-        await self._copy.written(put, work)
+        await self._copy.written(put_result, work)
         await self._database.write(
             lambda connection: update_document_revisions(
-                connection, draft.pipeline, [seen]
+                connection, draft.pipeline, [document_version]
             )
         )
 

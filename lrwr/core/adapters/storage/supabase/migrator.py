@@ -32,4 +32,8 @@ def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:
 
     A later lrwr may have run more than this one knows.
     """
-    return [one for one in list_supabase_migrations() if one.number not in run]
+    return [
+        supabase_migration
+        for supabase_migration in list_supabase_migrations()
+        if supabase_migration.number not in run
+    ]

@@ -71,7 +71,7 @@ async def _pull_conversations(
         )
     )
     marks = await records.threads.marks()
-    others = [one for one in marks if known.get(one) != marks[one]]
+    others = [mark for mark in marks if known.get(mark) != marks[mark]]
     count = 0
     for number, id_ in enumerate(others):
         tell("conversations", number, len(others))

@@ -124,7 +124,9 @@ class LibraryPush:
         state = await self._records.state(self._bound.cursor)
         if state.others and not over:
             raise _changed_there()
-        self._there = {(one.kind, one.key): one.digest for one in manifest.entries}
+        self._there = {
+            (entry.kind, entry.key): entry.digest for entry in manifest.entries
+        }
         self._upto = manifest.version
         await self._documents()
         await self._take_away(manifest)
@@ -215,17 +217,17 @@ class LibraryPush:
         """Return the digest of what is replaced; None where that may be anything."""
         return None if self._over else self._there.get((kind, key), "")
 
-    def _wrote(self, put: PutResult) -> bool:
+    def _wrote(self, put_result: PutResult) -> bool:
         """Say whether a record was written; note how far nobody else wrote between.
 
         Raises:
             StoreProblem: Somebody else wrote that record before.
         """
-        if put.overtaken:
+        if put_result.overtaken:
             raise _changed_there()
-        if put.before == self._upto:
-            self._upto = put.version
-        return put.done
+        if put_result.before == self._upto:
+            self._upto = put_result.version
+        return put_result.done
 
     async def _replies(self) -> None:
         keys = await self._database.read(

@@ -171,16 +171,18 @@ class RealtimeListener:
         while True:
             frame = await socket.recv(decode=False)
             received += len(frame)
-            told = self._told(frame)
-            if _is_over(told) or (told.event == "phx_reply" and told.ref == _JOIN):
-                return told.status == "ok", received
+            realtime_message = self._told(frame)
+            if _is_over(realtime_message) or (
+                realtime_message.event == "phx_reply" and realtime_message.ref == _JOIN
+            ):
+                return realtime_message.status == "ok", received
 
     async def _hear(self, socket: "Connection") -> None:
         async for frame in socket:
             self._heard = True
-            told = self._told(frame)
-            _insist(not _is_over(told))
-            if told.event == "postgres_changes":
+            realtime_message = self._told(frame)
+            _insist(not _is_over(realtime_message))
+            if realtime_message.event == "postgres_changes":
                 self._came()
         raise RealtimeUnavailable
 

@@ -129,9 +129,11 @@ class SupabaseRecords:
 
     async def state(self, after: int) -> RemoteLibraryState:
         """Return the version, and whether others have changed anything `after` one."""
-        told = await self._told("state", writer=self._writer, after=after)
+        rpc_json = await self._told("state", writer=self._writer, after=after)
         with self._hosted.reading():
-            return RemoteLibraryState(int(told["version"]), bool(told["others"]))
+            return RemoteLibraryState(
+                int(rpc_json["version"]), bool(rpc_json["others"])
+            )
 
     async def put(
         self,
@@ -149,7 +151,7 @@ class SupabaseRecords:
         key is made from that content. With `if_digest` it takes the place of a record
         with that digest alone, or, if that is empty, of none.
         """
-        told = await self._told(
+        rpc_json = await self._told(
             "put_record",
             writer=self._writer,
             kind=record.kind,
@@ -167,23 +169,23 @@ class SupabaseRecords:
         )
         with self._hosted.reading():
             return PutResult(
-                bool(told["done"]),
-                bool(told["lost"]),
-                int(told["version"]),
-                tuple(told["missing"]),
-                int(told["before"]),
-                bool(told["overtaken"]),
+                bool(rpc_json["done"]),
+                bool(rpc_json["lost"]),
+                int(rpc_json["version"]),
+                tuple(rpc_json["missing"]),
+                int(rpc_json["before"]),
+                bool(rpc_json["overtaken"]),
             )
 
     async def manifest(self) -> RecordManifest:
         """Return what there is, without what it says."""
-        told = await self._told("manifest")
+        rpc_json = await self._told("manifest")
         with self._hosted.reading():
             entries = tuple(
                 RecordEntry(one["kind"], one["key"], one["content"], one["digest"])
-                for one in told["records"]
+                for one in rpc_json["records"]
             )
-            return RecordManifest(int(told["version"]), entries)
+            return RecordManifest(int(rpc_json["version"]), entries)
 
     async def changes(self, after: int, *, most: int = 1_000_000) -> RecordPage:
         """Return what changed after a version, each record as it is now.
@@ -194,10 +196,10 @@ class SupabaseRecords:
         Raises:
             StoreProblem: A record is not as it was written.
         """
-        told = await self._told("changes", after=after, most=most)
+        rpc_json = await self._told("changes", after=after, most=most)
         with self._hosted.reading():
-            records = tuple(_record(one) for one in told["records"])
-            stand = (int(told[one]) for one in ("upto", "version", "spoken"))
+            records = tuple(_record(one) for one in rpc_json["records"])
+            stand = (int(rpc_json[one]) for one in ("upto", "version", "spoken"))
             page = RecordPage(records, *stand)
         for record in records:
             _check(record)
@@ -205,9 +207,9 @@ class SupabaseRecords:
 
     async def missing(self, space: str, texts: Collection[str]) -> list[str]:
         """Return the hashes that have no vector; the others keep theirs for a day."""
-        found = await self._call("missing_vectors", space=space, texts=list(texts))
+        rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
         with self._hosted.reading():
-            return [str(one) for one in found if one in texts]
+            return [str(one) for one in rpc_json if one in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors by the hash of their text, as little-endian 32-bit floats.
@@ -225,9 +227,9 @@ class SupabaseRecords:
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
         """Return those vectors that are kept, by the hash of their text."""
-        found = await self._call("vectors", space=space, texts=list(texts))
+        rpc_json = await self._call("vectors", space=space, texts=list(texts))
         with self._hosted.reading():
-            return {text: base64.b64decode(vector) for text, vector in found.items()}
+            return {text: base64.b64decode(vector) for text, vector in rpc_json.items()}
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
         """Keep models' replies; of two with the same key the one made later stays."""
@@ -237,24 +239,24 @@ class SupabaseRecords:
 
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return those replies that are kept, by key."""
-        found = await self._call("replies", keys=list(keys))
+        rpc_json = await self._call("replies", keys=list(keys))
         with self._hosted.reading():
-            return [parse_model_reply_row(one) for one in found]
+            return [parse_model_reply_row(one) for one in rpc_json]
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
         """Return the next replies by key, as code points order them; at first `""`."""
-        found = await self._call("replies_after", after=after, limit=max(0, limit))
+        rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._hosted.reading():
-            return [parse_model_reply_row(one) for one in found]
+            return [parse_model_reply_row(one) for one in rpc_json]
 
     async def _told(self, function: str, **arguments: RpcJson) -> RpcJson:
-        told = await self._call(function, **arguments)
-        if told is None:
+        rpc_json = await self._call(function, **arguments)
+        if rpc_json is None:
             raise NotFound(
                 "The project has no such library of yours",
                 hint="Sign in with the account that it belongs to: lrwr login",
             )
-        return told
+        return rpc_json
 
     async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:
         return await self._hosted.call(function, library=self._library, **arguments)

@@ -120,7 +120,7 @@ class SupabaseReplica:
         return count
 
     async def written(
-        self, put: PutResult, work: Callable[[sqlite3.Connection], Result]
+        self, put_result: PutResult, work: Callable[[sqlite3.Connection], Result]
     ) -> Result | None:
         """Write here what the project has just taken.
 
@@ -130,12 +130,12 @@ class SupabaseReplica:
 
         def write(connection: sqlite3.Connection) -> Result | None:
             bound = _bound(connection)
-            if bound.cursor > put.before:
+            if bound.cursor > put_result.before:
                 return None
             with preserve_sync_mark(connection):
                 result = work(connection)
-            if bound.cursor == put.before:
-                advance_cursor(connection, put.version)
+            if bound.cursor == put_result.before:
+                advance_cursor(connection, put_result.version)
             return result
 
         return await self._database.write(write)
@@ -149,10 +149,10 @@ class SupabaseReplica:
         return await self._database.read(_bound)
 
     async def _apply(self, page: RecordPage, cursor: int) -> None:
-        told = await asyncio.to_thread(
-            lambda: [decode_record(one) for one in page.records]
+        thread = await asyncio.to_thread(
+            lambda: [decode_record(record) for record in page.records]
         )
-        came = [(one, await self._embeddings(one)) for one in told]
+        came = [(one, await self._embeddings(one)) for one in thread]
         work = partial(_keep_page, came, (cursor, page.upto), self._now())
         await self._database.write(work)
 

@@ -92,9 +92,9 @@ class SupabaseRpc:
         async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(len(json.dumps(asked, ensure_ascii=False).encode()))
-            came = await self._executed(request, note)
+            rpc_json = await self._executed(request, note)
             note.whole()
-        return decode_postgres_text(came)
+        return decode_postgres_text(rpc_json)
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -36,15 +36,15 @@ class SupabaseThreadApi:
 
     async def marks(self) -> dict[str, str]:
         """Return the digest of each conversation by its id, of deleted ones too."""
-        found = await self._call("thread_marks")
+        rpc_json = await self._call("thread_marks")
         with self._hosted.reading():
-            return {one["id"]: one["digest"] for one in found}
+            return {one["id"]: one["digest"] for one in rpc_json}
 
     async def whole(self, thread: str) -> ThreadRecord | None:
         """Return a conversation with all its turns, a deleted one too."""
-        told = await self._call("thread_whole", thread=thread)
+        rpc_json = await self._call("thread_whole", thread=thread)
         with self._hosted.reading():
-            return None if told is None else parse_thread_record(told)
+            return None if rpc_json is None else parse_thread_record(rpc_json)
 
     async def put(self, thread: ThreadRecord) -> None:
         """Write a conversation whole, and keep the turns that only the project has.
@@ -54,9 +54,9 @@ class SupabaseThreadApi:
         and of `thread` where both were changed at the same time.
         """
         row = encode_postgres_json(thread_record_to_json(thread))
-        done = await self._call("put_thread", thread=row)
+        rpc_json = await self._call("put_thread", thread=row)
         with self._hosted.reading():
-            if done is not True:
+            if rpc_json is not True:
                 raise ValueError("it does not say that it is kept")
 
     async def keep_turn(
@@ -68,7 +68,7 @@ class SupabaseThreadApi:
         A deleted conversation is back. If it is told `late`, it is not where it was
         deleted after the turn was asked, and the state after a newer turn stays.
         """
-        told = await self._call(
+        rpc_json = await self._call(
             "keep_turn",
             thread=thread.id,
             title=thread.title,
@@ -77,7 +77,7 @@ class SupabaseThreadApi:
             late=late,
         )
         with self._hosted.reading():
-            return TurnReceipt(int(told["spoken"]), str(told["digest"]))
+            return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
         """Give a conversation another title; False where there is none."""
