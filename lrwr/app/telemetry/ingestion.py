@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from lrwr.app.telemetry.turns import usage_to_facts
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.events import DocumentFinished, IngestEvent, StageStarted
 from lrwr.core.model.jobs import JobStage
@@ -15,6 +14,7 @@ from lrwr.core.ports.tracer import (
     Tracer,
     TraceSpan,
     TraceStepKind,
+    usage_to_facts,
 )
 from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 from lrwr.pipeline.service import DocumentProcessingService

@@ -17,24 +17,14 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     WebPageCited,
 )
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.tracer import (
     TraceError,
     TraceFactValue,
     Tracer,
     TraceSpan,
     TraceStepKind,
+    usage_to_facts,
 )
-
-
-def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
-    """Return the calls and tokens of a usage as facts of a trace."""
-    return {
-        "calls": usage.calls,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-    }
-
 
 STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
     {

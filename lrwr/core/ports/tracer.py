@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
+from lrwr.core.model.usage import Usage
+
 TraceFactValue: TypeAlias = str | int | float | bool
 """What is told of a step: a count, a time, a model's name, an id."""
 
@@ -64,3 +66,12 @@ class Tracer(Protocol):
     async def aclose(self) -> None:
         """Wait, not for long, for what is under way, and let go. Safe to call twice."""
         ...
+
+
+def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
+    """Return the calls and tokens of a usage as facts of a trace step."""
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
