@@ -102,6 +102,9 @@ def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools)
     return f"{parse.revision()}/{recipe.name(tools.embedder)}"
 
 
+Pause = Callable[[], Awaitable[None]]
+
+
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
@@ -123,21 +126,16 @@ class DocumentProcessingService:
         jobs: JobQueue,
         worker: str,
         weaver: StoryAttributor | None = None,
-        pause: Callable[[], Awaitable[None]] | None = None,
+        pause: Pause | None = None,
         complete: bool = True,
         missing_too: bool = False,
         runner: JobRunner | None = None,
     ) -> None:
-        self._source = source
-        self._parse = parse
-        self._recipe = recipe
-        self._tools = tools
-        self._store = store
-        self._jobs = jobs
-        self._worker = worker
-        self._weaver = weaver
+        self._source, self._parse = source, parse
+        self._recipe, self._tools = recipe, tools
+        self._store, self._jobs, self._worker = store, jobs, worker
+        self._weaver, self._complete = weaver, complete
         self._pause = pause or partial(asyncio.sleep, PAUSE)
-        self._complete = complete
         self._missing_too = missing_too
         self._runner = runner or LocalRunner(parse, recipe, tools)
         self._looked: ManuscriptScan | None = None
@@ -313,10 +311,8 @@ class DocumentProcessingService:
         document_ids: Collection[DocumentId],
         progress: IngestProgress,
     ) -> None:
-        if (
-            claim.order.kind is JobKind.FORGET
-            and claim.order.document not in document_ids
-        ):
+        is_gone = claim.order.document not in document_ids
+        if claim.order.kind is JobKind.FORGET and is_gone:
             await _forget(self._store, claim, progress)
             return
         hold = _ClaimHeartbeat(self._jobs, claim)

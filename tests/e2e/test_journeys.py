@@ -17,6 +17,7 @@ LIMITS = {
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.exhaustive
 def test_no_command_passes_through_more_modules_than_it_did() -> None:
     entered = {one.name: one.modules for one in follow(EXAMPLE)}
     assert entered.keys() == LIMITS.keys()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.kills import AT_ONCE, DONE_TWICE, Asked, killed
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD
 
@@ -16,6 +18,7 @@ BOOK = {
 WORDS = {"LRWR_EMBEDDING_MODEL": "off"}
 
 
+@pytest.mark.exhaustive
 def test_after_kills_the_library_is_what_a_fresh_one_would_be(tmp_path: Path) -> None:
     for name, text in BOOK.items():
         path = tmp_path / "book" / name
