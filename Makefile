@@ -24,16 +24,20 @@ help: ## Show this list
 demo: $(VENV)/base.stamp ## Show lrwr at work on a short story
 	@$(PY) -m tools.demo
 
+# Tests wait now and then for a process or a screen: three workers keep two cores busy.
+WORKERS = $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) * 3 // 2 or 1)')
+PYTEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
+
 TESTED = $(VENV)/dev.stamp $(if $(REQUIRE_SUPABASE),$(VENV)/supabase.stamp)
 
 # With REQUIRE_SUPABASE=1 the tests of what is kept in Supabase must run; else they
 # do where `make supabase-tests` has installed what they need, and are skipped elsewhere.
 test: $(TESTED) ## Run the fast tests; a warning is a failure
-	@$(PY) -m pytest --numprocesses auto --dist worksteal
+	@$(PYTEST)
 
 # What repeats the fast tests on a larger scale, and all examples instead of a fifth.
 test-all: $(TESTED) ## Run all tests (a quarter of an hour on two cores)
-	@WHOLE_SUITE=1 $(PY) -m pytest --numprocesses auto --dist worksteal \
+	@WHOLE_SUITE=1 $(PYTEST) \
 		-m "not real_model and not eval_extra"
 
 lint: $(VENV)/dev.stamp ## Format check, lint, types, import contracts

@@ -175,6 +175,7 @@ async def test_many_documents_are_read_at_once(runner: JobRunner) -> None:
     assert [one.knowledge.document.id for one in reads] == names
 
 
+@pytest.mark.exhaustive
 async def test_a_control_plane_that_dies_in_the_middle_is_told_of(desk: Desk) -> None:
     there = desk.there(poll=0.1, timeout=2.0)
     await there.run(DOCUMENT, CHAPTER, unheard)

@@ -183,6 +183,7 @@ sys.exit(running.wait())
 """
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_hangs_up_and_keeps_what_was_said(
     book: Terminal, server: ModelServer
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_terminal_that_is_closed_loses_nothing(
     assert turn["answer"].startswith("word word")
 
 
+@pytest.mark.exhaustive
 def test_an_answer_that_could_not_be_kept_is_told_of_once_the_screen_is_gone(
     book: Terminal,
 ) -> None:

@@ -196,6 +196,7 @@ def test_what_a_model_found_is_marked_as_intended_without_asking_it(
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.exhaustive
 def test_a_save_is_judged_while_one_writes_where_that_is_set(
     book: Terminal, server: ModelServer
 ) -> None:

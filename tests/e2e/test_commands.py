@@ -305,6 +305,7 @@ def jobs_begun(database: Path) -> int:
         connection.close()
 
 
+@pytest.mark.exhaustive
 def test_what_was_killed_is_taken_up_by_the_next_run(empty: Terminal) -> None:
     text = "# {}\n\n" + "The frog lit the lamp and waited for the tide.\n\n" * 1000
     for number in range(9):

@@ -263,6 +263,7 @@ def test_a_pointer_of_lfs_is_named_and_not_compared(
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.exhaustive
 def test_who_stops_it_leaves_nothing_behind(
     empty: Terminal, kept: Kept, tmp_path: Path, how: signal.Signals
 ) -> None:

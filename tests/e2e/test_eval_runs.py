@@ -85,6 +85,7 @@ def test_each_step_is_asked_the_same_and_nothing_twice(read: Terminal) -> None:
     assert "What each step adds" in again.out
 
 
+@pytest.mark.exhaustive
 def test_a_report_is_written_listed_shown_and_compared(read: Terminal) -> None:
     evaluated(read, "--budget-tokens", "50", "--report", "../report.md")
     report = (read.folder.parent / "report.md").read_text(encoding="utf-8")
@@ -125,6 +126,7 @@ def test_answers_are_counted_without_a_model(read: Terminal) -> None:
             assert "correctness" not in arm["figures"]
 
 
+@pytest.mark.exhaustive
 def test_a_model_answers_and_judges_and_is_priced_before(read: Terminal) -> None:
     def reply(asked: Asked) -> str:
         if asked.shape == "Marked":

@@ -78,6 +78,7 @@ def test_a_folder_where_no_library_can_be_made_says_so(empty: Terminal) -> None:
 
 
 @pytest.mark.parametrize("most", [1_000, 60_000, 200_000])
+@pytest.mark.exhaustive
 def test_a_full_disk_is_one_sentence_and_the_library_is_whole(
     book: Terminal, most: int
 ) -> None:

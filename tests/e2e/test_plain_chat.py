@@ -291,6 +291,7 @@ def test_ctrl_c_stops_an_answer_and_a_second_one_ends_it(
 
 
 @needs_a_terminal
+@pytest.mark.exhaustive
 def test_after_a_stop_the_conversation_goes_on(
     book: Terminal, server: ModelServer
 ) -> None:

@@ -188,6 +188,7 @@ def test_a_server_on_this_machine_is_not_listed(
     assert NOTHING in book.run("privacy", **local).out
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_is_killed_leaves_what_it_had_sent(
     book: Terminal, server: ModelServer
 ) -> None:
@@ -370,6 +371,7 @@ def test_a_writer_at_a_terminal_is_asked_once(
     assert server.asked == []
 
 
+@pytest.mark.exhaustive
 def test_a_writer_who_says_yes_is_answered(
     stranger: Terminal, server: ModelServer
 ) -> None:

@@ -29,6 +29,7 @@ def watches(book: Terminal) -> Iterator[Watches]:
         yield opened
 
 
+@pytest.mark.exhaustive
 def test_a_folder_that_another_takes_the_place_of_is_read_as_it_is_now(
     book: Terminal, watches: Watches
 ) -> None:
@@ -119,6 +120,7 @@ def wait_until_read(terminal: Terminal, document: str, word: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
 @pytest.mark.timeout(180)
+@pytest.mark.exhaustive
 def test_two_watches_and_a_conversation_keep_out_of_each_others_way(
     book: Terminal, watches: Watches
 ) -> None:

@@ -14,6 +14,15 @@ from _pytest.mark.structures import ParameterSet
 FIFTH = 5
 """The fast suite tries one in so many."""
 
+HOSTED = frozenset(
+    f"test_{name}.py"
+    for name in (
+        *("deploy", "experiments", "hosted_search", "qdrant", "remote", "traces"),
+        *("secrets", "secrets_hosted", "secrets_remote", "stranger"),
+    )
+)
+"""Modules of end-to-end tests that try hosted services and hostile folders at length."""
+
 T = TypeVar("T")
 
 
@@ -49,10 +58,14 @@ def _exhaustive(case: T) -> T:
 
 
 def thin_out(items: Iterable[pytest.Item]) -> None:
-    """Mark as exhaustive all but a fifth of each module's tests that want Supabase."""
+    """Mark as exhaustive all but a fifth of each module's tests of hosted services.
+
+    They are those that want Supabase, and all of the modules in `HOSTED`.
+    """
     seen: dict[str, int] = {}
     for item in items:
-        if item.get_closest_marker("supabase") is None:
+        is_hosted = item.path.name in HOSTED and item.path.parent.name == "e2e"
+        if not is_hosted and item.get_closest_marker("supabase") is None:
             continue
         number = seen.setdefault(item.path.as_posix(), 0)
         seen[item.path.as_posix()] += 1

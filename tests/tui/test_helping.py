@@ -29,6 +29,7 @@ def told(screen: HelpScreen) -> str:
     return str(screen.query_one("VerticalScroll Static", Static).content)
 
 
+@pytest.mark.exhaustive
 async def test_every_action_is_there_with_its_key_and_its_name(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="room.characters ctrl+o") as room:
         shown = told(await open_help(room))

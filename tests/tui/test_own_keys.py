@@ -56,6 +56,7 @@ async def test_choosing_waits_for_what_was_typed_before(book: Path, key: str) ->
 
 
 @pytest.mark.parametrize("key", sampled(["f2", "f5", "f6", "ctrl+l", "ctrl+t", "f1"]))
+@pytest.mark.exhaustive
 async def test_closing_whatever_lies_on_the_conversation(book: Path, key: str) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="list.close ctrl+w") as room:
         await room.press(key)
@@ -154,6 +155,7 @@ async def test_going_from_passage_to_passage_and_from_turn_to_turn(book: Path) -
         assert room.transcript.chosen is room.transcript.views[0]
 
 
+@pytest.mark.exhaustive
 async def test_the_settings_go_down_into_their_table(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="list.down ctrl+n") as room:
         await room.press("ctrl+t", "ctrl+n")

@@ -150,6 +150,7 @@ async def test_a_question_waits_while_an_answer_comes_and_a_command_does_not(
             assert not prompt(room).busy
 
 
+@pytest.mark.exhaustive
 async def test_two_questions_in_one_go_are_not_lost(book: Path) -> None:
     async with a_room(book) as room:
         await room.pilot.press(*"one", "enter", *"two", "enter")

@@ -169,6 +169,7 @@ async def test_a_new_talk_keeps_whom_and_where(book: Path) -> None:
         assert room.screen.scope.thread not in (None, first)
 
 
+@pytest.mark.exhaustive
 async def test_an_answer_under_way_is_kept_where_it_was_asked(book: Path) -> None:
     with ModelServer(key="") as server:
         server.answering(

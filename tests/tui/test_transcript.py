@@ -47,6 +47,7 @@ async def test_older_turns_come_as_one_scrolls_up_and_nothing_jumps() -> None:
         assert first.region.y == before
 
 
+@pytest.mark.exhaustive
 async def test_one_can_read_to_the_first_turn_and_back_with_few_of_them_mounted() -> (
     None
 ):

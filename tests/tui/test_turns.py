@@ -131,6 +131,7 @@ async def test_who_is_not_in_the_story_cannot_be_opened_with(book: Path) -> None
         assert "Nobody Known" in told.message
 
 
+@pytest.mark.exhaustive
 async def test_no_key_is_lost_while_words_stream(
     book: Path, server: ModelServer
 ) -> None:

@@ -59,6 +59,7 @@ async def test_letters_and_enter_typed_at_once_ask_the_whole_question(
         assert len(room.transcript.views) == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_question_asked_early_stands_below_the_conversation_that_was(
     book: Path,
 ) -> None:
@@ -80,6 +81,7 @@ async def test_what_is_written_early_is_still_there_when_all_is_loaded(
 
 
 @pytest.mark.parametrize("keys", [("enter", "escape"), ("enter", "escape", "escape")])
+@pytest.mark.exhaustive
 async def test_a_question_that_is_stopped_before_all_is_loaded_leaves_room_for_others(
     book: Path, keys: tuple[str, ...]
 ) -> None:

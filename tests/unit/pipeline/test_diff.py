@@ -78,6 +78,7 @@ def fresh(folder: Path, to: Path) -> StoryKnowledge:
     return asyncio.run(ingested(to))
 
 
+@pytest.mark.exhaustive
 def test_a_diff_is_that_of_two_fresh_readings(tmp_path: Path) -> None:
     book = tmp_path / "book"
     others = shutil.ignore_patterns(".lrwr*", "0[34679]*", "10*", "[P-Z]*")

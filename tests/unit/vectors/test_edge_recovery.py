@@ -136,6 +136,7 @@ def remove(pattern: str) -> Harm:
         ]
     ),
 )
+@pytest.mark.exhaustive
 async def test_a_damaged_shard_is_made_again_from_the_records(
     library: Library, tmp_path: Path, harm: Harm
 ) -> None:
