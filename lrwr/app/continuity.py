@@ -66,7 +66,7 @@ class ContradictionMonitor:
     def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
         self._workspace = workspace
         self._say = say
-        self._known: frozenset[str] = frozenset()
+        self._known_ids: frozenset[str] = frozenset()
         self._pairs: frozenset[StatementPair] = frozenset()
 
     async def find_new(
@@ -81,14 +81,18 @@ class ContradictionMonitor:
             return ()
         try:
             knowledge = await self._read_story()
-            ruled = await asyncio.to_thread(find_contradictions, knowledge)
-            judged = await self._judge(knowledge, ruled, calls_made)
+            rule_findings = await asyncio.to_thread(find_contradictions, knowledge)
+            model_findings = await self._judge(knowledge, rule_findings, calls_made)
         except LrwrError as error:
             self._say(f"Contradictions were not looked for. {error}")
             return ()
-        slips = [one for one in (*ruled, *judged) if not one.intended]
-        new = tuple(slip for slip in slips if slip.id not in self._known)
-        self._known = frozenset(slip.id for slip in slips)
+        unintended = [
+            contradiction
+            for contradiction in (*rule_findings, *model_findings)
+            if not contradiction.intended
+        ]
+        new = tuple(slip for slip in unintended if slip.id not in self._known_ids)
+        self._known_ids = frozenset(slip.id for slip in unintended)
         return new
 
     @property
@@ -104,7 +108,7 @@ class ContradictionMonitor:
     async def _judge(
         self,
         knowledge: StoryKnowledge,
-        ruled: tuple[Contradiction, ...],
+        rule_findings: tuple[Contradiction, ...],
         calls_made: int | None,
     ) -> tuple[Contradiction, ...]:
         """Return what a model finds in new pairs, and has found in all others."""
@@ -124,4 +128,4 @@ class ContradictionMonitor:
                 self._say(f"Not all was judged. {result.stopped}")
         cached = await judge.kept(pairs)
         judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
-        return verify_judgements(judged, knowledge, judge.name, ruled).found
+        return verify_judgements(judged, knowledge, judge.name, rule_findings).found

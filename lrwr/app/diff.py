@@ -180,13 +180,13 @@ class _ScratchLibrary:
             self._workspace, self._targets, may_ask=False, limits=limits
         )
         report = await service.process(self._emit)
-        left = [
+        skipped = [
             SkippedDocument(problem.document, problem.message)
             for problem in report.problems
         ]
-        left += tree.left if tree else ()
-        known = await self._workspace.bible().knowledge()
-        return _LearnedState(known, tuple(left), _remarks(report, point))
+        skipped += tree.left if tree else ()
+        knowledge = await self._workspace.bible().knowledge()
+        return _LearnedState(knowledge, tuple(skipped), _remarks(report, point))
 
 
 async def _compare(
@@ -200,17 +200,17 @@ async def _compare(
     else:
         new = await bench.learn(after)
         old = await bench.learn(before)
-    left = tuple({one.document: one for one in (*old.left, *new.left)}.values())
-    without = {one.document for one in left}
-    thread = await asyncio.to_thread(build_manuscript_state, old.known, without)
-    other = await asyncio.to_thread(build_manuscript_state, new.known, without)
-    found = await asyncio.to_thread(diff_states, thread, other)
+    skipped = tuple({skip.document: skip for skip in (*old.left, *new.left)}.values())
+    skipped_ids = {skip.document for skip in skipped}
+    old_state = await asyncio.to_thread(build_manuscript_state, old.known, skipped_ids)
+    new_state = await asyncio.to_thread(build_manuscript_state, new.known, skipped_ids)
+    difference = await asyncio.to_thread(diff_states, old_state, new_state)
     return ManuscriptDiff(
         before=before,
         after=after,
-        difference=found,
+        difference=difference,
         documents=tuple(sorted({*old.known.texts, *new.known.texts})),
-        left_out=left,
+        left_out=skipped,
         remarks=(*old.remarks, *new.remarks),
     )
 
@@ -270,15 +270,19 @@ async def _resolve_points(
                 hint="Give one of them.",
             )
         return _to_point(await repository.before(request.since)), None
-    left, dots, right = (request.revision or "").partition("..")
-    if right.startswith("."):
+    first_revision, dots, second_revision = (request.revision or "").partition("..")
+    if second_revision.startswith("."):
         raise SettingsProblem(
             "Revisions with three dots are not compared", hint="Say it as REV1..REV2."
         )
-    old = _to_point(await repository.revision(left if left or not dots else "HEAD"))
+    old = _to_point(
+        await repository.revision(
+            first_revision if first_revision or not dots else "HEAD"
+        )
+    )
     if not dots:
         return old, None
-    return old, _to_point(await repository.revision(right or "HEAD"))
+    return old, _to_point(await repository.revision(second_revision or "HEAD"))
 
 
 def _to_point(revision: GitRevision) -> DiffPoint:
@@ -289,27 +293,29 @@ async def _write_tree(
     move: _RevisionCheckout, commit: str, settings: "Settings"
 ) -> _RevisionTree:
     """Write a revision's manuscript out, with what is left out of it today."""
-    to, top, library = move.place / commit, move.repository.top, move.library
+    destination, top, library = move.place / commit, move.repository.top, move.library
     # Ids are paths from the library's folder, which may lie in the repository or
     # around it: both are moved together.
     shared = Path(os.path.commonpath([library.root, top]))
-    inside = [PurePosixPath(t.relative_to(top).as_posix()) for t in move.targets]
-    written = to / top.relative_to(shared)
-    await asyncio.to_thread(written.mkdir, parents=True)
-    unread = await move.repository.write_out(commit, inside, written)
-    moved = [to / target.relative_to(shared) for target in move.targets]
-    for target, now in zip(move.targets, moved, strict=True):
-        await asyncio.to_thread(_prepare_folder, target, now)
+    relative_targets = [
+        PurePosixPath(t.relative_to(top).as_posix()) for t in move.targets
+    ]
+    tree_root = destination / top.relative_to(shared)
+    await asyncio.to_thread(tree_root.mkdir, parents=True)
+    unread = await move.repository.write_out(commit, relative_targets, tree_root)
+    moved = [destination / target.relative_to(shared) for target in move.targets]
+    for target, copy in zip(move.targets, moved, strict=True):
+        await asyncio.to_thread(_prepare_folder, target, copy)
 
-    def left(unreadable_file: UnreadableFile) -> SkippedDocument:
+    def to_skipped_document(unreadable_file: UnreadableFile) -> SkippedDocument:
         path = os.path.relpath(top / unreadable_file.path, library.root)
         return SkippedDocument(
             DocumentId(Path(path).as_posix()), unreadable_file.reason
         )
 
-    root = to / library.root.relative_to(shared)
+    root = destination / library.root.relative_to(shared)
     source = _RevisionSource(root, moved, settings.manuscript.exclude)
-    return _RevisionTree(source, tuple(map(left, unread)))
+    return _RevisionTree(source, tuple(map(to_skipped_document, unread)))
 
 
 def _prepare_folder(target: Path, moved: Path) -> None:
@@ -328,13 +334,13 @@ class _RevisionSource:
     def __init__(
         self, root: Path, targets: Sequence[Path], exclude: Sequence[str]
     ) -> None:
-        there = [target for target in targets if target.exists()]
-        self._there = FolderSource(root, there, exclude)
+        existing = [target for target in targets if target.exists()]
+        self._existing = FolderSource(root, existing, exclude)
         self._all = FolderSource(root, targets, exclude)
 
     async def list(self) -> "SourceListing":
         """Return every manuscript file that the revision has."""
-        return await self._there.list()
+        return await self._existing.list()
 
     def covers(self, document: DocumentId) -> bool:
         """Say whether `document` would be listed, if the revision had it."""
@@ -342,4 +348,4 @@ class _RevisionSource:
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
         """Return the file's bytes and the revision that they belong to."""
-        return await self._there.read(document)
+        return await self._existing.read(document)

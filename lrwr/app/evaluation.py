@@ -160,7 +160,9 @@ async def open_arms(
         StoreProblem: The library cannot be read.
     """
     async with open_eval_finders(workspace) as factory:
-        yield await _build_arms(factory, steps, budgets, whole=whole, clock=clock)
+        yield await _build_arms(
+            factory, steps, budgets, with_whole_text=whole, clock=clock
+        )
 
 
 async def _build_arms(
@@ -168,49 +170,53 @@ async def _build_arms(
     steps: Sequence[SearchVariant],
     budgets: Sequence[int],
     *,
-    whole: bool,
+    with_whole_text: bool,
     clock: Callable[[], float],
 ) -> ArmSet:
     passages, embedder = factory.workspace.passages, factory.embedder
     fingerprint = await _build_fingerprint(
         factory, steps, max(LIMIT, max(budgets) // SMALL)
     )
-    fit, remarks = select_possible_variants(
+    possible_steps, remarks = select_possible_variants(
         steps, embeds=embedder is not None, reranks=factory.reranker is not None
     )
     count, estimated = choose_token_counter(factory.parts.embedders.local.count_tokens)
     order = await factory.finder(steps[0]).story_order()
-    shelf = IndexedLibrary(passages, order, count, clock)
+    indexed_library = IndexedLibrary(passages, order, count, clock)
     arms: list[Arm] = []
-    for step in fit:
+    for step in possible_steps:
         recipe = fingerprint.recipe(step, get_column_weights(step)[step.pipeline])
         arms.append(
-            SearchArm(step, factory.finder(step), shelf, fingerprint.limit, recipe)
+            SearchArm(
+                step, factory.finder(step), indexed_library, fingerprint.limit, recipe
+            )
         )
-    if whole:
-        text, problem = await _build_whole_text_arm(shelf, fingerprint, max(budgets))
-        arms += text
+    if with_whole_text:
+        text_arms, problem = await _build_whole_text_arm(
+            indexed_library, fingerprint, max(budgets)
+        )
+        arms += text_arms
         remarks += problem
     models = {"meaning": fingerprint.embedder, "the second look": fingerprint.reranker}
     return ArmSet(
-        tuple(arms), shelf, fingerprint.library(), models, remarks + estimated
+        tuple(arms), indexed_library, fingerprint.library(), models, remarks + estimated
     )
 
 
 async def _build_whole_text_arm(
-    shelf: IndexedLibrary, made: LibraryFingerprint, most: int
+    indexed_library: IndexedLibrary, fingerprint: LibraryFingerprint, token_limit: int
 ) -> "tuple[list[Arm], tuple[str, ...]]":
     """Return the arm of the whole text if it fits, else say what it would take."""
-    recipe = made.recipe_of_passages(Pipeline.AGENTIC)
+    recipe = fingerprint.recipe_of_passages(Pipeline.AGENTIC)
     if not recipe:
         return [], ()
-    arm = WholeTextArm(shelf, recipe)
+    arm = WholeTextArm(indexed_library, recipe)
     tokens = await arm.tokens()
-    if tokens <= most:
+    if tokens <= token_limit:
         return [arm], ()
     return [], (
         f"“{arm.name}” is left out: it is {tokens:,} tokens, and the largest budget is"
-        f" {most:,}.",
+        f" {token_limit:,}.",
     )
 
 
@@ -219,14 +225,14 @@ async def _build_fingerprint(
 ) -> LibraryFingerprint:
     workspace, settings = factory.workspace, factory.settings
     store = SqliteKnowledgeStore(factory.parts.records.database, now=time.time)
-    needed = dict.fromkeys(step.pipeline for step in steps)
-    seen = {pipeline: await store.seen(pipeline) for pipeline in needed}
-    check_pipelines_comparable(seen)
+    pipelines = dict.fromkeys(step.pipeline for step in steps)
+    seen_documents = {pipeline: await store.seen(pipeline) for pipeline in pipelines}
+    check_pipelines_comparable(seen_documents)
     knows = any(step.knows_story for step in steps)
     canon = workspace.canon_file.path
     reranker = factory.reranker
     return LibraryFingerprint(
-        seen=seen,
+        seen=seen_documents,
         facts=await workspace.stories.facts() if knows else [],
         embedder=factory.embedder.space if factory.embedder else "",
         reranker=reranker.name if reranker else "",
@@ -338,7 +344,9 @@ def create_eval_lock(library: Library) -> FileLock:
 
 def get_column_weights(step: SearchVariant) -> Mapping[Pipeline, Bm25Weights]:
     """Return what a word counts in each column that a step searches."""
-    kept = SEARCHED_COLUMN_COUNT[step.columns]
-    whole = BM25_WEIGHTS_BY_PIPELINE[Pipeline.AGENTIC]
-    cut = tuple(w if n < kept else 0.0 for n, w in enumerate(whole))
-    return {**BM25_WEIGHTS_BY_PIPELINE, Pipeline.AGENTIC: cut}
+    searched_columns = SEARCHED_COLUMN_COUNT[step.columns]
+    all_weights = BM25_WEIGHTS_BY_PIPELINE[Pipeline.AGENTIC]
+    weights = tuple(
+        w if n < searched_columns else 0.0 for n, w in enumerate(all_weights)
+    )
+    return {**BM25_WEIGHTS_BY_PIPELINE, Pipeline.AGENTIC: weights}

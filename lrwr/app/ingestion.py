@@ -97,9 +97,13 @@ def create_processing_service(
     calls = egress.modal_calls() if limits.run_remotely and may_ask else None
     if calls is not None:
         access = replace(access, may_ask=False)  # models are asked from Modal, too
-    known = stores.knowledge.known_vectors if limits.vectors else _claim_all_known
+    find_known_vectors = (
+        stores.knowledge.known_vectors if limits.vectors else _claim_all_known
+    )
     embedders = workspace.embedders
-    tools = RecipeTools(embedders.local.count_tokens, embedders.configured, known)
+    tools = RecipeTools(
+        embedders.local.count_tokens, embedders.configured, find_known_vectors
+    )
     analyst = create_caching_analyst(settings, stores.analysis, access, limits.calls)
     recipe = create_recipe(settings, stores.analysis, analyst)
     parse = ManuscriptParser()

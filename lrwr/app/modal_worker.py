@@ -100,7 +100,7 @@ def read_document(request: bytes) -> bytes:
     except InvalidEnvelope:
         return encode_recipe_mismatch("")
     try:
-        return asyncio.run(_answered(order))
+        return asyncio.run(_run_order(order))
     except LrwrError as error:
         return encode_document_failure(error)
     except Exception as error:  # noqa: BLE001 - it may quote the text, and is not passed on
@@ -131,29 +131,31 @@ class OrderAnalysisStore:
         self.replies_made.append(ModelCallReplies(replies, usage))
 
 
-async def _answered(order: ModalOrder) -> bytes:
+async def _run_order(order: ModalOrder) -> bytes:
     try:
         settings = _settings_of(order)
     except SettingsProblem:
         return encode_recipe_mismatch("")  # settings of another lrwr
     store = OrderAnalysisStore(order)
     async with AsyncExitStack() as stack:
-        local = _local()
+        local = _load_local_embedder()
         embedder = _embedder(settings, stack, local.count_tokens) or local
         used = None if settings.embedding.model == "off" else embedder
-        tools = RecipeTools(local.count_tokens, used, _known(order))
-        recipe = _recipe(settings, store, stack, asking=order.asking)
-        own = build_recipe_name(ManuscriptParser(), recipe, tools)
-        if own != order.recipe:
-            return encode_recipe_mismatch(own)
+        tools = RecipeTools(local.count_tokens, used, _create_known_vectors(order))
+        recipe = _recipe(settings, store, stack, may_ask=order.asking)
+        recipe_name = build_recipe_name(ManuscriptParser(), recipe, tools)
+        if recipe_name != order.recipe:
+            return encode_recipe_mismatch(recipe_name)
         reader = LocalRunner(ManuscriptParser(), recipe, tools)
         if order.asking:
-            return encode_model_answers(await _asked(order, reader, store))
-        read = await reader.run(DocumentId(order.document), order.content, _unheard)
-        return encode_job_result(read)
+            return encode_model_answers(await _ask_model(order, reader, store))
+        result = await reader.run(
+            DocumentId(order.document), order.content, _ignore_event
+        )
+        return encode_job_result(result)
 
 
-async def _asked(
+async def _ask_model(
     order: ModalOrder, reader: LocalRunner, store: OrderAnalysisStore
 ) -> ModelAnswers:
     """Ask the language model about what is not kept, and nothing else."""
@@ -171,13 +173,15 @@ async def _asked(
 
 def _settings_of(order: ModalOrder) -> Settings:
     """Return the settings of an order, and nothing of the machine it is read on."""
-    given = {
+    values = {
         k: tuple(v) if isinstance(v, list) else v for k, v in order.settings.items()
     }
     with tempfile.TemporaryDirectory(prefix="lrwr-") as folder:
-        own = Path(folder) / SETTINGS_FILE_NAME
-        own.touch()
-        return load_settings(own.parent, {}, given, user=own.parent / "none.toml")
+        settings_file = Path(folder) / SETTINGS_FILE_NAME
+        settings_file.touch()
+        return load_settings(
+            settings_file.parent, {}, values, user=settings_file.parent / "none.toml"
+        )
 
 
 def _recipe(
@@ -185,7 +189,7 @@ def _recipe(
     store: OrderAnalysisStore,
     stack: AsyncExitStack,
     *,
-    asking: bool,
+    may_ask: bool,
 ) -> "Recipe":
     """Return the recipe; its model can be asked only where the order is to."""
     line = None
@@ -195,7 +199,7 @@ def _recipe(
             RateLimit(model.concurrency, model.requests_per_minute, 120.0)
         )
         stack.push_async_callback(line.aclose)
-    access = ModelAccess(line, may_ask=asking and bool(os.environ.get(KEY)))
+    access = ModelAccess(line, may_ask=may_ask and bool(os.environ.get(KEY)))
     close = create_caching_analyst(settings, store, access)
     return create_recipe(settings, store, close)
 
@@ -212,19 +216,19 @@ def _embedder(
 
 
 def _key() -> str:
-    found = os.environ.get(KEY)
-    if not found:
+    key = os.environ.get(KEY)
+    if not key:
         raise ServiceUnavailable(NO_KEY)
-    return found
+    return key
 
 
 @cache
-def _local() -> LocalEmbedder:
+def _load_local_embedder() -> LocalEmbedder:
     """Return the model that lrwr ships: loaded once for all documents of a container."""
     return LocalEmbedder(None, threads=min(os.cpu_count() or 1, MAX_THREADS))
 
 
-def _known(order: ModalOrder) -> "KnownVectors":
+def _create_known_vectors(order: ModalOrder) -> "KnownVectors":
     async def known(space: str, texts: set[TextHash]) -> set[TextHash]:
         del space
         return {text for text in texts if text in order.texts}
@@ -232,7 +236,7 @@ def _known(order: ModalOrder) -> "KnownVectors":
     return known
 
 
-async def _unheard(event: StageStarted | ChunksEmbedded) -> None:
+async def _ignore_event(event: StageStarted | ChunksEmbedded) -> None:
     del event
 
 
@@ -265,12 +269,12 @@ def plan_modal_deployment(
     settings: Settings, connection: ModalConnection
 ) -> ModalDeployment:
     """Return what would be put at Modal, as the settings are; nothing is sent."""
-    asked = "openai" in (settings.model.use, settings.embedding.model)
+    uses_openai = "openai" in (settings.model.use, settings.embedding.model)
     return ModalDeployment(
         app=connection.app,
         containers=settings.ingest.containers,
         packages=list_installed_packages(),
-        secret=SECRET if asked else "",
+        secret=SECRET if uses_openai else "",
     )
 
 
@@ -281,9 +285,9 @@ def list_installed_packages() -> tuple[str, ...]:
     which every container has.
     """
     lines = [line for line in requires("lrwr") or () if "extra ==" not in line]
-    named = {found[0] for found in map(_NAME.match, lines) if found}
+    names = {match[0] for match in map(_NAME.match, lines) if match}
     pins = []
-    for name in sorted(named - {"modal"}):
+    for name in sorted(names - {"modal"}):
         try:
             pins.append(f"{name}=={version(name)}")
         except PackageNotFoundError:

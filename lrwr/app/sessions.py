@@ -96,7 +96,7 @@ def create_session_service(
         finder=parts.finder,
         passages=parts.passages,
         threads=parts.threads,
-        voices=_create_turn_models(parts, access),
+        make_turn_models=_create_turn_models(parts, access),
         price=partial(compute_price, table=prices),
         web=web,
         decide=parts.decide,
@@ -149,7 +149,9 @@ def _use_language_models(
         return await plans.plan(question, bible, plan_by_rules(question, bible))
 
     def compute_cost() -> float | None:
-        usages = ((one.usage, one.name) for one in (planning, answering))
+        usages = (
+            (chat_model.usage, chat_model.name) for chat_model in (planning, answering)
+        )
         return compute_total_price(usages, create_price_lookup(settings))
 
     return TurnModels(

@@ -90,10 +90,10 @@ class AgenticRecipe:
         return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Cut the document by the distances that are known already."""
+        """Cut the document by the seam distances that are already stored."""
         plan = await self._plan(document, tools)
-        known = await self._known(document, tools)
-        return await self._knowledge(document, plan, known, tools)
+        stored_distances = await self._known(document, tools)
+        return await self._knowledge(document, plan, stored_distances, tools)
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
         """Return what a language model would be asked for a draft's document."""
@@ -171,9 +171,9 @@ class AgenticRecipe:
         import numpy as np
 
         await report(StageStarted(document.id, JobStage.SPLIT))
-        known = await self._known(document, tools)
+        stored_distances = await self._known(document, tools)
         seams = plan.seams
-        missing = find_missing_seams(seams, known)
+        missing = find_missing_seams(seams, stored_distances)
         sentences = collect_seam_sentences(missing)
         rows = [np.zeros((0, tools.embedder.dimensions), np.float32)]
         for start in range(0, len(sentences), SENTENCES):
@@ -184,7 +184,7 @@ class AgenticRecipe:
         seam_distances = compute_seam_distances(
             missing, sentences, np.concatenate(rows)
         )
-        every = {**known, **seam_distances}
+        every = {**stored_distances, **seam_distances}
         return {seam.key: every[seam.key] for seam in seams}
 
     async def _knowledge(
@@ -226,30 +226,30 @@ class AgenticRecipe:
 
 
 def _chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
-    seen: dict[TextHash, int] = {}
+    last_occurrences: dict[TextHash, int] = {}
     chunks = []
-    for ordinal, one in enumerate(cuts):
-        text = _text_at(document, one.span)
-        lead = _text_at(document, one.lead) if one.lead else ""
+    for ordinal, cut in enumerate(cuts):
+        text = _text_at(document, cut.span)
+        lead = _text_at(document, cut.lead) if cut.lead else ""
         embedded_text = f"{lead}\n\n{text}" if lead else text
         digest = TextHash(sha256(embedded_text.encode()).hexdigest())
-        occurrence = seen[digest] = seen.get(digest, -1) + 1
+        occurrence = last_occurrences[digest] = last_occurrences.get(digest, -1) + 1
         name = f"{Pipeline.AGENTIC}\n{document.id}\n{digest}\n{occurrence}"
         chunks.append(
             Chunk(
                 id=ChunkId(str(uuid5(CHUNK_NAMESPACE, name))),
                 document=document.id,
                 ordinal=ordinal,
-                span=one.span,
-                lines=document.lines.lines_of(one.span),
-                chapter=one.chapter,
-                scene=one.scene,
-                kind=one.kind,
+                span=cut.span,
+                lines=document.lines.lines_of(cut.span),
+                chapter=cut.chapter,
+                scene=cut.scene,
+                kind=cut.kind,
                 text=text,
                 text_hash=digest,
-                tokens=one.tokens,
+                tokens=cut.tokens,
                 lead=lead,
-                heading=_heading(document, one),
+                heading=_heading(document, cut),
             )
         )
     return tuple(chunks)

@@ -78,10 +78,10 @@ class CachingAnalyst:
     ) -> Usage:
         """Return what reading the document would take; asks nothing."""
         _, orders, cached = await self._plan(document, chunks, names)
-        whole = Usage(cached=cached)
+        total = Usage(cached=cached)
         for order in orders:
-            whole += self._estimated(order)
-        return whole
+            total += self._estimated(order)
+        return total
 
     async def kept(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
@@ -97,43 +97,49 @@ class CachingAnalyst:
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> DocumentAnalysis:
-        """Return all that the analyst says of the document, in reading order.
+        """Return all the analyst's findings on the document, in reading order.
 
         Raises:
-            StoreProblem: What was said cannot be kept.
+            StoreProblem: The findings cannot be stored.
         """
-        found, orders, cached = await self._plan(document, chunks, names)
+        findings, orders, cached = await self._plan(document, chunks, names)
         analysis = DocumentAnalysis(usage=Usage(cached=cached))
-        asked = await self._asked(orders)
-        for findings, usage in asked:
-            found += findings
+        replies = await self._asked(orders)
+        for reply_findings, usage in replies:
+            findings += reply_findings
             analysis.usage += usage
-        analysis.facts = [fact for finding in found for fact in finding.facts]
+        analysis.facts = [fact for finding in findings for fact in finding.facts]
         analysis.facts.sort(key=lambda fact: (fact.spans[:1], fact.about, fact.field))
-        if self.meter.stopped and any(not findings for findings, _ in asked):
+        if self.meter.stopped and any(
+            not reply_findings for reply_findings, _ in replies
+        ):
             analysis.unfinished = self.meter.stopped
         return analysis
 
     async def _plan(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> tuple[list[ExcerptFinding], list[_AnalystCall], int]:
-        """Return what is known already, the calls to be made, and how many are not."""
-        wanted = _excerpts(document, chunks, names)
+        """Return the stored findings, the calls to make, and the number of stored findings."""
+        excerpts_by_kind = _excerpts(document, chunks, names)
         keys = {
             kind: [self._key(kind, excerpt) for excerpt in excerpts]
-            for kind, excerpts in wanted.items()
+            for kind, excerpts in excerpts_by_kind.items()
         }
-        kept = await self._store.replies([key for row in keys.values() for key in row])
-        found, orders = [], []
-        for kind, excerpts in wanted.items():
+        stored_replies = await self._store.replies(
+            [key for row in keys.values() for key in row]
+        )
+        findings, orders = [], []
+        for kind, excerpts in excerpts_by_kind.items():
             missing = []
             for key, excerpt in zip(keys[kind], excerpts, strict=True):
-                if key in kept:
-                    found.append(finding_from_json(kept[key], excerpt.span.start))
+                if key in stored_replies:
+                    findings.append(
+                        finding_from_json(stored_replies[key], excerpt.span.start)
+                    )
                 else:
                     missing.append(excerpt)
             orders += self._orders(kind, missing)
-        return found, orders, len(found)
+        return findings, orders, len(findings)
 
     def _orders(self, kind: str, excerpts: Sequence[Excerpt]) -> list[_AnalystCall]:
         together = (
@@ -142,19 +148,21 @@ class CachingAnalyst:
             else [[excerpt] for excerpt in excerpts]
         )
         return [
-            _AnalystCall(kind, tuple(part), tuple(self._key(kind, one) for one in part))
+            _AnalystCall(
+                kind, tuple(part), tuple(self._key(kind, excerpt) for excerpt in part)
+            )
             for part in together
         ]
 
     def _key(self, kind: str, excerpt: Excerpt) -> str:
-        whole = [
+        key_parts = [
             self._analyst.revision,
             kind,
             excerpt.text,
             excerpt.before if kind == CLASSIFY else "",
             excerpt.known,
         ]
-        return sha256(json.dumps(whole).encode()).hexdigest()
+        return sha256(json.dumps(key_parts).encode()).hexdigest()
 
     def _estimated(self, order: _AnalystCall) -> Usage:
         prompt = self._analyst.prompt_tokens(
@@ -166,13 +174,13 @@ class CachingAnalyst:
     async def _asked(
         self, orders: Sequence[_AnalystCall]
     ) -> list[tuple[list[ExcerptFinding], Usage]]:
-        """Make calls, all at once, and return what came of each."""
+        """Make all calls concurrently and return the findings and usage of each."""
         try:
             async with asyncio.TaskGroup() as group:
-                asked = [group.create_task(self._ask(order)) for order in orders]
+                tasks = [group.create_task(self._ask(order)) for order in orders]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
-        return [task.result() for task in asked]
+        return [task.result() for task in tasks]
 
     async def _ask(self, order: _AnalystCall) -> tuple[list[ExcerptFinding], Usage]:
         """Make one call and keep what came of it; nothing when it must not be made."""
@@ -229,7 +237,7 @@ def _bounded(finding: ExcerptFinding, excerpt: Excerpt) -> ExcerptFinding:
 
 
 def _told(error: ServiceUnavailable) -> str:
-    """Return what went wrong and what to try, as sentences."""
-    said = str(error)
-    end = "" if said.endswith((".", "!", "?")) else "."
-    return f"{said}{end} {error.hint}".rstrip()
+    """Return the error's message and hint as sentences."""
+    message = str(error)
+    end = "" if message.endswith((".", "!", "?")) else "."
+    return f"{message}{end} {error.hint}".rstrip()

@@ -41,33 +41,33 @@ def detect_changes(
     content_with: str = "",
     missing_too: bool = False,
 ) -> DocumentChanges:
-    """Compare what was read with what is there.
+    """Compare the ingested document versions with the manuscript's files.
 
-    `covers` says which documents the look could have found. `verify` distrusts
-    revisions: every document counts as changed. What was made by the recipe
-    `content_with` may stay as it is, too. With `missing_too` what was never here is
-    gone like all else that is not there.
+    `covers` says whether the scan could have listed a document. `verify` ignores
+    revisions: every document counts as changed. Documents ingested with the recipe
+    `content_with` count as unchanged, too. With `missing_too`, documents that were never
+    on this machine count as gone as well.
     """
     before = {
         document_version.id: document_version for document_version in document_versions
     }
     changed, stale, unchanged = [], [], []
-    for now in manuscript_files:
-        known = before.pop(now.id, None)
-        if known is None or known.revision != now.revision or verify:
-            changed.append(now.id)
-        elif known.recipe not in (recipe, content_with):
-            stale.append(now.id)
+    for file in manuscript_files:
+        version = before.pop(file.id, None)
+        if version is None or version.revision != file.revision or verify:
+            changed.append(file.id)
+        elif version.recipe not in (recipe, content_with):
+            stale.append(file.id)
         else:
-            unchanged.append(now.id)
-    missed = {known for known in before.values() if covers(known.id)}
-    gone = {known for known in missed if known.revision or missing_too}
+            unchanged.append(file.id)
+    missed = {version for version in before.values() if covers(version.id)}
+    gone = {version for version in missed if version.revision or missing_too}
     return DocumentChanges(
         tuple(sorted(changed)),
         tuple(sorted(stale)),
-        tuple(sorted(known.id for known in gone)),
+        tuple(sorted(version.id for version in gone)),
         tuple(sorted(unchanged)),
-        tuple(sorted(known.id for known in missed - gone)),
+        tuple(sorted(version.id for version in missed - gone)),
     )
 
 
@@ -76,14 +76,14 @@ def match_renames(
     document_versions: Sequence[DocumentVersion],
     arrived: Mapping[DocumentId, str],
 ) -> dict[DocumentId, DocumentId]:
-    """Match new documents to gone ones of the same content: new id to old id.
+    """Map each new document's id to the id of a deleted one with the same content.
 
     `arrived` maps each new document to its content's hash.
     """
-    left = set(gone)
+    unmatched = set(gone)
     homes: dict[str, list[DocumentId]] = {}
-    for document_version in sorted(document_versions, key=lambda known: known.id):
-        if document_version.id in left:
+    for document_version in sorted(document_versions, key=lambda version: version.id):
+        if document_version.id in unmatched:
             homes.setdefault(document_version.content, []).append(document_version.id)
     matched = {}
     for document, content in sorted(arrived.items()):
@@ -118,12 +118,12 @@ class IngestPlan:
 async def plan_ingestion(
     look: ManuscriptScan, recipe: str, source: ManuscriptSource
 ) -> IngestPlan:
-    """Return what is to be read by the recipe of that name; files are compared."""
-    changes, before = look.changes, {known.id: known for known in look.seen}
+    """Return what to ingest with the recipe of that name; compares file contents."""
+    changes, before = look.changes, {version.id: version for version in look.seen}
     todo, touched, arrived = list(changes.stale), list[DocumentVersion](), {}
     for document in changes.changed:
-        known = before.get(document)
-        if known is None and not changes.gone:
+        version = before.get(document)
+        if version is None and not changes.gone:
             todo.append(document)
             continue
         try:
@@ -132,15 +132,15 @@ async def plan_ingestion(
             todo.append(document)  # its job will say what is wrong
             continue
         digest = sha256(content).hexdigest()
-        if known and (known.content, known.recipe) == (digest, recipe):
-            touched.append(replace(known, revision=revision))
+        if version and (version.content, version.recipe) == (digest, recipe):
+            touched.append(replace(version, revision=revision))
             continue
         todo.append(document)
-        if known is None:
+        if version is None:
             arrived[document] = digest
     return IngestPlan(
         documents=tuple(sorted(todo)),
         renamed=match_renames(changes.gone, look.seen, arrived),
         touched=len(touched),
-        moved=tuple(one for one in touched if one != before[one.id]),
+        moved=tuple(version for version in touched if version != before[version.id]),
     )

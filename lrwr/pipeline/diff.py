@@ -51,13 +51,13 @@ class StoryDiff:
 
 
 def build_manuscript_state(
-    known: StoryKnowledge, without: Collection[DocumentId] = ()
+    knowledge: StoryKnowledge, without: Collection[DocumentId] = ()
 ) -> ManuscriptState:
-    """Return the state in which that is known, `without` what these documents say.
+    """Return the manuscript's state, `without` the content of these documents.
 
-    What conversations asked is no part of it: it has no revision.
+    Questions of conversations are not part of it: they have no revision.
     """
-    story_knowledge = _without(replace(known, wondered=()), without)
+    story_knowledge = _without(replace(knowledge, wondered=()), without)
     slips = (
         contradiction
         for contradiction in find_contradictions(story_knowledge)
@@ -67,16 +67,16 @@ def build_manuscript_state(
 
 
 def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
-    """Return what is known, and what contradicts what, otherwise than before."""
+    """Return the differences in story knowledge and in contradictions."""
     old, new = before.story.known, after.story.known
     renamed = _renamed(old.texts, new.texts)
-    mine, theirs = align_casts(old.cast, new.cast)
-    had = {
-        _key(contradiction, mine): contradiction
+    old_aliases, new_aliases = align_casts(old.cast, new.cast)
+    old_contradictions = {
+        _key(contradiction, old_aliases): contradiction
         for contradiction in before.contradictions
     }
-    has = {
-        _key(contradiction, theirs): contradiction
+    new_contradictions = {
+        _key(contradiction, new_aliases): contradiction
         for contradiction in after.contradictions
     }
     documents = diff_documents(
@@ -87,15 +87,23 @@ def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
     return StoryDiff(
         documents=tuple(document for document in documents if document.changed),
         changes=diff_story_states(before.story, after.story, renamed),
-        appeared=tuple(one for key, one in has.items() if key not in had),
-        vanished=tuple(one for key, one in had.items() if key not in has),
+        appeared=tuple(
+            contradiction
+            for key, contradiction in new_contradictions.items()
+            if key not in old_contradictions
+        ),
+        vanished=tuple(
+            contradiction
+            for key, contradiction in old_contradictions.items()
+            if key not in new_contradictions
+        ),
     )
 
 
 def filter_story_diff(
     story_diff: StoryDiff, documents: Collection[DocumentId]
 ) -> StoryDiff:
-    """Return what has a place in one of `documents`, in either state."""
+    """Return the differences located in one of `documents`, in either state."""
     return StoryDiff(
         tuple(d for d in story_diff.documents if {d.document, d.was} & {*documents}),
         tuple(
@@ -103,45 +111,61 @@ def filter_story_diff(
             for change in story_diff.changes
             if any(place.document in documents for place in (*change.was, *change.now))
         ),
-        tuple(one for one in story_diff.appeared if is_in_documents(one, documents)),
-        tuple(one for one in story_diff.vanished if is_in_documents(one, documents)),
+        tuple(
+            contradiction
+            for contradiction in story_diff.appeared
+            if is_in_documents(contradiction, documents)
+        ),
+        tuple(
+            contradiction
+            for contradiction in story_diff.vanished
+            if is_in_documents(contradiction, documents)
+        ),
     )
 
 
-def _without(known: StoryKnowledge, without: Collection[DocumentId]) -> StoryKnowledge:
+def _without(
+    knowledge: StoryKnowledge, without: Collection[DocumentId]
+) -> StoryKnowledge:
     if not without:
-        return known
-    order = known.order
-    outlines = {d: one for d, one in order.outlines.items() if d not in without}
-    story = tuple(one for one in order.story if one not in without)
-    texts = {d: one for d, one in known.texts.items() if d not in without}
+        return knowledge
+    order = knowledge.order
+    outlines = {d: outline for d, outline in order.outlines.items() if d not in without}
+    story = tuple(document for document in order.story if document not in without)
+    texts = {d: text for d, text in knowledge.texts.items() if d not in without}
     return replace(
-        known, order=replace(order, outlines=outlines, story=story), texts=texts
+        knowledge, order=replace(order, outlines=outlines, story=story), texts=texts
     )
 
 
 def _renamed(
     old: Mapping[DocumentId, DocumentText], new: Mapping[DocumentId, DocumentText]
 ) -> dict[DocumentId, DocumentId]:
-    """Return new names with the old one, of documents that say what they said."""
+    """Map the new name of each renamed document, whose text is unchanged, to its old name."""
     gone = sorted(old.keys() - new.keys())
-    seen = [DocumentVersion(document, "", old[document].text, "") for document in gone]
+    gone_versions = [
+        DocumentVersion(document, "", old[document].text, "") for document in gone
+    ]
     arrived = {document: new[document].text for document in new.keys() - old.keys()}
-    return match_renames(gone, seen, arrived)
+    return match_renames(gone, gone_versions, arrived)
 
 
 def _paragraphs(
-    here: Mapping[DocumentId, DocumentText], there: Mapping[DocumentId, DocumentText]
+    texts: Mapping[DocumentId, DocumentText],
+    other_texts: Mapping[DocumentId, DocumentText],
 ) -> dict[DocumentId, DocumentSnapshot]:
-    """Return the documents of one state that the other has otherwise, or not at all."""
-    found = {}
-    for document, kept in here.items():
-        if document not in there or there[document].text != kept.text:
-            parts = _BETWEEN_PARAGRAPHS.split(kept.text)
-            found[document] = DocumentSnapshot(
+    """Return the documents of one state that differ in the other or are missing there."""
+    snapshots = {}
+    for document, document_text in texts.items():
+        if (
+            document not in other_texts
+            or other_texts[document].text != document_text.text
+        ):
+            parts = _BETWEEN_PARAGRAPHS.split(document_text.text)
+            snapshots[document] = DocumentSnapshot(
                 tuple(part for part in parts if part.strip())
             )
-    return found
+    return snapshots
 
 
 def _key(contradiction: Contradiction, people: Mapping[str, str]) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ async def estimate_ingestion(
     tools: RecipeTools,
     report: IngestReport,
 ) -> None:
-    """Count in `report` what reading `documents` would take, and what cannot be read."""
+    """Add to `report` the cost of ingesting `documents`, and those that cannot be read."""
     for document in documents:
         try:
             content, _ = await source.read(document)
@@ -29,7 +29,7 @@ async def estimate_ingestion(
         knowledge = await recipe.draft(parsed, tools)
         report.usage += await recipe.estimate(knowledge)
         texts = {chunk.text_hash for chunk in knowledge.chunks}
-        known = texts
+        stored_hashes = texts
         if tools.embedder is not None:
-            known = await tools.known(knowledge.space, texts)
-        count_knowledge(report, knowledge, known)
+            stored_hashes = await tools.known(knowledge.space, texts)
+        count_knowledge(report, knowledge, stored_hashes)

@@ -131,7 +131,7 @@ async def embed_chunks(
     tools: RecipeTools,
     report: ReportProgress,
 ) -> "dict[TextHash, NDArray[np.float32]]":
-    """Return the vectors of those chunks whose words were never embedded.
+    """Return the vectors of the chunks whose text has no stored vector.
 
     Raises:
         ServiceUnavailable: The embedder did not answer.
@@ -139,10 +139,10 @@ async def embed_chunks(
     if tools.embedder is None:
         return {}
     texts = {chunk.text_hash for chunk in chunks}
-    known = await tools.known(tools.space, texts)
+    stored_hashes = await tools.known(tools.space, texts)
     await report(StageStarted(document.id, JobStage.EMBED))
     vectors: dict[TextHash, NDArray[np.float32]] = {}
-    async with aclosing(embed_missing(chunks, known, tools.embedder)) as slices:
+    async with aclosing(embed_missing(chunks, stored_hashes, tools.embedder)) as slices:
         async for part in slices:
             vectors.update(part)
             await report(ChunksEmbedded(len(part)))

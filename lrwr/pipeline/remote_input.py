@@ -66,11 +66,11 @@ class NaiveRemoteInput:
     async def completed(
         self,
         knowledge: Knowledge,
-        wanted: ModelWork | None,
+        work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
         """Return the knowledge as it is."""
-        del wanted, answers
+        del work, answers
         return knowledge
 
 
@@ -111,9 +111,9 @@ class AgenticRemoteInput:
         return await self._tools.known(space, texts)
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return what the model must be asked, and set its price aside.
+        """Return the work for the model, and reserve its price in the budget.
 
-        None where all was said before, or nothing more may be spent.
+        None if all replies are stored, or the budget is spent.
         """
         if self._purse is None:
             return None
@@ -123,8 +123,8 @@ class AgenticRemoteInput:
         reserved = self._purse.reserve(usage)
         if reserved is None:
             return None
-        kept = await self._recipe.kept(knowledge)
-        return ModelWork(kept, usage.cached, reserved)
+        excerpts = await self._recipe.kept(knowledge)
+        return ModelWork(excerpts, usage.cached, reserved)
 
     async def completed(
         self,

@@ -73,8 +73,10 @@ class IngestProgress:
         document = knowledge.document
         if not self._is_first(document.id):
             return
-        known = {chunk.text_hash for chunk in knowledge.chunks} - set(knowledge.vectors)
-        count_knowledge(self._report, knowledge, known)
+        stored_hashes = {chunk.text_hash for chunk in knowledge.chunks} - set(
+            knowledge.vectors
+        )
+        count_knowledge(self._report, knowledge, stored_hashes)
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
         self.emit(DocumentFinished(document.id))
 
@@ -151,11 +153,11 @@ def wrap_unexpected_error(document: DocumentId, error: Exception) -> UnreadableD
 
 
 def count_knowledge(
-    report: IngestReport, knowledge: Knowledge, known: Collection[TextHash]
+    report: IngestReport, knowledge: Knowledge, stored_hashes: Collection[TextHash]
 ) -> None:
-    """Count a document's knowledge, whose `known` texts need no embedding."""
+    """Count a document's knowledge, whose `stored_hashes` texts need no embedding."""
     missing: dict[TextHash, Chunk] = {
-        c.text_hash: c for c in knowledge.chunks if c.text_hash not in known
+        c.text_hash: c for c in knowledge.chunks if c.text_hash not in stored_hashes
     }
     report.processed += 1
     report.usage += knowledge.usage

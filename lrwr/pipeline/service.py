@@ -225,9 +225,9 @@ class DocumentProcessingService:
 
     async def _look(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
-        seen = await self._store.seen(self._recipe.pipeline)
+        stored_versions = await self._store.seen(self._recipe.pipeline)
         changes = detect_changes(
-            seen,
+            stored_versions,
             listing.found,
             recipe=self._name(),
             covers=self._source.covers,
@@ -235,7 +235,7 @@ class DocumentProcessingService:
             missing_too=self._missing_too,
             content_with="" if self._complete else f"{self._name()}/{UNFINISHED}",
         )
-        return ManuscriptScan(listing, seen, changes)
+        return ManuscriptScan(listing, stored_versions, changes)
 
     async def _work(
         self,
@@ -249,12 +249,12 @@ class DocumentProcessingService:
         orders += [JobOrder(JobKind.FORGET, document, pipeline) for document in gone]
         if orders:
             await self._jobs.enqueue(orders)
-        there = frozenset(found.id for found in listing.found)
+        ids = frozenset(file.id for file in listing.found)
         while documents := await self._open({*todo, *gone}):
             async with asyncio.TaskGroup() as group:
                 for number in range(self._runner.places):
                     name = f"{self._worker}/{number}"
-                    group.create_task(self._work_jobs(name, documents, there, progress))
+                    group.create_task(self._work_jobs(name, documents, ids, progress))
             if document_ids := await self._open(documents):
                 progress.emit(DocumentsPending(len(document_ids)))
                 await self._pause()
@@ -337,10 +337,10 @@ class DocumentProcessingService:
 
         await report(StageStarted(document, JobStage.READ))
         content, revision = await self._source.read(document)
-        seen = DocumentVersion(
+        version = DocumentVersion(
             document, revision, sha256(content).hexdigest(), self._name()
         )
-        if await self._store.touch(self._recipe.pipeline, [seen], claim):
+        if await self._store.touch(self._recipe.pipeline, [version], claim):
             progress.stood(document)  # another run has read it meanwhile
             return
         read = await self._runner.run(document, content, report)
@@ -350,9 +350,9 @@ class DocumentProcessingService:
         if knowledge.unfinished:
             progress.unread(knowledge.unfinished)
         if knowledge.unfinished or read.words_only is not None:
-            seen = replace(seen, recipe=f"{seen.recipe}/{UNFINISHED}")
+            version = replace(version, recipe=f"{version.recipe}/{UNFINISHED}")
         await report(StageStarted(document, JobStage.STORE))
-        if await self._store.replace(knowledge, seen, claim):
+        if await self._store.replace(knowledge, version, claim):
             progress.learned(read.counted)
         await self._runner.stored(document)
 

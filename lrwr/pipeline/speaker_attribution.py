@@ -103,12 +103,14 @@ class StoryAttributor:
         order = build_story_order(
             await self._passages.outlines(), self._patterns, canon
         )
-        told = [strand for strand in strands if strand.document in order.numbers]
+        story_strands = [
+            strand for strand in strands if strand.document in order.numbers
+        ]
         cast = await asyncio.to_thread(_cast_of, strands, order, canon)
         await self._store.keep_cast(cast)
-        narrators = await self._narrators(told, cast, canon)
+        narrators = await self._narrators(story_strands, cast, canon)
         await self._unweave(strands, order)
-        parts = await asyncio.to_thread(_parts, told, cast, narrators)
+        parts = await asyncio.to_thread(_parts, story_strands, cast, narrators)
         count = 0
         for part in parts:
             if part.strand.woven != part.revision:
@@ -127,26 +129,33 @@ class StoryAttributor:
                 )
 
     async def _narrators(
-        self, told: Sequence[AttributionInput], cast: Cast, canon: Canon
+        self, story_strands: Sequence[AttributionInput], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
-        """Return who tells each document: as the writer says, else as others say."""
-        said = {
+        """Return each document's narrator: as set by the writer, else as inferred."""
+        names_by_document = {
             attribution_input.document: _narrator(attribution_input, canon)
-            for attribution_input in told
+            for attribution_input in story_strands
         }
-        unsaid = [
+        unnarrated = [
             attribution_input
-            for attribution_input in told
-            if not said[attribution_input.document] and _says_i(attribution_input)
+            for attribution_input in story_strands
+            if not names_by_document[attribution_input.document]
+            and _says_i(attribution_input)
         ]
         forms, signs = index_name_forms(cast), []
-        for strand in unsaid:
+        for strand in unnarrated:
             work = partial(find_narrator_signs, strand.text, _scenes(strand), forms)
             signs.append(await asyncio.to_thread(work))
-        for strand, name in zip(unsaid, infer_narrators(signs), strict=True):
-            said[strand.document] = name
-        known = {name: resolve_name(name, cast) for name in set(said.values())}
-        return {d: known[name][0] for d, name in said.items() if len(known[name]) == 1}
+        for strand, name in zip(unnarrated, infer_narrators(signs), strict=True):
+            names_by_document[strand.document] = name
+        resolved_names = {
+            name: resolve_name(name, cast) for name in set(names_by_document.values())
+        }
+        return {
+            d: resolved_names[name][0]
+            for d, name in names_by_document.items()
+            if len(resolved_names[name]) == 1
+        }
 
     async def _woven(self, part: _AttributionInput) -> AttributionResult:
         strand, text = part.strand, part.strand.text
@@ -160,12 +169,14 @@ class StoryAttributor:
 
 
 def _scenes(strand: AttributionInput) -> SceneSpans:
-    told = (scene.parts for chapter in strand.chapters for scene in chapter.scenes)
-    return SceneSpans(tuple(told))
+    scene_parts = (
+        scene.parts for chapter in strand.chapters for scene in chapter.scenes
+    )
+    return SceneSpans(tuple(scene_parts))
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all forms of names, by the letters that their first word begins with.
+    """Return all forms of names, grouped by the first letters of their first word.
 
     One that begins without a capital may stand anywhere; it is under "".
     """
@@ -174,10 +185,10 @@ def index_name_forms(cast: Cast) -> dict[str, NameForms]:
         for character in cast.characters
         for alias in character.aliases
     }
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for form, who in {**cast.shared, **owned}.items():
-        found.setdefault(_key(form), []).append((form, tuple(who)))
-    return {key: tuple(forms) for key, forms in found.items()}
+    forms_by_letter: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for form, owners in {**cast.shared, **owned}.items():
+        forms_by_letter.setdefault(_key(form), []).append((form, tuple(owners)))
+    return {key: tuple(forms) for key, forms in forms_by_letter.items()}
 
 
 def _key(form: str) -> str:
@@ -225,11 +236,11 @@ def _cast_of(
     strands: Sequence[AttributionInput], order: StoryOrder, canon: Canon
 ) -> Cast:
     by_id = {strand.document: strand for strand in strands}
-    told = [by_id[document] for document in order.story if document in by_id]
+    story_strands = [by_id[document] for document in order.story if document in by_id]
     names = canon.names
     return _made(
-        tuple(strand.evidence for strand in told),
-        (*_noted(strands), *_tellers(told, canon)),
+        tuple(strand.evidence for strand in story_strands),
+        (*_noted(strands), *_tellers(story_strands, canon)),
         tuple(names.merged.items()),
         names.split,
         tuple(names.renamed.items()),
@@ -259,36 +270,36 @@ def _noted(strands: Iterable[AttributionInput]) -> Iterable[NotePerson]:
             )
 
 
-def _tellers(told: Iterable[AttributionInput], canon: Canon) -> Iterable[NotePerson]:
-    """Yield those who the writer says tell a scene: they are people for certain."""
+def _tellers(strands: Iterable[AttributionInput], canon: Canon) -> Iterable[NotePerson]:
+    """Yield the narrators that the writer names: they are certainly people."""
     names = [
         *canon.points_of_view.values(),
-        *(_narrator(attribution_input, canon) for attribution_input in told),
+        *(_narrator(attribution_input, canon) for attribution_input in strands),
     ]
     for name in dict.fromkeys(name for name in names if name):
         yield NotePerson(name, (), Gender.UNKNOWN)
 
 
 def _narrator(strand: AttributionInput, canon: Canon) -> str:
-    """Return who tells the document, as the writer says; empty if unsaid.
+    """Return the document's narrator as set by the writer; empty if not set.
 
-    What was decided of the whole document outranks its front matter.
+    A canon decision on the whole document outranks its front matter.
     """
-    told: Mapping[str, str] = json.loads(strand.noted)
+    front_matter: Mapping[str, str] = json.loads(strand.noted)
     decided = canon.points_of_view.get(
         ManuscriptLocation(normalize_canon_path(strand.document)), ""
     )
-    return decided or told.get("pov", "")
+    return decided or front_matter.get("pov", "")
 
 
 def _parts(
-    told: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
+    strands: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
 ) -> list[_AttributionInput]:
-    """Give each document its own people."""
-    roster, found = CastLookup(cast), []
-    for strand in told:
+    """Return each document with its own cast and revision."""
+    roster, inputs = CastLookup(cast), []
+    for strand in strands:
         narrator = narrators.get(strand.document, "")
-        own = roster.of(strand.text, narrator)
-        revision = roster.revision(REVISION, strand.content, narrator, own)
-        found.append(_AttributionInput(strand, narrator, own, revision))
-    return found
+        document_cast = roster.of(strand.text, narrator)
+        revision = roster.revision(REVISION, strand.content, narrator, document_cast)
+        inputs.append(_AttributionInput(strand, narrator, document_cast, revision))
+    return inputs

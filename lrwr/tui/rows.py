@@ -46,11 +46,11 @@ class SearchableRows:
 
         Headings are left out. An empty query returns all rows in their order.
         """
-        wanted = _normalize(query)
-        if not wanted:
+        normalized_query = _normalize(query)
+        if not normalized_query:
             return list(self.all)
         scored = [
-            (_score(wanted, names), row)
+            (_score(normalized_query, names), row)
             for row, names in zip(self.all, self._normalized_names(), strict=True)
             if not row.heading
         ]
@@ -83,26 +83,26 @@ class SearchableRows:
         return self._names
 
 
-def _score(wanted: str, names: Sequence[str]) -> float:
+def _score(query: str, names: Sequence[str]) -> float:
     *called, detail = names
-    best = max(_score_substring(wanted, name) for name in called)
-    if best or wanted in detail:
+    best = max(_score_substring(query, name) for name in called)
+    if best or query in detail:
         return best or _IN_DETAIL
-    if len(wanted) < _SHORTEST:
+    if len(query) < _SHORTEST:
         return 0.0
-    score = max(partial_ratio(wanted, name) for name in called)
+    score = max(partial_ratio(query, name) for name in called)
     return score if score >= NEAR else 0.0
 
 
-def _score_substring(wanted: str, name: str) -> float:
+def _score_substring(query: str, name: str) -> float:
     """Score a name that contains the query; 0 if it does not."""
-    if wanted == name:
+    if query == name:
         return _WHOLE
-    if name.startswith(wanted):
+    if name.startswith(query):
         return _BEGINS
-    if f" {wanted}" in name:
+    if f" {query}" in name:
         return _WORD
-    return _INSIDE if wanted in name else 0.0
+    return _INSIDE if query in name else 0.0
 
 
 def _normalize(text: str) -> str:

@@ -175,8 +175,8 @@ class ServiceThread(Generic[ServicesT]):
         for task in self._tasks:
             _stop(task)
         end = self._loop.time() + self._stop_timeout
-        while left := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.wait(left, timeout=max(0.0, end - self._loop.time()))
+        while remaining := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(remaining, timeout=max(0.0, end - self._loop.time()))
             if self._loop.time() >= end:
                 await self._cancel_again()
                 break
@@ -185,21 +185,21 @@ class ServiceThread(Generic[ServicesT]):
         await self._loop.shutdown_default_executor()
 
     async def _cancel_again(self) -> None:
-        """Cancel what did not end in time, and record what it could not save."""
-        self.lost += [CloseFailure(what, None) for what in self._saving.values()]
+        """Cancel tasks that did not end in time, and record what they could not save."""
+        self.lost += [CloseFailure(label, None) for label in self._saving.values()]
         self._saving.clear()
-        if left := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in left:
+        if remaining := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in remaining:
                 task.cancel()
-            await asyncio.wait(left, timeout=CANCEL_TIMEOUT)
+            await asyncio.wait(remaining, timeout=CANCEL_TIMEOUT)
 
     def _record_failure(self, task: asyncio.Task[Any]) -> None:
         """Record the error of a stopped task that had something to save."""
-        what = self._saving.pop(task, "")
-        if what and task.cancelling() and not task.cancelled():
+        label = self._saving.pop(task, "")
+        if label and task.cancelling() and not task.cancelled():
             error = task.exception()
             self.lost += (
-                [CloseFailure(what, error)] if isinstance(error, Exception) else []
+                [CloseFailure(label, error)] if isinstance(error, Exception) else []
             )
 
     def _run(self) -> None:

@@ -43,12 +43,12 @@ def build_themes() -> tuple[Theme, ...]:
     )
 
 
-def _bars(ground: str, bar: str, touched: str, held: str) -> dict[str, str]:
-    """Return the colours of scroll bars: quiet until they are taken hold of."""
+def _bars(ground: str, bar: str, touched: str, grabbed: str) -> dict[str, str]:
+    """Return the colours of scroll bars, muted until they are hovered or dragged."""
     return {
         "scrollbar": bar,
         "scrollbar-hover": touched,
-        "scrollbar-active": held,
+        "scrollbar-active": grabbed,
         "scrollbar-background": ground,
         "scrollbar-background-hover": ground,
         "scrollbar-background-active": ground,

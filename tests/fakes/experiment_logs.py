@@ -15,13 +15,13 @@ class MemoryExperiments:
         self,
         golden: GoldenSet,
         experiments: Sequence[Experiment],
-        kept: Callable[[], None] | None = None,
+        on_stored: Callable[[], None] | None = None,
     ) -> str:
         """Keep them."""
         for one in experiments:
             for result in one.results:
                 place = (golden.key, one.key, result.number)
                 self.kept[place] = {s.measure: s.value for s in result.scores}
-            if kept is not None:
-                kept()
+            if on_stored is not None:
+                on_stored()
         return golden.title

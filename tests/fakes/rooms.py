@@ -89,7 +89,7 @@ def sessions(
         finder=desk.finder(),
         passages=desk.library.passages,
         threads=desk.library.threads,
-        voices=voices or quoting,
+        make_turn_models=voices or quoting,
         price=partial(compute_price, table=PRICES),
         decide=desk.decide,
         web=web,

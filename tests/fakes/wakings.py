@@ -88,7 +88,7 @@ async def listening(
 ) -> AsyncIterator[RealtimeListener]:
     project = SupabaseConnection(url, KEY, own=own)
     waking = RealtimeListener(
-        project, LIBRARY, token, came or Came(), noting=noting, rest=rest or Rests()
+        project, LIBRARY, token, came or Came(), noting=noting, sleep=rest or Rests()
     )
     waking.begin()
     try:

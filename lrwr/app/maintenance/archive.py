@@ -61,16 +61,16 @@ class BackupManifest:
 
 
 def pack_archive(
-    target: BinaryIO, files: Mapping[str, Path], about: BackupManifest
+    target: BinaryIO, files: Mapping[str, Path], header: BackupManifest
 ) -> BackupManifest:
     """Write `files` and their manifest as a zip; return the manifest with the hashes."""
-    kept: dict[str, ArchiveEntry] = {}
+    entries: dict[str, ArchiveEntry] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in files.items():
-            kept[name] = _pack_one(archive, name, path)
-        manifest = BackupManifest(about.lrwr, about.schema, about.made, kept)
-        said = {"format": FORMAT, **asdict(manifest)}
-        archive.writestr(MANIFEST, json.dumps(said, indent=2) + "\n")
+            entries[name] = _pack_one(archive, name, path)
+        manifest = BackupManifest(header.lrwr, header.schema, header.made, entries)
+        manifest_json = {"format": FORMAT, **asdict(manifest)}
+        archive.writestr(MANIFEST, json.dumps(manifest_json, indent=2) + "\n")
     return manifest
 
 
@@ -88,8 +88,8 @@ def unpack_archive(source: Path, folder: Path) -> BackupManifest:
     try:
         with source.open("rb") as file, zipfile.ZipFile(file) as archive:
             manifest = _checked_manifest(archive)
-            for name, kept in manifest.files.items():
-                _unpack_one(archive, name, kept, folder / name)
+            for name, entry in manifest.files.items():
+                _unpack_one(archive, name, entry, folder / name)
     except FileNotFoundError as error:
         raise NotFound(f"There is no file {source}", hint="Check the path.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
@@ -108,10 +108,10 @@ def unpack_archive(source: Path, folder: Path) -> BackupManifest:
     return manifest
 
 
-def bad_archive_error(source: Path, why: str) -> UnreadableDocument:
+def bad_archive_error(source: Path, reason: str) -> UnreadableDocument:
     """Return the refusal of an archive, and why."""
     return UnreadableDocument(
-        f"{source} is not a backup that can be trusted: {why}",
+        f"{source} is not a backup that can be trusted: {reason}",
         hint="Nothing was changed. Use another backup, or ingest the manuscript again.",
     )
 
@@ -143,46 +143,50 @@ def _checked_manifest(archive: zipfile.ZipFile) -> BackupManifest:
         raise _BadArchive("it holds other files than its manifest says.")
     if DATABASE not in manifest.files or manifest.files.keys() - LONGEST.keys():
         raise _BadArchive("it holds other files than a library's.")
-    for name, kept in manifest.files.items():
-        _check_entry(archive.getinfo(name), kept)
+    for name, expected in manifest.files.items():
+        _check_entry(archive.getinfo(name), expected)
     return manifest
 
 
 def _manifest(content: bytes) -> BackupManifest:
     try:
-        said = json.loads(content)
-        if said["format"] != FORMAT:
+        document = json.loads(content)
+        if document["format"] != FORMAT:
             raise _BadArchive("a newer lrwr made it; upgrade lrwr.")
         files = {
-            str(name): ArchiveEntry(int(kept["size"]), str(kept["sha256"]))
-            for name, kept in said["files"].items()
+            str(name): ArchiveEntry(int(fields["size"]), str(fields["sha256"]))
+            for name, fields in document["files"].items()
         }
         return BackupManifest(
-            str(said["lrwr"]), int(said["schema"]), str(said["made"]), files
+            str(document["lrwr"]), int(document["schema"]), str(document["made"]), files
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _BadArchive("its manifest cannot be read.") from error
 
 
-def _check_entry(entry: zipfile.ZipInfo, kept: ArchiveEntry) -> None:
+def _check_entry(entry: zipfile.ZipInfo, expected: ArchiveEntry) -> None:
     encrypted = entry.flag_bits & 1
     if encrypted or entry.compress_type not in _PLAIN:
         raise _BadArchive(f"{entry.filename} is encrypted or packed in a strange way.")
     dense = entry.file_size > _DENSEST * (entry.compress_size + 4096)
-    if entry.file_size != kept.size or kept.size > LONGEST[entry.filename] or dense:
+    if (
+        entry.file_size != expected.size
+        or expected.size > LONGEST[entry.filename]
+        or dense
+    ):
         raise _BadArchive(f"{entry.filename} does not have the length that it should.")
 
 
 def _unpack_one(
-    archive: zipfile.ZipFile, name: str, kept: ArchiveEntry, target: Path
+    archive: zipfile.ZipFile, name: str, expected: ArchiveEntry, target: Path
 ) -> None:
     digest, size = sha256(), 0
     with archive.open(name) as entry, target.open("xb") as file:
         while part := entry.read(_PART):
             size += len(part)
-            if size > kept.size:
+            if size > expected.size:
                 raise _BadArchive(f"{name} is longer than it says.")
             digest.update(part)
             file.write(part)
-    if digest.hexdigest() != kept.sha256:
+    if digest.hexdigest() != expected.sha256:
         raise _BadArchive(f"{name} is not what it was when the backup was made.")

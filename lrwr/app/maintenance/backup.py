@@ -79,20 +79,22 @@ def _new_file(folder: Path, now: float) -> Path:
     return file
 
 
-def _backup(library: Library, target: Path, made: Path, now: float) -> BackupReport:
-    copy_database(library.database, made / DATABASE)
-    facts = inspect_database(made / DATABASE, now=now)
+def _backup(
+    library: Library, target: Path, work_folder: Path, now: float
+) -> BackupReport:
+    copy_database(library.database, work_folder / DATABASE)
+    facts = inspect_database(work_folder / DATABASE, now=now)
     if facts.damage:
         raise StoreProblem(
             f"{library.database} is damaged: {facts.damage[0]}.",
             hint="Run `lrwr repair` first; an old backup is left as it is.",
         )
-    files = {DATABASE: made / DATABASE, **_writers_files(library)}
+    files = {DATABASE: work_folder / DATABASE, **_writers_files(library)}
     moment = datetime.fromtimestamp(now).astimezone().isoformat(timespec="seconds")
-    packed = made / "backup.zip"
+    packed = work_folder / "backup.zip"
     with packed.open("xb") as file:
-        about = BackupManifest(__version__, facts.schema, moment, {})
-        manifest = pack_archive(file, files, about)
+        header = BackupManifest(__version__, facts.schema, moment, {})
+        manifest = pack_archive(file, files, header)
         file.flush()
         os.fsync(file.fileno())
     packed.rename(target)

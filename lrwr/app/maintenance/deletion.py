@@ -90,31 +90,35 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
     """
     library = resolve_library(settings)
     check_state_dir(library)
-    answers = _answers(library)
+    answers = _list_consent_files(library)
     if not (is_made_by_lrwr(library) or answers):
         raise NotFound(
             f"lrwr keeps nothing of {library.root}",
             hint="Go to the library's folder, or to one below it.",
         )
-    kept = scan_local_data(library) if is_made_by_lrwr(library) else LocalData((), ())
-    weight = (
+    local_data = (
+        scan_local_data(library) if is_made_by_lrwr(library) else LocalData((), ())
+    )
+    inventory = (
         take_library_inventory(library.database)
         if library.database.exists()
         else LibraryInventory()
     )
-    remote_identifiers = collect_remote_identifiers(library, weight)
-    asked = _asked(settings, library, remote_identifiers) if everywhere else ()
-    refused = _stays_there(settings, library, remote_identifiers) if everywhere else ()
+    remote_identifiers = collect_remote_identifiers(library, inventory)
+    servers = _list_servers(settings, library, remote_identifiers) if everywhere else ()
+    refusals = (
+        _list_refusals(settings, library, remote_identifiers) if everywhere else ()
+    )
     return DeletionPlan(
         library,
         everywhere,
-        kept,
-        weight,
+        local_data,
+        inventory,
         remote_identifiers,
-        asked,
+        servers,
         answers,
         _why_unsafe(settings, library),
-        refused,
+        refusals,
     )
 
 
@@ -132,43 +136,43 @@ async def delete_local_library(
     """
     library = plan.library
     check_not_in_use(library)
-    gone, left, rest = await _elsewhere(plan, settings, env, say)
+    deleted, failures, remaining = await _delete_remotely(plan, settings, env, say)
     if plan.kept.parts:
         check_not_in_use(library)
-    if rest != RemoteIdentifiers():
-        save_unfinished_deletion(library, rest)
+    if remaining != RemoteIdentifiers():
+        save_unfinished_deletion(library, remaining)
     else:
         (library.state_dir / UNFINISHED).unlink(missing_ok=True)
-        gone += _drop_answers(plan, say)
+        deleted += _delete_consents(plan, say)
     for part in delete_local_data(plan.kept):
-        gone.append(f"{part.what}: {plan.library.state_dir}")
+        deleted.append(f"{part.what}: {plan.library.state_dir}")
         say(f"Gone: {part.what}.")
     delete_empty_state_folder(library)
     if plan.kept.others:
-        left.append(_not_ours(plan))
-    return DeletionResult(tuple(gone), tuple(left))
+        failures.append(_foreign_files(plan))
+    return DeletionResult(tuple(deleted), tuple(failures))
 
 
-async def _elsewhere(
+async def _delete_remotely(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
 ) -> tuple[list[str], list[DeletionFailure], RemoteIdentifiers]:
     """Remove what servers keep; return what is gone, what is left, and what to try."""
     if not plan.everywhere:
-        return [], _untouched(plan.known), RemoteIdentifiers()
-    gone: list[str] = []
-    left: list[DeletionFailure] = []
-    rest = RemoteIdentifiers()
+        return [], _list_untouched(plan.known), RemoteIdentifiers()
+    deleted: list[str] = []
+    failures: list[DeletionFailure] = []
+    remaining = RemoteIdentifiers()
     if plan.weight.unread and settings.supabase.url:
-        left.append(_unknown(settings))
+        failures.append(_unknown_library(settings))
     for step in _steps(plan, settings, env):
-        removed = await _tried(step)
-        gone += [f"{name}: {removed.where}" for name in removed.gone]
-        left += removed.left
+        removed = await _run_step(step)
+        deleted += [f"{name}: {removed.where}" for name in removed.gone]
+        failures += removed.left
         if removed.gone:
-            say(f"Gone: {step.told(removed.gone)} at {removed.where}.")
+            say(f"Gone: {step.describe(removed.gone)} at {removed.where}.")
         if removed.again:
-            rest = _together(rest, step.about)
-    return gone, left, rest
+            remaining = _merge_identifiers(remaining, step.about)
+    return deleted, failures, remaining
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,35 +183,41 @@ class _ServerDeletion:
     about: RemoteIdentifiers
     take: Callable[[], Awaitable[RemoteDeletion]]
 
-    def told(self, gone: tuple[str, ...]) -> str:
+    def describe(self, names: tuple[str, ...]) -> str:
         """Say what is gone."""
         return (
-            ", ".join(gone) if self.about.hosted else pluralize(len(gone), "collection")
+            ", ".join(names)
+            if self.about.hosted
+            else pluralize(len(names), "collection")
         )
 
 
 def _steps(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str]
 ) -> list[_ServerDeletion]:
-    steps, known, library = [], plan.known, plan.library
-    vectors = replace(known, hosted=None)
-    refused = _refusal(settings, library)
-    if vectors != RemoteIdentifiers() and refused is None:
-        take = partial(remove_collections, settings, env, library, vectors)
-        steps.append(_ServerDeletion("Qdrant", vectors, take))
-    elif known.marks and refused is not None:
-        steps.append(_ServerDeletion("Qdrant", vectors, partial(_refuse, refused)))
-    if known.hosted:
+    steps, identifiers, library = [], plan.known, plan.library
+    vectors = replace(identifiers, hosted=None)
+    refusal = _refusal(settings, library)
+    if vectors != RemoteIdentifiers() and refusal is None:
+        delete = partial(remove_collections, settings, env, library, vectors)
+        steps.append(_ServerDeletion("Qdrant", vectors, delete))
+    elif identifiers.marks and refusal is not None:
+        steps.append(_ServerDeletion("Qdrant", vectors, partial(_refuse, refusal)))
+    if identifiers.hosted:
         denied = _refusal_of_project(settings, library)
-        take = partial(delete_hosted_library, settings, env, library, known.hosted)
-        take = partial(_refuse, denied) if denied else take
+        delete = partial(
+            delete_hosted_library, settings, env, library, identifiers.hosted
+        )
+        delete = partial(_refuse, denied) if denied else delete
         steps.append(
-            _ServerDeletion("Supabase", RemoteIdentifiers(hosted=known.hosted), take)
+            _ServerDeletion(
+                "Supabase", RemoteIdentifiers(hosted=identifiers.hosted), delete
+            )
         )
     return steps
 
 
-async def _tried(step: _ServerDeletion) -> RemoteDeletion:
+async def _run_step(step: _ServerDeletion) -> RemoteDeletion:
     """Take a step; a failure is what is left, to be tried again."""
     try:
         return await step.take()
@@ -219,8 +229,8 @@ async def _tried(step: _ServerDeletion) -> RemoteDeletion:
         return RemoteDeletion(step.where, left=(deletion_failure,), again=True)
 
 
-async def _refuse(refused: LrwrError) -> RemoteDeletion:
-    raise refused
+async def _refuse(refusal: LrwrError) -> RemoteDeletion:
+    raise refusal
 
 
 def _refusal(settings: Settings, library: Library) -> LrwrError | None:
@@ -235,7 +245,7 @@ def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | Non
     )
 
 
-def _together(
+def _merge_identifiers(
     remote_identifiers: RemoteIdentifiers, other: RemoteIdentifiers
 ) -> RemoteIdentifiers:
     return RemoteIdentifiers(
@@ -246,20 +256,22 @@ def _together(
     )
 
 
-def _untouched(known: RemoteIdentifiers) -> list[DeletionFailure]:
+def _list_untouched(identifiers: RemoteIdentifiers) -> list[DeletionFailure]:
     """Say what was left alone because only this machine was meant."""
-    left = []
-    why = "you said `--here`"
-    if known.marks:
+    failures = []
+    reason = "you said `--here`"
+    if identifiers.marks:
         remedy = "Delete them in Qdrant's dashboard: lrwr does not know them any more."
-        left.append(DeletionFailure("Qdrant", known.made, why, remedy))
-    if known.hosted:
+        failures.append(DeletionFailure("Qdrant", identifiers.made, reason, remedy))
+    if identifiers.hosted:
         remedy = "It is there for your other machines, and for `lrwr pull`."
-        left.append(DeletionFailure("Supabase", (known.hosted.name,), why, remedy))
-    return left
+        failures.append(
+            DeletionFailure("Supabase", (identifiers.hosted.name,), reason, remedy)
+        )
+    return failures
 
 
-def _unknown(settings: Settings) -> DeletionFailure:
+def _unknown_library(settings: Settings) -> DeletionFailure:
     """Say that a project may keep the library, and nobody knows any more which it is."""
     return DeletionFailure(
         f"Supabase at {parse_host(settings.supabase.url)}",
@@ -270,53 +282,53 @@ def _unknown(settings: Settings) -> DeletionFailure:
     )
 
 
-def _asked(
-    settings: Settings, library: Library, known: RemoteIdentifiers
+def _list_servers(
+    settings: Settings, library: Library, identifiers: RemoteIdentifiers
 ) -> tuple[str, ...]:
     """Name the servers that would be asked."""
-    asked = []
-    some = replace(known, hosted=None) != RemoteIdentifiers()
-    may = some and _refusal(settings, library) is None
-    if settings.vectors.keeper == "qdrant" and may:
+    servers = []
+    has_vectors = replace(identifiers, hosted=None) != RemoteIdentifiers()
+    may_delete_vectors = has_vectors and _refusal(settings, library) is None
+    if settings.vectors.keeper == "qdrant" and may_delete_vectors:
         host = HOSTED_SERVICES["qdrant"].host_in(settings)
-        asked.append(f"Qdrant at {host}: the vectors of this library")
-    elif known.marks:
-        asked.append("Qdrant: vectors of this library that were kept there before")
-    if known.hosted and _refusal_of_project(settings, library) is None:
-        host, name = parse_host(known.hosted.project), known.hosted.name
-        told = f"the library {name}, with its conversations and files, for all machines"
-        asked.append(f"Supabase at {host}: {told}")
-    return tuple(asked)
+        servers.append(f"Qdrant at {host}: the vectors of this library")
+    elif identifiers.marks:
+        servers.append("Qdrant: vectors of this library that were kept there before")
+    if identifiers.hosted and _refusal_of_project(settings, library) is None:
+        host, name = parse_host(identifiers.hosted.project), identifiers.hosted.name
+        description = (
+            f"the library {name}, with its conversations and files, for all machines"
+        )
+        servers.append(f"Supabase at {host}: {description}")
+    return tuple(servers)
 
 
-def _stays_there(
-    settings: Settings, library: Library, known: RemoteIdentifiers
+def _list_refusals(
+    settings: Settings, library: Library, identifiers: RemoteIdentifiers
 ) -> tuple[str, ...]:
     """Say what stays in a project that may not be asked, and what to do about it."""
-    refused = _refusal_of_project(settings, library) if known.hosted else None
-    if refused is None or known.hosted is None:
+    refusal = _refusal_of_project(settings, library) if identifiers.hosted else None
+    if refusal is None or identifiers.hosted is None:
         return ()
-    told = (
-        f"At {parse_host(known.hosted.project)} the library {known.hosted.name} stays."
-    )
-    return (f"{told} {end_with_full_stop(str(refused))} {refused.hint}",)
+    library_text = f"At {parse_host(identifiers.hosted.project)} the library {identifiers.hosted.name} stays."
+    return (f"{library_text} {end_with_full_stop(str(refusal))} {refusal.hint}",)
 
 
-def _answers(library: Library) -> tuple[Path, ...]:
+def _list_consent_files(library: Library) -> tuple[Path, ...]:
     """Return the files that keep what the writer answered and was told of this folder."""
-    folder, found = get_consent_folder(), []
+    folder, files = get_consent_folder(), []
     if not folder.is_dir():
         return ()
     for path in sorted(folder.glob("*.json")):
-        kept: object = None
+        consent: object = None
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            kept = json.loads(file.read(MAX_CONSENT_BYTES))
-        if isinstance(kept, dict) and kept.get("folder") == str(library.root):
-            found.append(path)
-    return tuple(found)
+            consent = json.loads(file.read(MAX_CONSENT_BYTES))
+        if isinstance(consent, dict) and consent.get("folder") == str(library.root):
+            files.append(path)
+    return tuple(files)
 
 
-def _drop_answers(plan: DeletionPlan, say: SayCallback) -> list[str]:
+def _delete_consents(plan: DeletionPlan, say: SayCallback) -> list[str]:
     try:
         for path in plan.answers:
             path.unlink(missing_ok=True)
@@ -331,7 +343,7 @@ def _drop_answers(plan: DeletionPlan, say: SayCallback) -> list[str]:
     return [f"your answers about services: {plan.answers[0].parent}"]
 
 
-def _not_ours(plan: DeletionPlan) -> DeletionFailure:
+def _foreign_files(plan: DeletionPlan) -> DeletionFailure:
     return DeletionFailure(
         str(plan.library.state_dir),
         plan.kept.others,
@@ -345,5 +357,5 @@ def _why_unsafe(settings: Settings, library: Library) -> str:
     theirs = settings.origin("state_dir").source is SettingSource.LIBRARY
     if not theirs or library.state_dir.is_relative_to(library.root):
         return ""
-    where = settings.origin("state_dir").where
-    return f"{where} names {library.state_dir}, outside of this folder"
+    origin = settings.origin("state_dir").where
+    return f"{origin} names {library.state_dir}, outside of this folder"

@@ -107,17 +107,17 @@ class DoctorContext:
     servers: tuple[LocalServer, ...] = ()
 
 
-async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
+async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
     """Look at every part and return what was found, always in the same order.
 
     Nothing is changed, and nothing outside this process is contacted but the loopback
-    ports of `what.servers`, the writer's own model server where one is set, and who
+    ports of `context.servers`, the writer's own model server where one is set, and who
     answers, embeds, looks again, searches the web, reads documents or keeps records,
     vectors or traces elsewhere, where that is set: they are sent no text.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
-        settings = load_settings(what.start, what.env, what.flags)
+        settings = load_settings(context.start, context.env, context.flags)
         library = resolve_library(settings)
     except SettingsProblem as error:
         rest = "It waits for settings that can be read."
@@ -125,31 +125,31 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
             finding_from_error("settings", error),
             HealthFinding("everything else", HealthState.NOT_CHECKED, rest),
         ]
-        return findings + await _servers(what.servers)
+        return findings + await _servers(context.servers)
     files = (get_user_settings_path(), library.root / SETTINGS_FILE_NAME)
     findings.append(check_settings(settings, files))
     findings.append(check_root(library, inspect_folder(library.root)))
     findings.append(check_state(inspect_folder(library.state_dir)))
-    keyring = Keyring(settings, library, ConsentStore(get_consent_folder()), what.env)
+    keyring = Keyring(
+        settings, library, ConsentStore(get_consent_folder()), context.env
+    )
     model, embedding = await _model(settings, library)
-    findings += await asyncio.to_thread(_records, settings, library, model, what.now)
+    findings += await asyncio.to_thread(_records, settings, library, model, context.now)
     if settings.vectors.keeper == "qdrant":
         in_order = _database_is_ok(findings)
-        health_finding = await check_qdrant(
-            settings, what.env, model, in_order=in_order
-        )
+        qdrant = await check_qdrant(settings, context.env, model, in_order=in_order)
         findings = [
-            *(finding for finding in findings if finding.part != health_finding.part),
-            health_finding,
+            *(finding for finding in findings if finding.part != qdrant.part),
+            qdrant,
         ]
-    elsewhere = await _elsewhere(settings, library, keyring, findings)
+    elsewhere = await _check_remote_services(settings, library, keyring, findings)
     findings.append(embedding or elsewhere["embedding"])
     embeds = model is not None or "embedding" in elsewhere
     findings.append(
         elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
     )
-    also = (one for one in (RECORDS, "traces", INGESTION, _WEB) if one in elsewhere)
-    findings += [elsewhere[part] for part in also]
+    keys = (key for key in (RECORDS, "traces", INGESTION, _WEB) if key in elsewhere)
+    findings += [elsewhere[part] for part in keys]
     findings.append(await _manuscript(settings, findings))
     findings += await _language_model(settings, keyring, elsewhere.get(_MODEL))
     used = (
@@ -157,7 +157,7 @@ async def run_doctor(what: DoctorContext) -> list[HealthFinding]:
         if settings.model.use == "local"
         else ""
     )
-    return findings + await _servers(what.servers, used)
+    return findings + await _servers(context.servers, used)
 
 
 async def _model(
@@ -169,8 +169,8 @@ async def _model(
     if settings.embedding.model == "off":
         detail = "[embedding] model is off: search goes by words alone."
         return None, HealthFinding("embedding", HealthState.OFF, detail)
-    named = settings.embedding.folder
-    folder = library.resolve(named) if named else None
+    folder_setting = settings.embedding.folder
+    folder = library.resolve(folder_setting) if folder_setting else None
     try:
         facts = await asyncio.to_thread(inspect_embedding_model, folder)
     except LrwrError as error:
@@ -178,7 +178,7 @@ async def _model(
     return facts, check_model(facts)
 
 
-async def _elsewhere(
+async def _check_remote_services(
     settings: Settings,
     library: Library,
     keyring: Keyring,
@@ -188,7 +188,7 @@ async def _elsewhere(
 
     A request is noted where there is a library to note it in.
     """
-    asked = {
+    checks = {
         "embedding": check_embeddings
         if settings.embedding.model in REMOTE_EMBEDDING_MODELS
         else None,
@@ -199,7 +199,7 @@ async def _elsewhere(
         _WEB: check_web if settings.web.use != "off" else None,
         _MODEL: check_openai if settings.model.use == "openai" else None,
     }
-    parts = {part: check for part, check in asked.items() if check is not None}
+    parts = {part: check for part, check in checks.items() if check is not None}
     if not parts or not library.database.exists():
         return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
     if not _database_is_ok(findings):
@@ -237,7 +237,7 @@ def _records(
     embeds = settings.embedding.model != "off"
     findings += [
         check_word_index(facts),
-        check_unembedded_passages(facts.counts, wanted=embeds),
+        check_unembedded_passages(facts.counts, expects_vectors=embeds),
         check_jobs(facts.counts),
     ]
     if model is not None:
@@ -254,10 +254,14 @@ def _index(
     try:
         feed = inspect_change_feed(library.database, settings.pipeline, model.space)
         shard = inspect_shard(library.index_dir, name, model.dimensions)
-        leftover = [found for found in list_shards(library.index_dir) if found != name]
+        leftover = [
+            shard_name
+            for shard_name in list_shards(library.index_dir)
+            if shard_name != name
+        ]
     except (StoreProblem, OSError) as error:
-        told = error if isinstance(error, LrwrError) else StoreProblem(str(error))
-        return finding_from_error("vector index", told)
+        problem = error if isinstance(error, LrwrError) else StoreProblem(str(error))
+        return finding_from_error("vector index", problem)
     large = feed.vectors >= EDGE_MIN_CHUNKS
     return check_index(feed, shard, len(leftover), large=large)
 
@@ -271,8 +275,8 @@ async def _manuscript(
             if (problem := check_folders(folders)) is not None:
                 return problem
             if not _database_is_ok(findings):
-                where = ", ".join(str(folder) for folder in folders)
-                detail = f"{where}: compared once the database is in order."
+                folder_names = ", ".join(str(folder) for folder in folders)
+                detail = f"{folder_names}: compared once the database is in order."
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
@@ -304,20 +308,20 @@ async def _language_model(
         return [model, check_services(None, others=others)]
     if connection is None:
         return [check_language_model(None), check_services(None, others=others)]
-    asked = LanguageModelStatus(connection)
+    status = LanguageModelStatus(connection)
     if connection.own:
-        asked = await asyncio.to_thread(_asked, connection)
-    asked = replace(asked, others=tuple(list_chat_models(settings).values()))
-    refused = keyring.consent_refusal("openai")
+        status = await asyncio.to_thread(_fetch_model_status, connection)
+    status = replace(status, others=tuple(list_chat_models(settings).values()))
+    refusal = keyring.consent_refusal("openai")
     services = check_services(
         connection,
-        refused=f"{refused}. {refused.hint}" if refused else "",
+        refusal=f"{refusal}. {refusal.hint}" if refusal else "",
         others=others,
     )
-    return [hosted or check_language_model(asked), services]
+    return [hosted or check_language_model(status), services]
 
 
-def _asked(connection: ChatConnection) -> LanguageModelStatus:
+def _fetch_model_status(connection: ChatConnection) -> LanguageModelStatus:
     try:
         return LanguageModelStatus(
             connection, True, fetch_server_models(connection.base_url)
@@ -329,8 +333,8 @@ def _asked(connection: ChatConnection) -> LanguageModelStatus:
 async def _servers(
     servers: tuple[LocalServer, ...], used: str = ""
 ) -> list[HealthFinding]:
-    asked = [asyncio.to_thread(probe_local_server, server) for server in servers]
-    answers = await asyncio.gather(*asked)
+    probes = [asyncio.to_thread(probe_local_server, server) for server in servers]
+    answers = await asyncio.gather(*probes)
     return [
         check_server(server, answered, used=_is_at(server, used))
         for server, answered in zip(servers, answers, strict=True)
@@ -338,5 +342,7 @@ async def _servers(
 
 
 def _is_at(server: LocalServer, address: str) -> bool:
-    here = (f"http://{host}:{server.port}/" for host in (LOOPBACK_HOST, "localhost"))
-    return f"{address}/".startswith(tuple(here))
+    local_addresses = (
+        f"http://{host}:{server.port}/" for host in (LOOPBACK_HOST, "localhost")
+    )
+    return f"{address}/".startswith(tuple(local_addresses))

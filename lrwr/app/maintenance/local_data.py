@@ -73,13 +73,15 @@ def scan_local_data(library: Library) -> LocalData:
     """Return what the state folder holds. Links are not followed."""
     names = _names(library.state_dir)
     parts = []
-    for what, patterns in _PARTS:
-        mine = [name for pattern in patterns for name in _like(pattern, names)]
-        names = [name for name in names if name not in mine]
-        paths = tuple(library.state_dir / name for name in dict.fromkeys(mine))
+    for description, patterns in _PARTS:
+        matching = [name for pattern in patterns for name in _like(pattern, names)]
+        names = [name for name in names if name not in matching]
+        paths = tuple(library.state_dir / name for name in dict.fromkeys(matching))
         if paths:
-            parts.append(LocalDataPart(what, paths, sum(map(_size, paths))))
-    others = [n for n in names if not any(fnmatchcase(n, own) for own in _OWN)]
+            parts.append(LocalDataPart(description, paths, sum(map(_size, paths))))
+    others = [
+        n for n in names if not any(fnmatchcase(n, own_pattern) for own_pattern in _OWN)
+    ]
     return LocalData(tuple(parts), tuple(others))
 
 
@@ -102,11 +104,11 @@ def check_not_in_use(library: Library) -> None:
     for file in _locks(library):
         lock = FileLock(file)
         try:
-            mine = lock.acquire()
+            is_acquired = lock.acquire()
         except OSError as error:
             raise _undeletable(file, error) from error
         lock.release()
-        if not mine:
+        if not is_acquired:
             raise StoreProblem(
                 f"Another lrwr is at work in {library.state_dir}", hint=_IN_USE
             )
@@ -117,13 +119,13 @@ def check_not_in_use(library: Library) -> None:
             raise StoreProblem(str(error), hint=_IN_USE) from error
 
 
-def delete_local_data(kept: LocalData) -> Iterator[LocalDataPart]:
+def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
     """Delete one part after the other, and yield each once it is gone.
 
     Raises:
         StoreProblem: A file cannot be deleted; what follows it is still there.
     """
-    for part in kept.parts:
+    for part in local_data.parts:
         for path in part.paths:
             _delete(path)
         yield part

@@ -97,18 +97,18 @@ class RemoteDeletion:
 
 
 def collect_remote_identifiers(
-    library: Library, weight: LibraryInventory
+    library: Library, inventory: LibraryInventory
 ) -> RemoteIdentifiers:
     """Return by what the library's things are known, from what is on this machine.
 
     What an earlier run could not remove is among it.
     """
     before = load_unfinished_deletion(library)
-    apart = build_library_key(library.root, weight.library)
-    named = {
-        build_collection_name(apart, pipeline, space)
+    library_key = build_library_key(library.root, inventory.library)
+    collection_names = {
+        build_collection_name(library_key, pipeline, space)
         for pipeline in Pipeline
-        for space in weight.spaces
+        for space in inventory.spaces
     }
     marks = {
         name: mark
@@ -116,13 +116,13 @@ def collect_remote_identifiers(
         if is_lrwr_collection(name)
         and (mark := read_local_mark(library.index_dir, name))
     }
-    bound = weight.hosted
-    hosted = bound and HostedLocation(
-        bound.project, bound.account, bound.library, bound.name
+    link = inventory.hosted
+    hosted = link and HostedLocation(
+        link.project, link.account, link.library, link.name
     )
     return RemoteIdentifiers(
-        library=weight.library or before.library,
-        named=tuple(sorted(named | set(before.named))),
+        library=inventory.library or before.library,
+        named=tuple(sorted(collection_names | set(before.named))),
         marks={**before.marks, **marks},
         hosted=hosted or before.hosted,
     )
@@ -132,7 +132,7 @@ async def remove_collections(
     settings: Settings,
     env: Mapping[str, str],
     library: Library,
-    known: RemoteIdentifiers,
+    identifiers: RemoteIdentifiers,
 ) -> RemoteDeletion:
     """Delete the library's collections from the Qdrant server that is set.
 
@@ -144,22 +144,30 @@ async def remove_collections(
     """
     connection = build_qdrant_connection(settings, env)
     if connection is None:
-        why = "no Qdrant server is set any more"
-        left = (
-            (DeletionFailure("Qdrant", known.made, why, NOT_SET),)
-            if known.marks
+        reason = "no Qdrant server is set any more"
+        failures = (
+            (DeletionFailure("Qdrant", identifiers.made, reason, NOT_SET),)
+            if identifiers.marks
             else ()
         )
-        return RemoteDeletion("Qdrant", left=left, again=bool(left))
-    where = f"Qdrant at {connection.host}"
+        return RemoteDeletion("Qdrant", left=failures, again=bool(failures))
+    server = f"Qdrant at {connection.host}"
     async with (
-        _noting(settings, library, own=connection.own) as noting,
+        _open_request_logger(settings, library, is_local=connection.own) as noting,
         aclosing(QdrantHttpClient(connection, noting=noting)) as wire,
     ):
-        ours, kin = await _belonging(wire, known)
-        gone = [name for name in ours if await delete_collection(wire, name)]
-    left = (_of_kin(where, kin),) if kin else ()
-    return RemoteDeletion(where, tuple(gone), left)
+        own_collections, possible_collections = await _find_collections(
+            wire, identifiers
+        )
+        deleted = [
+            name for name in own_collections if await delete_collection(wire, name)
+        ]
+    failures = (
+        (_unconfirmed_collections(server, possible_collections),)
+        if possible_collections
+        else ()
+    )
+    return RemoteDeletion(server, tuple(deleted), failures)
 
 
 async def delete_hosted_library(
@@ -174,70 +182,74 @@ async def delete_hosted_library(
         LrwrError: No project is set or another one, nobody is signed in or somebody
             else, or it did not answer.
     """
-    way = create_supabase_sign_in(settings, env)
-    await _check_home(way, home)
-    async with _noting(settings, library, own=way.project.own) as noting:
-        return await delete_from_project(way, home, noting)
+    sign_in = create_supabase_sign_in(settings, env)
+    await _check_home(sign_in, home)
+    async with _open_request_logger(
+        settings, library, is_local=sign_in.project.own
+    ) as noting:
+        return await delete_from_project(sign_in, home, noting)
 
 
 async def delete_from_project(
-    way: SupabaseSignIn, home: HostedLocation, noting: EgressLogger | None
+    sign_in: SupabaseSignIn, home: HostedLocation, noting: EgressLogger | None
 ) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
     Raises:
         LrwrError: The project did not answer, or refused.
     """
-    project, token = way.project, way.auth.token
+    project, token = sign_in.project, sign_in.auth.token
     files = SupabaseFileStore(project, token, home.account, home.library, noting)
     async with (
         aclosing(files),
         aclosing(SupabaseRpc(project, token, noting)) as hosted,
     ):
         removed = await files.remove(await files.held())
-        there = await delete_remote_library(hosted, home.library)
-    names = [home.name] if there else []
+        is_deleted = await delete_remote_library(hosted, home.library)
+    names = [home.name] if is_deleted else []
     files_gone = [pluralize(removed, "file")] if removed else []
     return RemoteDeletion(f"Supabase at {project.host}", (*files_gone, *names))
 
 
-async def _check_home(way: SupabaseSignIn, home: HostedLocation) -> None:
+async def _check_home(sign_in: SupabaseSignIn, home: HostedLocation) -> None:
     """Make sure that it is the right project, and the right account of it."""
-    if way.project.url != home.project:
+    if sign_in.project.url != home.project:
         raise SettingsProblem(
             f"it is kept at {home.project}, and `supabase.url` names another project",
             hint=f"Set `supabase.url` to {home.project}.",
         )
-    account = await way.auth.account()
+    account = await sign_in.auth.account()
     if account is None or account.id != home.account:
-        who = account.email if account else "nobody"
+        account_name = account.email if account else "nobody"
         raise SettingsProblem(
-            f"it belongs to another account than is signed in ({who})",
+            f"it belongs to another account than is signed in ({account_name})",
             hint="Sign in with the account that it belongs to: lrwr login",
         )
 
 
 def load_unfinished_deletion(library: Library) -> RemoteIdentifiers:
     """Return what an earlier run could not remove; what cannot be read is nothing."""
-    told: object = None
+    document: object = None
     file = library.state_dir / UNFINISHED
-    with suppress(OSError, ValueError, RecursionError), file.open("rb") as opened:
-        told = json.loads(opened.read(_LONGEST))
-    if not isinstance(told, dict):
+    with suppress(OSError, ValueError, RecursionError), file.open("rb") as unfinished:
+        document = json.loads(unfinished.read(_LONGEST))
+    if not isinstance(document, dict):
         return RemoteIdentifiers()
-    named, marks = told.get("named"), told.get("marks")
+    collection_names, marks = document.get("named"), document.get("marks")
     return RemoteIdentifiers(
-        library=str(told.get("library", "")),
-        named=tuple(map(str, named)) if isinstance(named, list) else (),
+        library=str(document.get("library", "")),
+        named=tuple(map(str, collection_names))
+        if isinstance(collection_names, list)
+        else (),
         marks={str(name): str(mark) for name, mark in marks.items()}
         if isinstance(marks, dict)
         else {},
-        hosted=_home(told.get("hosted")),
+        hosted=_home(document.get("hosted")),
     )
 
 
-def _home(told: object) -> HostedLocation | None:
-    match told:
+def _home(document: object) -> HostedLocation | None:
+    match document:
         case {
             "project": str() as project,
             "account": str() as account,
@@ -248,7 +260,7 @@ def _home(told: object) -> HostedLocation | None:
     return None
 
 
-def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path:
+def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -> Path:
     """Remember what could not be removed, so that a later run can.
 
     Raises:
@@ -256,7 +268,7 @@ def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path
     """
     file = library.state_dir / UNFINISHED
     try:
-        write_private_file(file, json.dumps(asdict(known), indent=2) + "\n")
+        write_private_file(file, json.dumps(asdict(identifiers), indent=2) + "\n")
     except OSError as error:
         raise StoreProblem(
             f"{file} cannot be written: {error.strerror}.",
@@ -265,8 +277,8 @@ def save_unfinished_deletion(library: Library, known: RemoteIdentifiers) -> Path
     return file
 
 
-async def _belonging(
-    wire: QdrantHttpClient, known: RemoteIdentifiers
+async def _find_collections(
+    wire: QdrantHttpClient, identifiers: RemoteIdentifiers
 ) -> tuple[list[str], list[str]]:
     """Return the collections that are the library's, and those that may be.
 
@@ -277,21 +289,21 @@ async def _belonging(
     except ServiceUnavailable as error:
         if error.retryable:
             raise
-        return list(known.named), []
-    ours = [name for name in lrwr_collections if name in known.named]
-    kin = []
-    for name in (name for name in lrwr_collections if name not in known.named):
-        mark, of = await fetch_collection_mark(wire, name)
-        if mark and known.marks.get(name) == mark:
-            ours.append(name)
-        elif of and of == known.library:
-            kin.append(name)
-    return ours, kin
+        return list(identifiers.named), []
+    own_collections = [name for name in lrwr_collections if name in identifiers.named]
+    possible_collections = []
+    for name in (name for name in lrwr_collections if name not in identifiers.named):
+        mark, owner = await fetch_collection_mark(wire, name)
+        if mark and identifiers.marks.get(name) == mark:
+            own_collections.append(name)
+        elif owner and owner == identifiers.library:
+            possible_collections.append(name)
+    return own_collections, possible_collections
 
 
-def _of_kin(where: str, names: Sequence[str]) -> DeletionFailure:
+def _unconfirmed_collections(server: str, names: Sequence[str]) -> DeletionFailure:
     return DeletionFailure(
-        where,
+        server,
         tuple(names),
         "a copy of this library in another folder may use them, or this one did before"
         " its folder was moved",
@@ -300,11 +312,11 @@ def _of_kin(where: str, names: Sequence[str]) -> DeletionFailure:
 
 
 @asynccontextmanager
-async def _noting(
-    settings: Settings, library: Library, *, own: bool
+async def _open_request_logger(
+    settings: Settings, library: Library, *, is_local: bool
 ) -> AsyncIterator[EgressLogger | None]:
     """Lend out what notes requests; None for a server on this machine."""
-    if own or not library.database.exists():
+    if is_local or not library.database.exists():
         yield None
         return
     async with open_workspace(settings) as workspace:

@@ -37,26 +37,28 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
             f"There is no library in {library.root} to repair",
             hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
         )
-    there = library.database.exists()
+    has_database = library.database.exists()
     steps: list[str] = []
-    damage = rebuild_database_indexes(library.database, steps.append) if there else ()
-    rest = [*_vectors(library), *_memory(library, now)]
-    if not there:
-        return RepairReport(tuple(rest), "Next: run `lrwr ingest FOLDER`.")
+    damage = (
+        rebuild_database_indexes(library.database, steps.append) if has_database else ()
+    )
+    other_steps = [*_vectors(library), *_memory(library, now)]
+    if not has_database:
+        return RepairReport(tuple(other_steps), "Next: run `lrwr ingest FOLDER`.")
     if not damage:
         mended = (
             "The database is whole. Its indexes, that of words too, were made anew."
         )
-        return RepairReport((mended, *steps, *rest))
+        return RepairReport((mended, *steps, *other_steps))
     moved = rename_database_aside(library.database, f"broken-{format_file_stamp(now)}")
-    told = (
+    sentences = (
         f"The database is damaged beyond repair: {damage[0]}.",
         f"It is now {moved}; nothing in it was deleted. Conversations, what a"
         " language model read and the list of what left this machine are in it; a"
         " backup brings those back: `lrwr restore`.",
         "Your manuscript is untouched. What lrwr knew of it is made from it again.",
     )
-    return RepairReport((*told, *rest), "Next: run `lrwr ingest`.", moved)
+    return RepairReport((*sentences, *other_steps), "Next: run `lrwr ingest`.", moved)
 
 
 def rename_database_aside(database: Path, ending: str) -> Path:
@@ -88,13 +90,15 @@ def _vectors(library: Library) -> list[str]:
     cleared = clear_shards(library.index_dir)
     steps = []
     if cleared.gone:
-        gone = pluralize(len(cleared.gone), "shard")
-        steps.append(f"{gone} of the vector index thrown away; a search makes it anew.")
+        deleted = pluralize(len(cleared.gone), "shard")
+        steps.append(
+            f"{deleted} of the vector index thrown away; a search makes it anew."
+        )
     else:
         steps.append("There was no vector index on disk to throw away.")
     if cleared.held:
-        held = pluralize(len(cleared.held), "shard")
-        steps.append(f"{held} left alone: another lrwr is using it.")
+        locked = pluralize(len(cleared.held), "shard")
+        steps.append(f"{locked} left alone: another lrwr is using it.")
     return steps
 
 
@@ -102,9 +106,11 @@ def _memory(library: Library, now: float) -> list[str]:
     try:
         load_ingested_paths(library)
     except StoreProblem:
-        kept = rename_database_aside(library.memory, f"broken-{format_file_stamp(now)}")
+        renamed = rename_database_aside(
+            library.memory, f"broken-{format_file_stamp(now)}"
+        )
         return [
-            f"What remembers your manuscript's folder was damaged, and is now {kept}.",
+            f"What remembers your manuscript's folder was damaged, and is now {renamed}.",
             "Name the folder once more: lrwr ingest FOLDER",
         ]
     return []

@@ -98,54 +98,54 @@ def _put_in_place(
     library: Library, folder: Path, manifest: BackupManifest, *, force: bool, now: float
 ) -> list[str]:
     steps = []
-    ending = f"before-restore-{format_file_stamp(now)}"
+    suffix = f"before-restore-{format_file_stamp(now)}"
     if library.database.exists():
         checkpoint_database(library.database)
-        kept = rename_database_aside(library.database, ending)
-        steps.append(f"The library that was here is now {kept}.")
+        renamed = rename_database_aside(library.database, suffix)
+        steps.append(f"The library that was here is now {renamed}.")
     clear_shards(library.index_dir)
     (folder / DATABASE).rename(library.database)
     steps.append(f"The library of {manifest.made} is in {library.state_dir}.")
     if LIBRARY_JSON in manifest.files:
         if library.memory.exists():
-            rename_database_aside(library.memory, ending)
+            rename_database_aside(library.memory, suffix)
         (folder / LIBRARY_JSON).rename(library.memory)
     if CALIBRATION_JSON in manifest.files:
-        steps.append(_put_fitted(library, folder / CALIBRATION_JSON, ending))
+        steps.append(_put_fitted(library, folder / CALIBRATION_JSON, suffix))
     if QUESTIONS in manifest.files:
-        steps.append(_put_questions(library, folder / QUESTIONS, ending))
-    named = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
+        steps.append(_put_questions(library, folder / QUESTIONS, suffix))
+    file_names = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
-        _put_beside(library, folder / name, ending, force=force) for name in named
+        _put_beside(library, folder / name, suffix, force=force) for name in file_names
     ]
     return steps
 
 
-def _put_fitted(library: Library, file: Path, ending: str) -> str:
+def _put_fitted(library: Library, file: Path, suffix: str) -> str:
     """Put what was fitted to the writer's questions in place, if it can be used."""
     _, problem = load_calibrations(file)
-    return _put(file, get_calibration_path(library), ending, fit=not problem)
+    return _put(file, get_calibration_path(library), suffix, is_valid=not problem)
 
 
-def _put_questions(library: Library, file: Path, ending: str) -> str:
+def _put_questions(library: Library, file: Path, suffix: str) -> str:
     """Put the writer's questions in place, if they can be read."""
     try:
         parse_questions(file.read_text(encoding="utf-8"), file.name)
     except (SettingsProblem, UnicodeDecodeError):
-        return _put(file, locate_questions_file(library), ending, fit=False)
-    return _put(file, locate_questions_file(library), ending, fit=True)
+        return _put(file, locate_questions_file(library), suffix, is_valid=False)
+    return _put(file, locate_questions_file(library), suffix, is_valid=True)
 
 
-def _put(file: Path, target: Path, ending: str, *, fit: bool) -> str:
-    if not fit:
+def _put(file: Path, target: Path, suffix: str, *, is_valid: bool) -> str:
+    if not is_valid:
         return f"{file.name} is damaged or of another lrwr; it was left out."
     if target.exists():
-        rename_database_aside(target, ending)
+        rename_database_aside(target, suffix)
     file.rename(target)
     return f"{file.name} was put back: {target}."
 
 
-def _put_beside(library: Library, file: Path, ending: str, *, force: bool) -> str:
+def _put_beside(library: Library, file: Path, suffix: str, *, force: bool) -> str:
     """Write a file of the writer's into the library's folder, where that is safe."""
     target = library.root / file.name
     if target.exists() and target.read_bytes() == file.read_bytes():
@@ -160,9 +160,9 @@ def _put_beside(library: Library, file: Path, ending: str, *, force: bool) -> st
         return f"{file.name} was written: {target}."
     if not force:
         return f"{target} was left as it is; the backup holds another."
-    kept = rename_database_aside(target, ending)
+    renamed = rename_database_aside(target, suffix)
     _write(file, target)
-    return f"{file.name} was written; the old one is now {kept}."
+    return f"{file.name} was written; the old one is now {renamed}."
 
 
 def _why_not(library: Library, file: Path) -> str:

@@ -29,25 +29,25 @@ def strip_links(text: str) -> str:
 
 def describe_answer_notes(turn: Turn) -> Iterator[str]:
     """Yield what there is to say of an answer besides its words and citations."""
-    said = turn.output
-    line = sanitize_line(said.response_text)
-    for gap in said.gap_flags:
-        if _is_told(gap.undefined_attribute, line):
+    answer = turn.output
+    line = sanitize_line(answer.response_text)
+    for gap in answer.gap_flags:
+        if _is_quoted(gap.undefined_attribute, line):
             continue
-        about = f"{gap.about}, " if gap.about else ""
+        subject = f"{gap.about}, " if gap.about else ""
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
-        yield f"not defined: {about}{gap.undefined_attribute}{implied}"
+        yield f"not defined: {subject}{gap.undefined_attribute}{implied}"
         if gap.development_suggestion:
             yield f"a way to go: {gap.development_suggestion}"
-    for span in said.unsupported:
-        words = shorten_excerpt(said.response_text[span.start : span.end])
+    for span in answer.unsupported:
+        words = shorten_excerpt(answer.response_text[span.start : span.end])
         yield f"no passage bears out: “{words}”"
-    if said.low_confidence:
+    if answer.low_confidence:
         yield "the evidence is weak"
-    yield from said.remarks
-    if said.tavily_used:
-        sent = f": “{said.web_query}”" if said.web_query else ""
-        yield f"the web was asked{sent}"
+    yield from answer.remarks
+    if answer.tavily_used:
+        query_text = f": “{answer.web_query}”" if answer.web_query else ""
+        yield f"the web was asked{query_text}"
     if turn.state is TurnState.STOPPED:
         yield "stopped before its end"
 
@@ -59,15 +59,19 @@ def format_spending(turns: Sequence[Turn]) -> str:
     """
     if not any(turn.usage.calls for turn in turns):
         return ""
-    last = _spent(turns[-1:])
-    return last if len(turns) == 1 else f"{last}; in all {_spent(turns)}"
+    last = _format_usage(turns[-1:])
+    return last if len(turns) == 1 else f"{last}; in all {_format_usage(turns)}"
 
 
-def _spent(turns: Sequence[Turn]) -> str:
+def _format_usage(turns: Sequence[Turn]) -> str:
     usage = sum((turn.usage for turn in turns), Usage())
     prices = [turn.price for turn in turns if turn.usage.calls]
-    known = [price for price in prices if price is not None]
-    cost = format_dollars(sum(known)) if len(known) == len(prices) else "price unknown"
+    known_prices = [price for price in prices if price is not None]
+    cost = (
+        format_dollars(sum(known_prices))
+        if len(known_prices) == len(prices)
+        else "price unknown"
+    )
     return f"{usage.prompt_tokens + usage.completion_tokens:,} tokens, {cost}"
 
 
@@ -93,7 +97,7 @@ def describe_answering_model(settings: Settings, model: str) -> str:
     return f"Answered by {model} on its own server."
 
 
-def _is_told(attribute: str, answer: str) -> bool:
+def _is_quoted(attribute: str, answer: str) -> bool:
     """Say whether an answer quotes a gap as the writer left it: in a sentence."""
     words = sanitize_line(attribute).rstrip(" .")
     return len(words.split()) >= _SENTENCE and words in answer

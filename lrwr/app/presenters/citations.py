@@ -62,17 +62,19 @@ class CitationLine:
 
 def describe_citation_freshness(anchored_citation: AnchoredCitation) -> CitationLine:
     """Return what became of a citation, in words."""
-    cited, now = anchored_citation.citation, anchored_citation.now
-    if now is None and anchored_citation.freshness is Freshness.GONE:
+    cited, current = anchored_citation.citation, anchored_citation.now
+    if current is None and anchored_citation.freshness is Freshness.GONE:
         return CitationLine("is no longer in the text", "", "; it read: ", cited.text)
-    if now is None:
+    if current is None:
         place = format_line_range(cited.document, cited.lines)
         return CitationLine("", place, "  ", cited.text)
-    place = format_line_range(now.document, now.lines)
+    place = format_line_range(current.document, current.lines)
     if anchored_citation.freshness is Freshness.EDITED:
-        return CitationLine("", place, " was edited since; it now reads: ", now.text)
+        return CitationLine(
+            "", place, " was edited since; it now reads: ", current.text
+        )
     return CitationLine(
-        "moved to " if anchored_citation.moved else "", place, "  ", now.text
+        "moved to " if anchored_citation.moved else "", place, "  ", current.text
     )
 
 
@@ -80,14 +82,14 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
     """Say how many passages of an answer were changed; empty where all stand."""
     if any(place.freshness is Freshness.NOT_EVALUATED for place in places):
         return NOT_LOOKED_UP
-    changed, whole = sum(place.changed for place in places), len(places)
+    changed, total = sum(place.changed for place in places), len(places)
     if not changed:
         return ""
-    if whole == 1:
+    if total == 1:
         return "Its only passage was changed since this answer."
-    how_many = f"{changed} of its {whole}"
-    if changed == whole:
-        how_many = "Both of its" if whole == 2 else f"All {whole} of its"
+    how_many = f"{changed} of its {total}"
+    if changed == total:
+        how_many = "Both of its" if total == 2 else f"All {total} of its"
     verb = "was" if changed == 1 else "were"
     return f"{how_many} passages {verb} changed since this answer."
 
@@ -99,28 +101,32 @@ def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
         anchored_citation.freshness is Freshness.EDITED
         and len(words) > EXCERPT_CHARACTERS
     ):
-        same = _alike_until(words, " ".join(anchored_citation.citation.text.split()))
-        at = words.rfind(" ", 0, max(0, same - BEFORE)) + 1
+        common_length = _alike_until(
+            words, " ".join(anchored_citation.citation.text.split())
+        )
+        at = words.rfind(" ", 0, max(0, common_length - BEFORE)) + 1
         return f"… {shorten_excerpt(words[at:])}" if at else shorten_excerpt(words)
     return shorten_excerpt(words)
 
 
 def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
     """Return what became of a citation, and where its words or their heirs stand."""
-    now = anchored_citation.now
+    current = anchored_citation.now
     return {
         "freshness": anchored_citation.freshness,
         "now": None
-        if now is None
+        if current is None
         else {
-            "document": now.document,
-            "lines": [now.lines.first, now.lines.last],
-            "chars": [now.span.start, now.span.end],
-            "text": now.text,
+            "document": current.document,
+            "lines": [current.lines.first, current.lines.last],
+            "chars": [current.span.start, current.span.end],
+            "text": current.text,
         },
     }
 
 
-def _alike_until(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _alike_until(first_text: str, second_text: str) -> int:
+    pairs = enumerate(zip(first_text, second_text, strict=False))
+    return next(
+        (at for at, (a, b) in pairs if a != b), min(len(first_text), len(second_text))
+    )

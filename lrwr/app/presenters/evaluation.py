@@ -84,24 +84,26 @@ def render_report_sections(
     report: EvalReport, *, width: int, ascii_only: bool = False
 ) -> list[ReportSection]:
     """Return a report, most important first; no drawing is wider than `width`."""
-    sheets = [
-        _what_was_asked(report),
-        _said_first(report),
-        _searched(report, width, ascii_only=ascii_only),
-        _answered(report),
-        _judged(report),
-        _by_kind(report),
-        _climbed(report),
-        _also(report),
-        _wrong(report),
+    sections = [
+        _questions_section(report),
+        _headline_section(report),
+        _search_section(report, width, ascii_only=ascii_only),
+        _answer_section(report),
+        _judge_section(report),
+        _kinds_section(report),
+        _steps_section(report),
+        _other_figures_section(report),
+        _alarms_section(report),
         _arms(report),
     ]
-    return [sheet for sheet in sheets if sheet.said or sheet.rows or sheet.drawn]
+    return [
+        section for section in sections if section.said or section.rows or section.drawn
+    ]
 
 
-def render_report_markdown(sheets: Sequence[ReportSection], title: str) -> str:
+def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str:
     """Return sheets as a Markdown text; nothing in them counts as markup."""
-    return "\n".join([f"# {_plain(title)}", *_markdown(sheets)]) + "\n"
+    return "\n".join([f"# {_plain(title)}", *_markdown(sections)]) + "\n"
 
 
 def format_run_title(run: EvalRun) -> str:
@@ -114,61 +116,67 @@ def describe_question_kind(kind: QuestionKind | None) -> str:
     return "all" if kind is None else _KINDS[kind]
 
 
-def _what_was_asked(report: EvalReport) -> ReportSection:
+def _questions_section(report: EvalReport) -> ReportSection:
     run = report.run
     plan = run.plan
     kinds = ", ".join(
         f"{describe_question_kind(kind)} {n}"
         for kind, n in count_questions_by_kind(run)
     )
-    said = [f"{format_count(len(plan.questions), 'question')}: {kinds}."]
-    made = sum(question.made != WRITER_SOURCE for question in plan.questions)
-    if made:
-        said.append(
-            f"{made:,} of them were made by lrwr from your text. `lrwr eval review` shows"
+    sentences = [f"{format_count(len(plan.questions), 'question')}: {kinds}."]
+    generated = sum(question.made != WRITER_SOURCE for question in plan.questions)
+    if generated:
+        sentences.append(
+            f"{generated:,} of them were made by lrwr from your text. `lrwr eval review` shows"
             " them: figures are worth what the questions are."
         )
     budgets = ", ".join(f"{n:,}" for n in plan.budgets)
-    said.append(f"Each arm may give {budgets} tokens; the rest of it is cut off.")
+    sentences.append(f"Each arm may give {budgets} tokens; the rest of it is cut off.")
     models = [f"{use}: {name}" for use, name in plan.models.items() if name]
     if models:
-        said.append(f"Models: {'; '.join(models)}.")
+        sentences.append(f"Models: {'; '.join(models)}.")
     if not run.complete:
-        said.append(
+        sentences.append(
             f"It is not complete: {len(run.lines):,} of {run.wanted:,} parts are there."
             " The same command goes on."
         )
-    return ReportSection(format_run_title(run), tuple(said))
+    return ReportSection(format_run_title(run), tuple(sentences))
 
 
-def _said_first(report: EvalReport) -> ReportSection:
-    said = tuple(
-        describe_comparison(one)
+def _headline_section(report: EvalReport) -> ReportSection:
+    sentences = tuple(
+        describe_comparison(comparison)
         for pair in report.pairs
-        for one in pair
-        if one.headline and one.figure == report.headline
+        for comparison in pair
+        if comparison.headline and comparison.figure == report.headline
     )
-    return ReportSection("What may be said", said)
+    return ReportSection("What may be said", sentences)
 
 
-def _searched(report: EvalReport, width: int, *, ascii_only: bool) -> ReportSection:
+def _search_section(
+    report: EvalReport, width: int, *, ascii_only: bool
+) -> ReportSection:
     budgets = sorted(report.run.plan.budgets)
-    most = report.headline.partition("@")[2]
+    largest_budget = report.headline.partition("@")[2]
     budgeted = [f"recall@{n}" for n in budgets]
-    budgeted += [f"{name}@{most}" for name in ("precision", "iou")]
+    budgeted += [f"{name}@{largest_budget}" for name in ("precision", "iou")]
     table = _table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
     means = [(arm.name, arm.means.get(report.headline)) for arm in report.arms]
-    shown = [DotPlotRow(name, mean.interval) for name, mean in means if mean]
-    drawn = draw_dot_plot(shown, width=width, ascii_only=ascii_only) if shown else []
-    about = describe_figure(report.headline).about
-    title = [f"{about.capitalize()}:"] if drawn else []
-    return ReportSection("Searching", *table, drawn=(*title, *drawn))
+    plot_rows = [DotPlotRow(name, mean.interval) for name, mean in means if mean]
+    plot = (
+        draw_dot_plot(plot_rows, width=width, ascii_only=ascii_only)
+        if plot_rows
+        else []
+    )
+    figure_text = describe_figure(report.headline).about
+    title = [f"{figure_text.capitalize()}:"] if plot else []
+    return ReportSection("Searching", *table, drawn=(*title, *plot))
 
 
-def _answered(report: EvalReport) -> ReportSection:
-    said, headings, rows = _table(report, list(ANSWER_FIGURES))
+def _answer_section(report: EvalReport) -> ReportSection:
+    sentences, headings, rows = _table(report, list(ANSWER_FIGURES))
     note = ("Counted, without a judge.",) if rows else ()
-    return ReportSection("Answering", (*note, *said), headings, rows)
+    return ReportSection("Answering", (*note, *sentences), headings, rows)
 
 
 def _table(
@@ -178,20 +186,20 @@ def _table(
 
     A figure that no arm has gets no column.
     """
-    there = [name for name in figures if any(name in a.means for a in report.arms)]
-    arms = [arm for arm in report.arms if any(name in arm.means for name in there)]
+    present = [name for name in figures if any(name in a.means for a in report.arms)]
+    arms = [arm for arm in report.arms if any(name in arm.means for name in present)]
     if not arms:
         return (), (), ()
     times = ("half within", "95 % within") if seconds else ()
     rows = tuple(
         (
             arm.name,
-            *(_cell(arm, name) for name in there),
+            *(_cell(arm, name) for name in present),
             *((_time(arm.half), _time(arm.most)) if seconds else ()),
         )
         for arm in arms
     )
-    return (), ("arm", *(one.replace("_", " ") for one in there), *times), rows
+    return (), ("arm", *(figure.replace("_", " ") for figure in present), *times), rows
 
 
 def _cell(arm: ArmReport, figure: str) -> str:
@@ -208,7 +216,7 @@ def _time(seconds: float | None) -> str:
     return NONE if seconds is None else f"{seconds:.2f} s"
 
 
-def _judged(report: EvalReport) -> ReportSection:
+def _judge_section(report: EvalReport) -> ReportSection:
     rows = [
         (
             arm.name,
@@ -222,14 +230,14 @@ def _judged(report: EvalReport) -> ReportSection:
             f"{judge_figure_summary.spread:.2f}",
         )
         for arm in report.arms
-        for judge_figure_summary in _standings(report.run, arm.name)
+        for judge_figure_summary in _summarize_judgements(report.run, arm.name)
     ]
     headings = ("arm", "figure", "value", "answers", "tries", "failed", "spread")
-    said = (
+    sentences = (
         "A model's opinion: the spread is how far its tries at one answer lie apart.",
     )
     return (
-        ReportSection("What the judge says", said, headings, tuple(rows))
+        ReportSection("What the judge says", sentences, headings, tuple(rows))
         if rows
         else _EMPTY
     )
@@ -238,7 +246,7 @@ def _judged(report: EvalReport) -> ReportSection:
 _EMPTY = ReportSection("")
 
 
-def _standings(run: EvalRun, arm: str) -> list[JudgeFigureSummary]:
+def _summarize_judgements(run: EvalRun, arm: str) -> list[JudgeFigureSummary]:
     opinions = (
         panel_result_from_figures(outcome.figures, outcome.failed)
         for outcome in run.outcomes
@@ -247,19 +255,19 @@ def _standings(run: EvalRun, arm: str) -> list[JudgeFigureSummary]:
     return summarize_panel_results(opinions)
 
 
-def _by_kind(report: EvalReport) -> ReportSection:
+def _kinds_section(report: EvalReport) -> ReportSection:
     rows = report.kinds.get(report.headline, ())
-    shown = [row for row in rows if any(cell.questions for cell in row.cells)]
-    if not shown:
+    kind_rows = [row for row in rows if any(cell.questions for cell in row.cells)]
+    if not kind_rows:
         return _EMPTY
-    arms = tuple(cell.arm for cell in shown[0].cells)
+    arms = tuple(cell.arm for cell in kind_rows[0].cells)
     return ReportSection(
         "By kind of question",
         (
             f"{describe_figure(report.headline).about.capitalize()}. For looking, not for claims.",
         ),
         ("questions", "number", *arms),
-        tuple(_kind_row(row) for row in shown),
+        tuple(_kind_row(row) for row in kind_rows),
     )
 
 
@@ -269,13 +277,18 @@ def _kind_row(row: KindRow) -> tuple[str, ...]:
     return (describe_question_kind(row.kind), f"{number:,}", *means)
 
 
-def _climbed(report: EvalReport) -> ReportSection:
+def _steps_section(report: EvalReport) -> ReportSection:
     if not report.steps:
         return _EMPTY
-    first = report.steps[0]
-    rows = [(first.a, f"{first.mean_a:.2f}", NONE, NONE)]
+    first_step = report.steps[0]
+    rows = [(first_step.a, f"{first_step.mean_a:.2f}", NONE, NONE)]
     rows += [
-        (step.b, f"{step.mean_b:.2f}", _signed(step), "yes" if step.claimed else "no")
+        (
+            step.b,
+            f"{step.mean_b:.2f}",
+            _format_difference(step),
+            "yes" if step.claimed else "no",
+        )
         for step in report.steps
     ]
     return ReportSection(
@@ -286,36 +299,46 @@ def _climbed(report: EvalReport) -> ReportSection:
     )
 
 
-def _signed(arm_comparison: ArmComparison) -> str:
+def _format_difference(arm_comparison: ArmComparison) -> str:
     bounds = arm_comparison.difference
     return f"{bounds.value:+.2f} [{bounds.low:+.2f}, {bounds.high:+.2f}]"
 
 
-def _also(report: EvalReport) -> ReportSection:
-    said: list[str] = []
+def _other_figures_section(report: EvalReport) -> ReportSection:
+    sentences: list[str] = []
     for pair in report.pairs:
-        others = [one for one in pair if not one.headline and one.questions]
-        said += [describe_comparison(one) for one in others if one.claimed]
+        other_comparisons = [
+            comparison
+            for comparison in pair
+            if not comparison.headline and comparison.questions
+        ]
+        sentences += [
+            describe_comparison(comparison)
+            for comparison in other_comparisons
+            if comparison.claimed
+        ]
         unsure = [
-            describe_figure(one.figure).about for one in others if not one.claimed
+            describe_figure(comparison.figure).about
+            for comparison in other_comparisons
+            if not comparison.claimed
         ]
         if unsure:
-            said.append(
+            sentences.append(
                 f"{pair[0].b} against {pair[0].a}, no difference can be claimed in:"
                 f" {'; '.join(unsure)}."
             )
-    return ReportSection("Looked at also", tuple(said))
+    return ReportSection("Looked at also", tuple(sentences))
 
 
-def _wrong(report: EvalReport) -> ReportSection:
+def _alarms_section(report: EvalReport) -> ReportSection:
     return ReportSection(
-        "What is wrong", tuple(_alarm(alarm) for alarm in report.alarms)
+        "What is wrong", tuple(_describe_alarm(alarm) for alarm in report.alarms)
     )
 
 
-def _alarm(alarm: EvalAlarm) -> str:
+def _describe_alarm(alarm: EvalAlarm) -> str:
     number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
-    told = {
+    texts = {
         "leak": f"gives what comes later in the story for {number}",
         "answer_leak": f"gives away what comes later in the story in {number}",
         "invented": f"answers {number} as if the text told it, and it does not",
@@ -327,8 +350,8 @@ def _alarm(alarm: EvalAlarm) -> str:
             f"{alarm.arm}: {alarm.figure.replace('_', ' ')} failed {alarm.questions:,} of"
             f" {alarm.of:,} times, most often so: {alarm.reason}"
         )
-    if alarm.figure in told:
-        return f"{alarm.arm} {told[alarm.figure]}."
+    if alarm.figure in texts:
+        return f"{alarm.arm} {texts[alarm.figure]}."
     return (
         f"{alarm.arm} finds the answer to none of {format_count(alarm.of, 'question')}."
     )
@@ -340,20 +363,20 @@ def _arms(report: EvalReport) -> ReportSection:
     )
 
 
-def _markdown(sheets: Sequence[ReportSection]) -> Iterator[str]:
-    for number, sheet in enumerate(sheets):
+def _markdown(sections: Sequence[ReportSection]) -> Iterator[str]:
+    for number, section in enumerate(sections):
         if number:  # the first one's heading is the title
-            yield f"\n## {_plain(sheet.heading)}"
-        for sentence in sheet.said:
+            yield f"\n## {_plain(section.heading)}"
+        for sentence in section.said:
             yield f"\n{_plain(sentence)}"
-        if sheet.rows:
+        if section.rows:
             yield ""
-            yield _row(sheet.headings)
-            yield _row(["---", *["---:" for _ in sheet.headings[1:]]], plain=False)
-            yield from (_row(row) for row in sheet.rows)
-        if sheet.drawn:
+            yield _row(section.headings)
+            yield _row(["---", *["---:" for _ in section.headings[1:]]], plain=False)
+            yield from (_row(row) for row in section.rows)
+        if section.drawn:
             yield "\n```text"
-            yield from sheet.drawn
+            yield from section.drawn
             yield "```"
 
 
@@ -377,8 +400,14 @@ def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
     )
     yield from run_comparison.matched.differences
     for arm in run_comparison.arms:
-        others = [one for one in arm if not one.headline and one.claimed]
-        yield from (describe_comparison(one) for one in arm if one.headline)
-        yield from (describe_comparison(one) for one in others)
+        other_comparisons = [
+            comparison
+            for comparison in arm
+            if not comparison.headline and comparison.claimed
+        ]
+        yield from (
+            describe_comparison(comparison) for comparison in arm if comparison.headline
+        )
+        yield from (describe_comparison(comparison) for comparison in other_comparisons)
     if not run_comparison.arms:
         yield "No arm is in both, so there is nothing to compare."

@@ -28,18 +28,18 @@ def describe_document_problem(problem: "DocumentProblem") -> str:
     """Return what happened, the file named by its whole path, and once."""
     document, message = problem.document, problem.message
     name = document.rpartition("/")[2]
-    for shown in (document, name):
-        if message.startswith(f"{shown} "):
-            return document + message.removeprefix(shown)
+    for spelling in (document, name):
+        if message.startswith(f"{spelling} "):
+            return document + message.removeprefix(spelling)
     return f"{document}: {message}"
 
 
 def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
-    read = "to read" if report.dry_run else "read"
+    read_line = "to read" if report.dry_run else "read"
     lines = [
-        f"{format_count(report.processed, 'document')} {read}"
+        f"{format_count(report.processed, 'document')} {read_line}"
         f" ({format_count(report.words, 'word')}), {report.unchanged:,} unchanged"
-        f"{_moves(report)}."
+        f"{_describe_changes(report)}."
     ]
     if report.processed:
         verb = "to embed" if report.dry_run else "embedded"
@@ -76,10 +76,12 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     if not report.model:
         return []
     usage = report.usage
-    lines = [f"{_asked(report, settings)}{_known_already(usage.cached)}."]
+    lines = [
+        f"{_describe_model_usage(report, settings)}{_describe_cached(usage.cached)}."
+    ]
     if usage.quotes:
         lines.append(
-            f"It quoted {format_count(usage.quotes, 'time')}; {_standing(usage)}."
+            f"It quoted {format_count(usage.quotes, 'time')}; {_describe_verified_quotes(usage)}."
         )
     if usage.repaired or usage.failed:
         lines.append(
@@ -89,18 +91,20 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     return lines
 
 
-def _asked(report: "IngestReport", settings: "Settings") -> str:
+def _describe_model_usage(report: "IngestReport", settings: "Settings") -> str:
     usage, dry = report.usage, report.dry_run
     will = "would be asked" if dry else "was asked"
     if not usage.calls:
         return f"{report.model} {will} nothing"
-    spent = format_tokens_and_price(
+    price_text = format_tokens_and_price(
         usage, compute_ingest_price(report, settings), about=dry
     )
-    return f"{report.model} {will} {format_count(usage.calls, 'question')}: {spent}"
+    return (
+        f"{report.model} {will} {format_count(usage.calls, 'question')}: {price_text}"
+    )
 
 
-def _standing(usage: Usage) -> str:
+def _describe_verified_quotes(usage: Usage) -> str:
     dropped = usage.quotes - usage.verified
     if not dropped:
         return "every quote stands in the text"
@@ -111,7 +115,7 @@ def _standing(usage: Usage) -> str:
     )
 
 
-def _known_already(cached: int) -> str:
+def _describe_cached(cached: int) -> str:
     if not cached:
         return ""
     return (
@@ -126,10 +130,10 @@ def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float 
     )
 
 
-def _moves(report: "IngestReport") -> str:
-    gone = report.forgotten - len(report.renamed)
+def _describe_changes(report: "IngestReport") -> str:
+    forgotten = report.forgotten - len(report.renamed)
     text = f", {len(report.renamed):,} renamed" if report.renamed else ""
-    text += f", {gone:,} forgotten" if gone > 0 else ""
+    text += f", {forgotten:,} forgotten" if forgotten > 0 else ""
     text += f", {report.waiting:,} not read yet" if report.waiting else ""
     failed = len(report.problems)
     return text + (f", {failed:,} not readable" if failed else "")

@@ -67,9 +67,9 @@ class _Scale:
 
 def is_plot_encodable(encoding: str | None) -> bool:
     """Say whether an output of that encoding can show the signs of a drawn plot."""
-    signs = "".join(getattr(_DRAWN, name) for name in _PlotGlyphs.__slots__)
+    glyphs = "".join(getattr(_DRAWN, name) for name in _PlotGlyphs.__slots__)
     try:
-        signs.encode(encoding or "utf-8")
+        glyphs.encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -90,19 +90,28 @@ def draw_dot_plot(
     draws with what every output can show.
     """
     width = min(WIDEST, width)
-    signs = _TYPED if ascii_only else _DRAWN
+    glyphs = _TYPED if ascii_only else _DRAWN
     scale = _scale(rows, signed=signed)
-    told = [_told(row.interval, scale, signs, signed=signed) for row in rows]
-    names = _names([row.name for row in rows], width // 3, signs)
-    first = max(map(len, names), default=0)
-    columns = width - first - max(map(len, told), default=0) - 2 * len(_GAP)
+    interval_texts = [
+        _format_interval(row.interval, scale, glyphs, signed=signed) for row in rows
+    ]
+    names = _names([row.name for row in rows], width // 3, glyphs)
+    name_width = max(map(len, names), default=0)
+    columns = (
+        width - name_width - max(map(len, interval_texts), default=0) - 2 * len(_GAP)
+    )
     if scale is None or columns < _LEAST_COLUMNS:
         return [
-            _bare(name, number, width) for name, number in zip(names, told, strict=True)
+            _bare(name, number, width)
+            for name, number in zip(names, interval_texts, strict=True)
         ]
-    bars = [_bar(row.interval, scale, columns, signs, signed=signed) for row in rows]
-    lines = [_GAP.join(parts) for parts in zip(names, bars, told, strict=True)]
-    lines += [f"{' ' * first}{_GAP}{line}" for line in _axis(scale, columns, signs)]
+    bars = [_bar(row.interval, scale, columns, glyphs, signed=signed) for row in rows]
+    lines = [
+        _GAP.join(parts) for parts in zip(names, bars, interval_texts, strict=True)
+    ]
+    lines += [
+        f"{' ' * name_width}{_GAP}{line}" for line in _axis(scale, columns, glyphs)
+    ]
     return [line.rstrip() for line in lines]
 
 
@@ -114,17 +123,21 @@ def _bare(name: str, number: str, width: int) -> str:
     return line[:width].rstrip()
 
 
-def _names(names: Sequence[str], room: int, signs: _PlotGlyphs) -> list[str]:
+def _names(names: Sequence[str], max_width: int, glyphs: _PlotGlyphs) -> list[str]:
     """Return names on one line each, equally long, cut where they need more room."""
     plain = [" ".join(name.split()) for name in names]
-    if signs is _TYPED:
+    if glyphs is _TYPED:
         plain = [name.encode("ascii", "replace").decode("ascii") for name in plain]
-    longest = min(room, max(map(len, plain), default=0))
-    return [_cut(name, longest, signs).ljust(longest) for name in plain]
+    longest = min(max_width, max(map(len, plain), default=0))
+    return [_cut(name, longest, glyphs).ljust(longest) for name in plain]
 
 
-def _cut(name: str, room: int, signs: _PlotGlyphs) -> str:
-    return name if len(name) <= room else name[: room - len(signs.more)] + signs.more
+def _cut(name: str, max_width: int, glyphs: _PlotGlyphs) -> str:
+    return (
+        name
+        if len(name) <= max_width
+        else name[: max_width - len(glyphs.more)] + glyphs.more
+    )
 
 
 def _scale(rows: Sequence[DotPlotRow], *, signed: bool) -> _Scale | None:
@@ -143,10 +156,10 @@ def _scale(rows: Sequence[DotPlotRow], *, signed: bool) -> _Scale | None:
         low, high = min(low, 0.0), max(high, 0.0)
     length = high - low or abs(high) or 1.0
     step = _step(max(length, _LEAST_LENGTH, _LEAST_LENGTH * abs(high)))
-    left, right = floor(low / step) * step, ceil(high / step) * step
-    if right <= left:
-        right = left + step
-    return _Scale(min(low, left), max(high, right), step)
+    lower, upper = floor(low / step) * step, ceil(high / step) * step
+    if upper <= lower:
+        upper = lower + step
+    return _Scale(min(low, lower), max(high, upper), step)
 
 
 def _step(length: float) -> float:
@@ -156,8 +169,12 @@ def _step(length: float) -> float:
     return next((step for step in steps if length <= 10 * step), power)
 
 
-def _told(
-    interval: Interval | None, scale: _Scale | None, signs: _PlotGlyphs, *, signed: bool
+def _format_interval(
+    interval: Interval | None,
+    scale: _Scale | None,
+    glyphs: _PlotGlyphs,
+    *,
+    signed: bool,
 ) -> str:
     if interval is None or scale is None:
         return ""
@@ -165,10 +182,10 @@ def _told(
     def number(value: float) -> str:
         if not isfinite(value):
             return "?"
-        shown = f"{abs(value):,.{scale.digits}f}"
-        if not shown.strip("0.,"):
-            return shown
-        return f"{signs.minus if value < 0 else '+' if signed else ''}{shown}"
+        digits_text = f"{abs(value):,.{scale.digits}f}"
+        if not digits_text.strip("0.,"):
+            return digits_text
+        return f"{glyphs.minus if value < 0 else '+' if signed else ''}{digits_text}"
 
     value, low, high = map(number, (interval.value, interval.low, interval.high))
     return f"{value} [{low}, {high}]"
@@ -178,44 +195,48 @@ def _bar(
     interval: Interval | None,
     scale: _Scale,
     columns: int,
-    signs: _PlotGlyphs,
+    glyphs: _PlotGlyphs,
     *,
     signed: bool,
 ) -> str:
     cells = [" "] * columns
     if signed:
-        cells[scale.column(0.0, columns)] = signs.zero
+        cells[scale.column(0.0, columns)] = glyphs.zero
     if interval is None or not isfinite(interval.value):
         return "".join(cells)
     low, high = (scale.column(end, columns) for end in (interval.low, interval.high))
-    cells[low : high + 1] = signs.bar * (high - low + 1)
+    cells[low : high + 1] = glyphs.bar * (high - low + 1)
     if isfinite(interval.low):
-        cells[low] = signs.left
+        cells[low] = glyphs.left
     if isfinite(interval.high):
-        cells[high] = signs.right
+        cells[high] = glyphs.right
     if signed and low < scale.column(0.0, columns) < high:
-        cells[scale.column(0.0, columns)] = signs.crossed
-    cells[scale.column(interval.value, columns)] = signs.dot
+        cells[scale.column(0.0, columns)] = glyphs.crossed
+    cells[scale.column(interval.value, columns)] = glyphs.dot
     return "".join(cells)
 
 
-def _axis(scale: _Scale, columns: int, signs: _PlotGlyphs) -> list[str]:
+def _axis(scale: _Scale, columns: int, glyphs: _PlotGlyphs) -> list[str]:
     """Return the axis and, below, the numbers at its ticks, as many as have room."""
     number = round((scale.high - scale.low) / scale.step)
     ticks = [scale.low + tick * scale.step for tick in range(number + 1)]
-    told = [_tick(tick, scale, signs) for tick in ticks]
-    room = max(map(len, told)) + len(_GAP)
-    apart = ceil(number * room / (columns - 1))
-    line, below = [signs.axis] * columns, ""
-    for tick, shown in zip(ticks, told, strict=True):
+    tick_texts = [_tick(tick, scale, glyphs) for tick in ticks]
+    tick_width = max(map(len, tick_texts)) + len(_GAP)
+    tick_distance = ceil(number * tick_width / (columns - 1))
+    line, below = [glyphs.axis] * columns, ""
+    for tick, tick_text in zip(ticks, tick_texts, strict=True):
         column = scale.column(tick, columns)
-        line[column] = signs.tick
-        if round(tick / scale.step) % apart == 0:  # so that 0 is among them
-            start = min(columns - len(shown), max(0, column - len(shown) // 2))
-            below = below.ljust(start) + shown
+        line[column] = glyphs.tick
+        if round(tick / scale.step) % tick_distance == 0:  # so that 0 is among them
+            start = min(columns - len(tick_text), max(0, column - len(tick_text) // 2))
+            below = below.ljust(start) + tick_text
     return ["".join(line), below]
 
 
-def _tick(value: float, scale: _Scale, signs: _PlotGlyphs) -> str:
-    shown = f"{abs(value):,.{scale.least_digits}f}"
-    return f"{signs.minus}{shown}" if value < 0 and shown.strip("0.,") else shown
+def _tick(value: float, scale: _Scale, glyphs: _PlotGlyphs) -> str:
+    digits_text = f"{abs(value):,.{scale.least_digits}f}"
+    return (
+        f"{glyphs.minus}{digits_text}"
+        if value < 0 and digits_text.strip("0.,")
+        else digits_text
+    )

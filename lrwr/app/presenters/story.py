@@ -40,8 +40,10 @@ def render_character(
     profile: "CharacterProfile", bible: "Bible"
 ) -> Iterator[StyledLine]:
     """Tell all that is known of one character."""
-    yield StyledLine((StyledText(profile.name, "strong"), _sure(profile.certainty)))
-    yield from _who(profile)
+    yield StyledLine(
+        (StyledText(profile.name, "strong"), _render_certainty(profile.certainty))
+    )
+    yield from _render_introduction(profile)
     for claim in profile.attributes:
         yield from render_claim(f"{claim.label}: ", claim)
     for label, claims in list_model_claims(profile):
@@ -49,14 +51,16 @@ def render_character(
             yield from render_claim(f"{label}: ", claim)
     if missing := list_unevaluated_fields(profile, bible):
         yield StyledLine((f"{', '.join(missing).capitalize()}: {NO_READER}",))
-    own = [r for r in bible.relations if profile.name in (r.source, r.target)]
-    yield from render_relations(own)
-    yield from _open(profile.open_gaps)
+    relations = [r for r in bible.relations if profile.name in (r.source, r.target)]
+    yield from render_relations(relations)
+    yield from _render_open_gaps(profile.open_gaps)
 
 
 def render_element(element: "WorldElement") -> Iterator[StyledLine]:
     """Tell all that is known of a thing of the world."""
-    yield StyledLine((StyledText(element.name, "strong"), _sure(element.certainty)))
+    yield StyledLine(
+        (StyledText(element.name, "strong"), _render_certainty(element.certainty))
+    )
     for claim in element.element_types:
         yield from render_claim("what: ", claim)
     for claim in element.descriptions:
@@ -67,9 +71,13 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
 
 def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
     """Tell a claim, how sure it is, and the words that it rests on."""
-    sure = "you decided" if claim.decided else str(claim.certainty)
-    first = next(iter(claim.evidence), None)
-    yield StyledLine((label, shorten_excerpt(claim.value), _sure(sure)), 2, first)
+    certainty = "you decided" if claim.decided else str(claim.certainty)
+    first_evidence = next(iter(claim.evidence), None)
+    yield StyledLine(
+        (label, shorten_excerpt(claim.value), _render_certainty(certainty)),
+        2,
+        first_evidence,
+    )
     yield from render_evidence(claim.evidence, besides=claim.value)
 
 
@@ -82,16 +90,22 @@ def render_evidence(
         place = StyledText(
             sanitize_line(format_evidence_location(text_evidence)), "place"
         )
-        same = words == shorten_excerpt(besides)
-        yield StyledLine((place, "" if same else f"  “{words}”"), 6, text_evidence)
+        is_repeated = words == shorten_excerpt(besides)
+        yield StyledLine(
+            (place, "" if is_repeated else f"  “{words}”"), 6, text_evidence
+        )
 
 
 def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[StyledLine]:
     """Tell who is what to whom."""
     for relation in relations:
-        lead, told = format_relation(relation)
-        first = next(iter(relation.evidence), None)
-        yield StyledLine((f"{lead}: {told}", _sure(relation.certainty)), 2, first)
+        lead, description = format_relation(relation)
+        first_evidence = next(iter(relation.evidence), None)
+        yield StyledLine(
+            (f"{lead}: {description}", _render_certainty(relation.certainty)),
+            2,
+            first_evidence,
+        )
         yield from render_evidence(relation.evidence)
 
 
@@ -116,31 +130,31 @@ def describe_element(element: "WorldElement") -> str:
     return ", ".join(dict.fromkeys(claim.value for claim in element.element_types))
 
 
-def _who(profile: "CharacterProfile") -> Iterator[StyledLine]:
+def _render_introduction(profile: "CharacterProfile") -> Iterator[StyledLine]:
     if other_names_text := format_other_names(profile):
         yield StyledLine((f"also {other_names_text}",), 2)
-    told = [f"mentioned {format_mention_count(profile)}"]
+    phrases = [f"mentioned {format_mention_count(profile)}"]
     if profile.gender_certainty is not Certainty.NOT_EVALUATED:
-        told.append(f"{profile.gender} ({profile.gender_certainty})")
+        phrases.append(f"{profile.gender} ({profile.gender_certainty})")
     if profile.narrator:
-        told.append("tells the story")
+        phrases.append("tells the story")
     if profile.because:
-        told.append(profile.because)
-    yield StyledLine(("; ".join(told),), 2)
+        phrases.append(profile.because)
+    yield StyledLine(("; ".join(phrases),), 2)
     if profile.first_seen is not None:
         place = StyledText(format_first_place(profile), "place")
         chapter = StyledText(f"  {format_chapter_name(profile.first_seen)}", "faint")
         yield StyledLine(("first seen ", place, chapter), 2, profile.first_seen)
 
 
-def _open(gaps: "Sequence[Gap]") -> Iterator[StyledLine]:
+def _render_open_gaps(gaps: "Sequence[Gap]") -> Iterator[StyledLine]:
     for gap in gaps:
         yield StyledLine(
             (StyledText(gap.id, "place"), f"  not defined: {gap.attribute}"), 2
         )
 
 
-def _sure(certainty: str) -> StyledText:
+def _render_certainty(certainty: str) -> StyledText:
     return StyledText(f"  {certainty}", "faint")
 
 
@@ -154,29 +168,29 @@ def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
     """Return how to have the story read; empty where it was read."""
     if not bible.unread:
         return ""
-    chosen = settings.pipeline is Pipeline.AGENTIC
-    return f"`lrwr ingest{'' if chosen else ' --pipeline b'}` reads your story."
+    is_agentic = settings.pipeline is Pipeline.AGENTIC
+    return f"`lrwr ingest{'' if is_agentic else ' --pipeline b'}` reads your story."
 
 
-def describe_nothing_known(what: str, as_of: str | None, remedy: str) -> str:
+def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> str:
     """Say that there is nothing to show, and what to try; see `explain_model_setup`."""
     until = "" if as_of is None else f" up to {as_of}"
-    return f"{what}{until}. {remedy}".rstrip()
+    return f"{statement}{until}. {remedy}".rstrip()
 
 
-def describe_not_evaluated(bible: "Bible", what: str) -> str:
+def describe_not_evaluated(bible: "Bible", topic: str) -> str:
     """Say of what only a language model can tell that none has; empty where one has."""
-    return "" if bible.readers else f"{what}: {NO_READER}"
+    return "" if bible.readers else f"{topic}: {NO_READER}"
 
 
 def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
     """Tell what happens, to whom, and the words that say so."""
-    who = ", ".join(moment.characters)
+    characters = ", ".join(moment.characters)
     yield StyledLine(
         (
             StyledText(f"{moment.kind}  ", "faint"),
             shorten_excerpt(moment.text),
-            StyledText(f"  {who}" if who else "", "faint"),
+            StyledText(f"  {characters}" if characters else "", "faint"),
         ),
         2,
         moment.evidence,
@@ -186,11 +200,11 @@ def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
 
 def render_gap(gap: "Gap") -> Iterator[StyledLine]:
     """Tell what the text leaves open, and what has become of it."""
-    whose = f"{gap.about}: " if gap.about else ""
+    subject = f"{gap.about}: " if gap.about else ""
     yield StyledLine(
         (
             StyledText(gap.id, "place"),
-            f"  {whose}{shorten_excerpt(gap.attribute)}",
+            f"  {subject}{shorten_excerpt(gap.attribute)}",
             StyledText(
                 f"  {gap.state}{', asked by you' if gap.wondered else ''}", "faint"
             ),
@@ -203,10 +217,10 @@ def render_gap(gap: "Gap") -> Iterator[StyledLine]:
         for claim in gap.defined:
             yield from render_claim("", claim)
     else:
-        yield from _hints(gap)
+        yield from _render_hints(gap)
 
 
-def _hints(gap: "Gap") -> Iterator[StyledLine]:
+def _render_hints(gap: "Gap") -> Iterator[StyledLine]:
     for text in list_gap_implications(gap):
         yield StyledLine((f"implied: {shorten_excerpt(text)}",), 6)
     for text in gap.suggestions:

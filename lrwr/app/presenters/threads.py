@@ -74,7 +74,7 @@ def cut_around_words(text: str, words: Sequence[str]) -> str:
     return f"… {shorten_excerpt(line[at - BEFORE :].partition(' ')[2])}"
 
 
-def find_thread(wanted: str, threads: Sequence[Thread]) -> Thread:
+def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
     """Return the conversation that the writer means; `threads` are newest first.
 
     A whole id goes before a number of the list, that before a title, and that before
@@ -84,27 +84,29 @@ def find_thread(wanted: str, threads: Sequence[Thread]) -> Thread:
         NotFound: There is none.
         SettingsProblem: There are several.
     """
-    for found in _readings(wanted, threads):
-        if len(found) > 1:
+    for matches in _find_candidates(reference, threads):
+        if len(matches) > 1:
             ids = shorten_thread_ids(threads)
             raise SettingsProblem(
-                f"{len(found)} conversations may be meant by “{wanted}”",
-                hint=f"Use one of their ids: {', '.join(ids[t.id] for t in found)}",
+                f"{len(matches)} conversations may be meant by “{reference}”",
+                hint=f"Use one of their ids: {', '.join(ids[t.id] for t in matches)}",
             )
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
     raise NotFound(
-        f"There is no conversation “{wanted}”",
+        f"There is no conversation “{reference}”",
         hint="`lrwr threads` lists them: use a number, an id or a title.",
     )
 
 
-def _readings(wanted: str, threads: Sequence[Thread]) -> Iterator[Sequence[Thread]]:
-    text = wanted.strip()
+def _find_candidates(
+    reference: str, threads: Sequence[Thread]
+) -> Iterator[Sequence[Thread]]:
+    text = reference.strip()
     yield [thread for thread in threads if thread.id == text]
     if text.isascii() and text.isdigit() and 0 < int(text) <= len(threads):
         yield [threads[int(text) - 1]]
-    yield [thread for thread in threads if thread.title == wanted]
+    yield [thread for thread in threads if thread.title == reference]
     yield [thread for thread in threads if _plain(thread.title) == _plain(text)]
     if text:
         yield [thread for thread in threads if thread.id.startswith(text.lower())]
@@ -128,9 +130,9 @@ def thread_to_blocks(
 
     `places` say what became of the words that each answer rests on.
     """
-    whole = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
+    blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
     for turn in turns:
-        whole += _turn(turn, get_citation_places(turn, places))
+        blocks += _turn(turn, get_citation_places(turn, places))
     return [
         replace(
             block,
@@ -138,39 +140,39 @@ def thread_to_blocks(
             lead=sanitize_text(block.lead),
             place=sanitize_text(block.place),
         )
-        for block in whole
+        for block in blocks
     ]
 
 
 def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
-    said = turn.output
+    answer = turn.output
     heading = shorten_excerpt(turn.question)
     yield Block(BlockKind.HEADING, heading, level=2)
     if heading != " ".join(turn.question.split()):
         yield from _paragraphs(turn.question)
-    speaker = describe_speaker(said.narrative_state_delta)
+    speaker = describe_speaker(answer.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}, "
     yield Block(BlockKind.TEXT, f"{lead}{format_local_time(turn.asked_at)}")
     if changed := describe_changed_citations(places):
         yield Block(BlockKind.TEXT, changed)
-    yield from _paragraphs(said.response_text)
-    yield from map(_cited, places)
-    if said.web:
+    yield from _paragraphs(answer.response_text)
+    yield from map(_render_citation, places)
+    if answer.web:
         yield Block(BlockKind.TEXT, f"{FROM_THE_WEB}:")
-    for page in said.web:
+    for page in answer.web:
         lead = f"[w{page.number}] {page.title}"
         yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
     for note in describe_answer_notes(turn):
         yield Block(BlockKind.ITEM, note)
 
 
-def _cited(anchored_citation: AnchoredCitation) -> Block:
+def _render_citation(anchored_citation: AnchoredCitation) -> Block:
     """Return a citation as it stands now, with the old wording where that is another."""
-    now = describe_citation_freshness(anchored_citation)
-    words = f"“{now.words}”"
+    citation_line = describe_citation_freshness(anchored_citation)
+    words = f"“{citation_line.words}”"
     if anchored_citation.freshness is Freshness.EDITED:
         words = f"{words} When this was answered: “{anchored_citation.citation.text}”"
-    lead = f"[{anchored_citation.citation.number}] {now.before}{now.place}{now.after.rstrip(' :')}"
+    lead = f"[{anchored_citation.citation.number}] {citation_line.before}{citation_line.place}{citation_line.after.rstrip(' :')}"
     return Block(BlockKind.ITEM, words, lead=lead)
 
 

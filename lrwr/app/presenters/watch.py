@@ -35,18 +35,18 @@ SHORT_ID = 8
 """Characters of a conversation's id that tell it from others, as good as always."""
 
 
-def describe_save(saved: SaveReport) -> str:
+def describe_save(report: SaveReport) -> str:
     """Return what a save changed, in one line."""
-    known = saved.learned
-    parts = [_documents(known.documents)]
-    parts += _named("new", known.names_new)
-    parts += _named("gone", known.names_gone)
-    parts += _facts(known)
-    parts += _gaps("opened", known.gaps_opened)
-    parts += _gaps("closed", known.gaps_closed)
-    parts += _unsettled(saved)
+    changes = report.learned
+    parts = [_documents(changes.documents)]
+    parts += _list_names("new", changes.names_new)
+    parts += _list_names("gone", changes.names_gone)
+    parts += _facts(changes)
+    parts += _gaps("opened", changes.gaps_opened)
+    parts += _gaps("closed", changes.gaps_closed)
+    parts += _unsettled(report)
     text = "; ".join(part for part in parts if part)
-    return sanitize_line(f"{text} ({_took(saved)})")
+    return sanitize_line(f"{text} ({_describe_cost(report)})")
 
 
 def list_changed_documents(learned: "KnowledgeDelta") -> list[str]:
@@ -54,9 +54,9 @@ def list_changed_documents(learned: "KnowledgeDelta") -> list[str]:
     return [document.document for document in learned.documents if document.changed]
 
 
-def describe_save_problems(saved: SaveReport) -> Iterator[tuple[str, str]]:
+def describe_save_problems(report: SaveReport) -> Iterator[tuple[str, str]]:
     """Yield what could not be read, each with what to try."""
-    for problem in saved.problems:
+    for problem in report.problems:
         yield sanitize_line(describe_document_problem(problem)), problem.hint
 
 
@@ -71,13 +71,15 @@ def _documents(documents: "Sequence[DocumentDelta]") -> str:
         "forgotten": [document for document in documents if document.gone],
     }
     parts = []
-    for verb, some in kinds.items():
-        if some:
-            parts.append(f"{_called(some)} {verb}{describe_passage_changes(some)}")
+    for verb, group in kinds.items():
+        if group:
+            parts.append(
+                f"{_name_documents(group)} {verb}{describe_passage_changes(group)}"
+            )
     return "; ".join(parts)
 
 
-def _called(documents: "Sequence[DocumentDelta]") -> str:
+def _name_documents(documents: "Sequence[DocumentDelta]") -> str:
     if len(documents) > SHOWN:
         return format_count(len(documents), "document")
     names = (
@@ -98,34 +100,36 @@ def describe_passage_changes(
         "new": sum(document.passages_new for document in documents),
         "gone": sum(document.passages_gone for document in documents),
     }
-    told = [(number, state) for state, number in counts.items() if number]
-    if not told:
+    state_counts = [(number, state) for state, number in counts.items() if number]
+    if not state_counts:
         return (
             "" if any(document.was for document in documents) else ": the same passages"
         )
-    (first, state), *rest = told
-    words = [f"{format_count(first, noun)} {state}"]
-    return f": {', '.join([*words, *(f'{n:,} {state}' for n, state in rest)])}"
+    (first_count, state), *other_counts = state_counts
+    words = [f"{format_count(first_count, noun)} {state}"]
+    return f": {', '.join([*words, *(f'{n:,} {state}' for n, state in other_counts)])}"
 
 
-def _named(title: str, names: Sequence[str]) -> list[str]:
+def _list_names(title: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    return [f"{title}: {', '.join(names[:SHOWN])}{_more(len(names))}"]
+    return [f"{title}: {', '.join(names[:SHOWN])}{_format_hidden_count(len(names))}"]
 
 
-def _facts(known: "KnowledgeDelta") -> Iterator[str]:
-    yield from map(describe_shift, known.facts_changed[:SHOWN])
-    more = len(known.facts_changed) - SHOWN
-    if more > 0:
-        yield f"{more:,} more changed"
-    for state, shifts in (("new", known.facts_new), ("gone", known.facts_gone)):
+def _facts(changes: "KnowledgeDelta") -> Iterator[str]:
+    yield from map(describe_shift, changes.facts_changed[:SHOWN])
+    hidden_count = len(changes.facts_changed) - SHOWN
+    if hidden_count > 0:
+        yield f"{hidden_count:,} more changed"
+    for state, shifts in (("new", changes.facts_new), ("gone", changes.facts_gone)):
         people = [shift for shift in shifts if shift.about is FactAbout.CHARACTER]
-        shown = people if len(people) <= SHOWN else []
-        yield from (f"{state}: {describe_shift(one)}" for one in shown)
-        if rest := len(shifts) - len(shown):
-            other = "other " if shown else ""
-            yield f"{format_count(rest, f'{other}fact')} {state}"
+        listed = people if len(people) <= SHOWN else []
+        yield from (
+            f"{state}: {describe_shift(listed_shift)}" for listed_shift in listed
+        )
+        if other_count := len(shifts) - len(listed):
+            other = "other " if listed else ""
+            yield f"{format_count(other_count, f'{other}fact')} {state}"
 
 
 def _gaps(state: str, shifts: "Sequence[FactChange]") -> list[str]:
@@ -136,36 +140,42 @@ def _gaps(state: str, shifts: "Sequence[FactChange]") -> list[str]:
 
 def describe_shift(shift: "FactChange") -> str:
     """Return "Nell's eyes: grey -> brown", or what is known of her alone."""
-    whose = f"{shift.subject}'s" if shift.subject and shift.what else shift.subject
-    about = f"{whose} {shift.what}".strip()
-    said = " -> ".join(_short(one) for one in (shift.before, shift.after) if one)
-    return f"{about}: {said}" if about and said != shift.what else about or said
+    owner = f"{shift.subject}'s" if shift.subject and shift.what else shift.subject
+    subject = f"{owner} {shift.what}".strip()
+    values = " -> ".join(
+        _shorten(value) for value in (shift.before, shift.after) if value
+    )
+    return (
+        f"{subject}: {values}"
+        if subject and values != shift.what
+        else subject or values
+    )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
 
 
-def _more(number: int) -> str:
+def _format_hidden_count(number: int) -> str:
     return f" and {number - SHOWN:,} more" if number > SHOWN else ""
 
 
-def _unsettled(saved: SaveReport) -> list[str]:
+def _unsettled(report: SaveReport) -> list[str]:
     """Return what the save took the ground from, and where to read it."""
-    answers, threads = saved.unsettled.answers, saved.unsettled.threads
+    answers, threads = report.unsettled.answers, report.unsettled.threads
     if not answers:
         return []
     ids = ", ".join(thread[:SHORT_ID] for thread in threads[:SHOWN])
     return [
         f"{format_count(answers, 'answer')} in {format_count(len(threads), 'conversation')}"
         f" {'rests' if answers == 1 else 'rest'} on what changed"
-        f" (lrwr threads show {ids}{_more(len(threads))})"
+        f" (lrwr threads show {ids}{_format_hidden_count(len(threads))})"
     ]
 
 
-def _took(saved: SaveReport) -> str:
-    calls = f"{format_count(saved.usage.calls, 'call')} of {saved.model}, "
-    return f"{calls if saved.usage.calls else ''}{saved.seconds:.1f} s"
+def _describe_cost(report: SaveReport) -> str:
+    calls = f"{format_count(report.usage.calls, 'call')} of {report.model}, "
+    return f"{calls if report.usage.calls else ''}{report.seconds:.1f} s"
 
 
 def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
@@ -177,9 +187,9 @@ def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, st
         case WatchStart(documents):
             return "", f"watching {format_count(documents, 'document')}, up to date"
         case SaveReport():
-            return _save(event)
+            return _summarize_save(event)
         case NewContradictions(found):
-            return "\n".join(map(_slip, found)), ""
+            return "\n".join(map(_describe_contradiction, found)), ""
         case ManuscriptAway(what):
             return f"{what}. Nothing is forgotten; waiting for its return.", "away"
         case ManuscriptReturn():
@@ -190,23 +200,28 @@ def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, st
             return f"{message} {hint}".strip(), ""
 
 
-def _save(saved: SaveReport) -> tuple[str, str]:
-    names = [str(document.document) for document in saved.learned.documents]
+def _summarize_save(report: SaveReport) -> tuple[str, str]:
+    names = [str(document.document) for document in report.learned.documents]
     if not names:
-        return " ".join(saved.remarks), ""
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return describe_save(saved), f"{names[0].rpartition('/')[2]}{more} read again"
+        return " ".join(report.remarks), ""
+    others_text = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return describe_save(
+        report
+    ), f"{names[0].rpartition('/')[2]}{others_text} read again"
 
 
-def _slip(contradiction: Contradiction) -> str:
-    found, canon = _said(contradiction.found), _said(contradiction.canon)
-    return f"{contradiction.about}, {contradiction.attribute}: {found}, but {canon} (lrwr check)"
+def _describe_contradiction(contradiction: Contradiction) -> str:
+    found_text, canon_text = (
+        _quote_side(contradiction.found),
+        _quote_side(contradiction.canon),
+    )
+    return f"{contradiction.about}, {contradiction.attribute}: {found_text}, but {canon_text} (lrwr check)"
 
 
-def _said(side: ContradictionSide) -> str:
-    where = (
+def _quote_side(side: ContradictionSide) -> str:
+    location = (
         format_evidence_location(side.evidence[0])
         if side.evidence
         else "lrwr.canon.toml"
     )
-    return f"{where} says “{side.value}”"
+    return f"{location} says “{side.value}”"

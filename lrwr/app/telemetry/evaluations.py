@@ -47,12 +47,15 @@ def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
     `library` names the library as nobody else can guess; `title` is in the writer's
     words. Other questions, or others in order, are another set.
     """
-    asked = serialize_questions(run.plan.questions)
-    told = sha256(asked.encode("utf-8", "replace")).hexdigest()
+    serialized = serialize_questions(run.plan.questions)
+    digest = sha256(serialized.encode("utf-8", "replace")).hexdigest()
     return GoldenSet(
-        f"{library}\n{told}",
+        f"{library}\n{digest}",
         title,
-        tuple(_example(n, one) for n, one in enumerate(run.plan.questions, start=1)),
+        tuple(
+            _example(n, question)
+            for n, question in enumerate(run.plan.questions, start=1)
+        ),
     )
 
 
@@ -62,7 +65,7 @@ def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
     A run with the same plan gives the same experiments, whatever its id.
     """
     run = report.run
-    numbers = {one.id: n for n, one in enumerate(run.plan.questions, start=1)}
+    numbers = {question.id: n for n, question in enumerate(run.plan.questions, start=1)}
     return tuple(_experiment(run, arm, numbers) for arm in report.arms)
 
 
@@ -72,7 +75,9 @@ def _example(number: int, question: EvalQuestion) -> GoldenExample:
         inputs["as_of"] = question.as_of
     outputs: TraceTexts = {
         "answer": question.answer,
-        "quotes": tuple(f"{one.file}: {one.quote}" for one in question.gold),
+        "quotes": tuple(
+            f"{passage.file}: {passage.quote}" for passage in question.gold
+        ),
     }
     facts: TraceFacts = {
         "kind": question.kind.value,

@@ -98,7 +98,7 @@ class IngestionTraceRecorder:
             TraceStepKind.CHAIN,
             self._began,
             ended,
-            facts=_counted(report) if report else {},
+            facts=_report_facts(report) if report else {},
             error=self.failed,
             steps=tuple(steps),
         )
@@ -126,7 +126,7 @@ class IngestionTraceRecorder:
         self._over.append(document_span)
 
 
-def _counted(report: IngestReport) -> dict[str, TraceFactValue]:
+def _report_facts(report: IngestReport) -> dict[str, TraceFactValue]:
     return {
         "found": report.found,
         "processed": report.processed,

@@ -85,12 +85,12 @@ class _Step:
 class TurnTraceRecorder:
     """Builds the trace of one turn from its events."""
 
-    def __init__(self, asking: TurnRequest, now: Callable[[], float]) -> None:
-        self._asking = asking
+    def __init__(self, request: TurnRequest, now: Callable[[], float]) -> None:
+        self._request = request
         self._now = now
         self._began = now()
         self._open: list[_Step] = []
-        self._over: list[tuple[_Step, float]] = []
+        self._ended_steps: list[tuple[_Step, float]] = []
         self._found = 0
         self._pages = 0
         self._first_word: float | None = None
@@ -120,8 +120,8 @@ class TurnTraceRecorder:
         turn = self._done.turn if self._done else None
         model = turn.output.model if turn else ""
         steps = [
-            step.over(when, model=model if step.name == "answer" else "")
-            for step, when in self._over
+            step.over(step_end, model=model if step.name == "answer" else "")
+            for step, step_end in self._ended_steps
         ]
         return TraceSpan(
             "turn",
@@ -129,8 +129,8 @@ class TurnTraceRecorder:
             self._began,
             ended,
             facts=self._facts(turn),
-            inputs=_asked(self._asking),
-            outputs=_answered(turn.output) if turn else {},
+            inputs=_question_inputs(self._request),
+            outputs=_answer_outputs(turn.output) if turn else {},
             error=self.failed,
             steps=tuple(steps),
         )
@@ -143,7 +143,7 @@ class TurnTraceRecorder:
         self._open.append(_Step(event.step, kind, event.text, now))
 
     def _end_steps(self, now: float) -> None:
-        self._over += [(step, now) for step in self._open]
+        self._ended_steps += [(step, now) for step in self._open]
         self._open = []
 
     def _facts(self, turn: Turn | None) -> dict[str, TraceFactValue]:
@@ -153,8 +153,8 @@ class TurnTraceRecorder:
         }
         if self._first_word is not None:
             facts["seconds_to_first_word"] = round(self._first_word - self._began, 3)
-        if self._asking.thread is not None:
-            facts["thread_id"] = self._asking.thread
+        if self._request.thread is not None:
+            facts["thread_id"] = self._request.thread
         if self._done is None or turn is None:
             return {**facts, "state": "failed" if self.failed else "stopped"}
         facts |= {
@@ -163,22 +163,22 @@ class TurnTraceRecorder:
             "number": turn.number,
             "state": turn.state.value,
             "price_usd": turn.price or 0.0,
-            **_of_output(turn.output),
+            **_output_facts(turn.output),
             **usage_to_facts(turn.usage),
         }
         return facts
 
 
-def _asked(asking: TurnRequest) -> dict[str, str | tuple[str, ...]]:
-    said = {
-        "question": asking.text,
-        "character": asking.character,
-        "as_of": asking.as_of,
+def _question_inputs(request: TurnRequest) -> dict[str, str | tuple[str, ...]]:
+    texts = {
+        "question": request.text,
+        "character": request.character,
+        "as_of": request.as_of,
     }
-    return {name: text for name, text in said.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _answered(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
+def _answer_outputs(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
     return {
         "answer": output.response_text,
         "citations": tuple(
@@ -189,7 +189,7 @@ def _answered(output: SupervisorOutput) -> dict[str, str | tuple[str, ...]]:
     }
 
 
-def _of_output(output: SupervisorOutput) -> dict[str, TraceFactValue]:
+def _output_facts(output: SupervisorOutput) -> dict[str, TraceFactValue]:
     facts: dict[str, TraceFactValue] = {
         "intent": output.intent.value,
         "mode": output.narrative_state_delta.mode.value,

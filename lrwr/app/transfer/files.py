@@ -53,9 +53,9 @@ async def upload_files(
     database: "SqliteDatabase",
     root: Path,
     targets: Sequence[Path],
-    away: "FileStore",
+    remote_files: "FileStore",
     records: "SupabaseRecords",
-    tell: TransferProgress,
+    report_progress: TransferProgress,
 ) -> FileTransferResult:
     """Take every file there that is still as it was read.
 
@@ -64,24 +64,26 @@ async def upload_files(
     Raises:
         LrwrError: The project cannot be asked, or refuses.
     """
-    file_digests = await _wanted(database)
-    held = await away.held()
-    before = frozenset(held)
+    file_digests = await _load_file_digests(database)
+    remote_digests = await remote_files.held()
+    before = frozenset(remote_digests)
     source = FolderSource(root, targets or [root])
     moved, changed = 0, []
     for number, (document, content) in enumerate(file_digests):
-        tell("files", number, len(file_digests))
-        if content in held:
+        report_progress("files", number, len(file_digests))
+        if content in remote_digests:
             continue
-        found = await _read(source, document)
-        if found is None or sha256(found).hexdigest() != content:
+        content_bytes = await _read(source, document)
+        if content_bytes is None or sha256(content_bytes).hexdigest() != content:
             changed.append(document)
             continue
-        held.add(await away.put(found))
+        remote_digests.add(await remote_files.put(content_bytes))
         moved += 1
     # Asked last: another machine may have written its record only now.
-    needed = {entry.content for entry in (await records.manifest()).entries}
-    await away.remove(before - needed - {content for _, content in file_digests})
+    manifest_digests = {entry.content for entry in (await records.manifest()).entries}
+    await remote_files.remove(
+        before - manifest_digests - {content for _, content in file_digests}
+    )
     return FileTransferResult(
         moved, len(file_digests) - moved - len(changed), tuple(changed)
     )
@@ -90,9 +92,9 @@ async def upload_files(
 async def download_files(
     database: "SqliteDatabase",
     state_dir: Path,
-    away: "FileStore",
+    remote_files: "FileStore",
     into: Path | None,
-    tell: TransferProgress,
+    report_progress: TransferProgress,
 ) -> FileTransferResult:
     """Bring every file here that is not here yet, and write them `into` a folder.
 
@@ -100,30 +102,33 @@ async def download_files(
         LrwrError: The project cannot be asked; the disk or the rights there do not
             allow it; or one of the files is there already, and is another.
     """
-    wanted, here = await _wanted(database), FolderFileStore(state_dir / FOLDER)
+    file_digests, local_files = (
+        await _load_file_digests(database),
+        FolderFileStore(state_dir / FOLDER),
+    )
     places: dict[str, Path] = {}
     refused: list[str] = []
     if into is not None:
-        places, refused = await asyncio.to_thread(_places, wanted, into)
-    held, moved, lacking = await here.held(), 0, []
-    for number, (document, content) in enumerate(wanted):
-        tell("files", number, len(wanted))
-        if content in held:
+        places, refused = await asyncio.to_thread(_places, file_digests, into)
+    local_digests, moved, missing = await local_files.held(), 0, []
+    for number, (document, content) in enumerate(file_digests):
+        report_progress("files", number, len(file_digests))
+        if content in local_digests:
             continue
         try:
-            held.add(await here.put(await away.get(content)))
+            local_digests.add(await local_files.put(await remote_files.get(content)))
         except NotFound:
-            lacking.append(document)
+            missing.append(document)
         else:
             moved += 1
-    written = await _write(places, wanted, held, here)
-    there = len(wanted) - moved - len(lacking)
+    written_names = await _write(places, file_digests, local_digests, local_files)
+    already_present = len(file_digests) - moved - len(missing)
     return FileTransferResult(
-        moved, there, tuple(lacking), tuple(written), tuple(refused)
+        moved, already_present, tuple(missing), tuple(written_names), tuple(refused)
     )
 
 
-async def _wanted(database: "SqliteDatabase") -> FileDigests:
+async def _load_file_digests(database: "SqliteDatabase") -> FileDigests:
     return await database.read(lambda connection: connection.execute(_FILES).fetchall())
 
 
@@ -138,20 +143,24 @@ async def _read(source: FolderSource, document: str) -> bytes | None:
 async def _write(
     places: Mapping[str, Path],
     file_digests: FileDigests,
-    held: set[str],
-    here: "FileStore",
+    local_digests: set[str],
+    local_files: "FileStore",
 ) -> list[str]:
     await asyncio.to_thread(
         delete_partial_files, {path.parent for path in places.values()}
     )
-    written: list[str] = []
+    written_names: list[str] = []
     for document, content in file_digests:
-        if document not in places or document in written or content not in held:
+        if (
+            document not in places
+            or document in written_names
+            or content not in local_digests
+        ):
             continue
-        found = await here.get(content)
-        if await asyncio.to_thread(write_new_file, places[document], found):
-            written.append(document)
-    return written
+        content_bytes = await local_files.get(content)
+        if await asyncio.to_thread(write_new_file, places[document], content_bytes):
+            written_names.append(document)
+    return written_names
 
 
 def _places(
@@ -166,10 +175,10 @@ def _places(
     for document, content in file_digests:  # two pipelines may have read two versions
         contents.setdefault(document, set()).add(content)
     places, refused = {}, []
-    for document, known in contents.items():
+    for document, digests in contents.items():
         path = resolve_target_path(document, folder)
         if path is None:
             refused.append(document)
-        elif not is_already_written(path, known):
+        elif not is_already_written(path, digests):
             places[document] = path
     return places, refused

@@ -58,28 +58,31 @@ class LibraryPullResult:
 
 @asynccontextmanager
 async def open_transfer(
-    workspace: Workspace, tell: PushProgressCallback
+    workspace: Workspace, report_progress: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
     """Lend out what moves a library, and close it on the way out.
 
-    `tell` is told what is being done, how far it is, and of how much; 0: nobody knows.
+    `report_progress` gets what is being done, how far it is, and of how much (0: unknown).
     """
     async with AsyncExitStack() as stack:
-        yield LibraryTransfer(workspace, stack, tell)
+        yield LibraryTransfer(workspace, stack, report_progress)
 
 
 class LibraryTransfer:
     """Takes a library to a project, and brings it from there."""
 
     def __init__(
-        self, workspace: Workspace, stack: AsyncExitStack, tell: PushProgressCallback
+        self,
+        workspace: Workspace,
+        stack: AsyncExitStack,
+        report_progress: PushProgressCallback,
     ) -> None:
         self._library = workspace.library
         self._egress = workspace.egress
         self._database = workspace.egress.database
         self._targets = workspace.manuscript
         self._project = SupabaseProject(workspace.egress, stack)
-        self._tell = tell
+        self._report_progress = report_progress
         self._account: Account | None = None
 
     @property
@@ -106,13 +109,13 @@ class LibraryTransfer:
             raise LrwrError(
                 f"Nobody is signed in at {self.host}", hint="Sign in: lrwr login"
             )
-        lacking = find_missing_migrations(
+        missing_migrations = find_missing_migrations(
             await list_applied_migrations(self._project.rpc)
         )
-        if lacking:
+        if missing_migrations:
             raise StoreProblem(
                 f"The project at {self.host} has not all of lrwr's tables:"
-                f" {', '.join(one.name for one in lacking)} was not run there",
+                f" {', '.join(migration.name for migration in missing_migrations)} was not run there",
                 hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
             )
         self._account = account
@@ -137,23 +140,28 @@ class LibraryTransfer:
         """
         account = await self.begin()
         prepare_state_dir(self._library)
-        bound = await self._database.read(read_library_link)
-        begun = bound is None or new
-        if bound is None or new:
-            bound = await self._begun(account, name or self._library.root.name)
-        self._check(bound, account)
-        records = self._project.records(bound)
-        done = await LibraryPush(self._database, records, bound, self._tell).run(
-            over=over
-        )
-        filed = FileTransferResult()
+        link = await self._database.read(read_library_link)
+        is_new = link is None or new
+        if link is None or new:
+            link = await self._create_library(account, name or self._library.root.name)
+        self._check(link, account)
+        records = self._project.records(link)
+        push_result = await LibraryPush(
+            self._database, records, link, self._report_progress
+        ).run(over=over)
+        file_result = FileTransferResult()
         if files:
             root, targets = self._library.root, self._targets()
-            async with aclosing(self._project.file_store(bound)) as away:
-                filed = await upload_files(
-                    self._database, root, targets, away, records, self._tell
+            async with aclosing(self._project.file_store(link)) as remote_files:
+                file_result = await upload_files(
+                    self._database,
+                    root,
+                    targets,
+                    remote_files,
+                    records,
+                    self._report_progress,
                 )
-        return LibraryPushResult(self.host, bound.name, begun, done, filed)
+        return LibraryPushResult(self.host, link.name, is_new, push_result, file_result)
 
     async def pull(
         self, name: str = "", *, into: Path | None = None, files: bool = True
@@ -169,48 +177,48 @@ class LibraryTransfer:
         """
         account = await self.begin()
         prepare_state_dir(self._library)
-        bound = await self._database.read(read_library_link)
-        if bound is None:
-            bound = await self._found(account, name)
-        self._check(bound, account)
-        if name and name != bound.name:
+        link = await self._database.read(read_library_link)
+        if link is None:
+            link = await self._find_library(account, name)
+        self._check(link, account)
+        if name and name != link.name:
             raise StoreProblem(
-                f"What is here is the library {bound.name!r}, not {name!r}",
+                f"What is here is the library {link.name!r}, not {name!r}",
                 hint=f"Pull {name!r} into a folder of its own.",
             )
-        records = self._project.records(bound)
-        copy = self._project.replica(self._database, bound, time.time)
+        records = self._project.records(link)
+        copy = self._project.replica(self._database, link, time.time)
         pull_result = await pull_remote_changes(
-            self._database, copy, records, self._tell
+            self._database, copy, records, self._report_progress
         )
-        filed = FileTransferResult()
+        file_result = FileTransferResult()
         if files or into is not None:
             state = self._library.state_dir
-            async with aclosing(self._project.file_store(bound)) as away:
-                filed = await download_files(
-                    self._database, state, away, into, self._tell
+            async with aclosing(self._project.file_store(link)) as remote_files:
+                file_result = await download_files(
+                    self._database, state, remote_files, into, self._report_progress
                 )
-        return LibraryPullResult(self.host, bound.name, pull_result, filed)
+        return LibraryPullResult(self.host, link.name, pull_result, file_result)
 
     def _check_leave(self) -> None:
         """Make sure that the writer has not denied it, whatever keeps the records."""
-        refused = self._egress.consent_refusal(SUPABASE_SERVICE)
-        if refused is None and self._egress.consents.answer(
+        refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
+        if refusal is None and self._egress.consents.answer(
             self._library, SUPABASE_SERVICE
         ) in (
             None,
             True,
         ):
             return
-        raise refused or SettingsProblem(
+        raise refusal or SettingsProblem(
             "You denied Supabase for this folder: nothing was sent",
             hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
         )
 
-    async def _begun(self, account: Account, name: str) -> LibraryLink:
-        made = await create_remote_library(self._project.rpc, name)
-        if made is None:
-            made = next(
+    async def _create_library(self, account: Account, name: str) -> LibraryLink:
+        library_id = await create_remote_library(self._project.rpc, name)
+        if library_id is None:
+            library_id = next(
                 (
                     remote_library.id
                     for remote_library in await list_remote_libraries(self._project.rpc)
@@ -218,50 +226,57 @@ class LibraryTransfer:
                 ),
                 None,
             )
-        if made is None:
+        if library_id is None:
             raise StoreProblem(
                 f"You have a library {name!r} at {self.host} already",
                 hint=f"Bring it here: lrwr pull {name!r} in an empty folder. Or take"
                 " this one there under another name: lrwr push --new --name NAME",
             )
         # Until all of it is there, the project does not know what is here.
-        return await self._bound(account, made, name, apart=True)
+        return await self._link_library(
+            account, library_id, name, has_local_changes=True
+        )
 
-    async def _found(self, account: Account, name: str) -> LibraryLink:
-        here = await self._database.read(
+    async def _find_library(self, account: Account, name: str) -> LibraryLink:
+        has_records = await self._database.read(
             lambda connection: connection.execute(_READ_HERE).fetchone()[0]
         )
-        if here:
+        if has_records:
             raise StoreProblem(
                 f"There is a library in {self._library.root} already, which is none"
                 f" from {self.host}",
                 hint="Pull into an empty folder; or take this one there: lrwr push",
             )
         remote_libraries = await list_remote_libraries(self._project.rpc)
-        remote_library = _chosen(
+        remote_library = _select_library(
             remote_libraries, name, self._library.root.name, self.host
         )
-        return await self._bound(account, remote_library.id, remote_library.name)
+        return await self._link_library(account, remote_library.id, remote_library.name)
 
-    async def _bound(
-        self, account: Account, library: str, name: str, *, apart: bool = False
+    async def _link_library(
+        self,
+        account: Account,
+        library: str,
+        name: str,
+        *,
+        has_local_changes: bool = False,
     ) -> LibraryLink:
         url = self._project.sign_in.project.url
-        bound = replace(
-            create_library_link(url, account.id, library, name), apart=apart
+        link = replace(
+            create_library_link(url, account.id, library, name), apart=has_local_changes
         )
         await self._database.write(
-            lambda connection: store_library_link(connection, bound)
+            lambda connection: store_library_link(connection, link)
         )
-        return bound
+        return link
 
-    def _check(self, bound: LibraryLink, account: Account) -> None:
-        if bound.project != self._project.sign_in.project.url:
+    def _check(self, link: LibraryLink, account: Account) -> None:
+        if link.project != self._project.sign_in.project.url:
             raise StoreProblem(
-                f"This library is kept at {bound.project}, not at {self.host}",
+                f"This library is kept at {link.project}, not at {self.host}",
                 hint="Set `supabase.url` to it; or begin it anew here: lrwr push --new",
             )
-        if bound.account != account.id:
+        if link.account != account.id:
             raise StoreProblem(
                 f"This library belongs to another account at {self.host} than"
                 f" {account.email}",
@@ -274,7 +289,7 @@ def _is_empty(library: RemoteLibrary) -> bool:
     return not (library.version or library.documents or library.threads)
 
 
-def _chosen(
+def _select_library(
     remote_libraries: list[RemoteLibrary], name: str, folder: str, host: str
 ) -> RemoteLibrary:
     """Return the library of that name, else that of the folder's, else the only one."""

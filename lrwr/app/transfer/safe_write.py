@@ -32,14 +32,17 @@ def resolve_target_path(document: str, folder: Path) -> Path | None:
     *folders, name = document.split("/")
     if (
         _ODD.search(document)
-        or _means_more(document)
-        or not all(one and not explain_skipped_folder(one) for one in folders)
+        or _has_drive_or_stream(document)
+        or not all(
+            folder_name and not explain_skipped_folder(folder_name)
+            for folder_name in folders
+        )
         or not _OURS.isdisjoint(folders)
         or explain_skipped_file(name)
     ):
         return None
     path = folder / document
-    leads_out = not _real(path.parent).is_relative_to(_real(folder))
+    leads_out = not _resolve_links(path.parent).is_relative_to(_resolve_links(folder))
     return None if leads_out else path
 
 
@@ -49,7 +52,7 @@ def is_already_written(path: Path, contents: Collection[str]) -> bool:
     Raises:
         StoreProblem: Another is, or it cannot be read.
     """
-    with _told(path, "read"):
+    with _translate_errors(path, "read"):
         if not os.path.lexists(path):
             return False
         if path.is_file() and sha256(path.read_bytes()).hexdigest() in contents:
@@ -66,10 +69,10 @@ def write_new_file(path: Path, content: bytes) -> bool:
     Raises:
         StoreProblem: Another is there; or the disk or the rights do not allow it.
     """
-    with _told(path, "written"):
+    with _translate_errors(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _written(path.parent, content) as part:
-            if _give_name(part, path):
+        with _temporary_file(path.parent, content) as part:
+            if _publish(part, path):
                 return True
     return not is_already_written(path, {sha256(content).hexdigest()})
 
@@ -83,7 +86,7 @@ def delete_partial_files(folders: Iterable[Path]) -> None:
 
 
 @contextmanager
-def _written(folder: Path, content: bytes) -> Iterator[Path]:
+def _temporary_file(folder: Path, content: bytes) -> Iterator[Path]:
     """Write a file that has its name only for a while, and have it outlive a power cut."""
     part = folder / f"{PART}{uuid4().hex}"
     try:
@@ -96,7 +99,7 @@ def _written(folder: Path, content: bytes) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _give_name(part: Path, path: Path) -> bool:
+def _publish(part: Path, path: Path) -> bool:
     """Give a file its name, all at once; False where something has that name."""
     try:
         path.hardlink_to(part)
@@ -109,23 +112,23 @@ def _give_name(part: Path, path: Path) -> bool:
     return True
 
 
-def _means_more(document: str) -> bool:
+def _has_drive_or_stream(document: str) -> bool:
     """Say whether a name leads to a drive, or on Windows into what a file has besides."""
     return bool(PureWindowsPath(document).drive) or (
         os.name == "nt" and ":" in document
     )
 
 
-def _real(path: Path) -> Path:
+def _resolve_links(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
 @contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
+def _translate_errors(path: Path, action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise StoreProblem(
-            f"{path} cannot be {what} ({error.strerror})",
+            f"{path} cannot be {action} ({error.strerror})",
             hint="Check the disk and your rights there.",
         ) from error

@@ -55,241 +55,243 @@ class PlainCommand:
     does: PlainCommandHandler
 
 
-async def handle_character(talk: PlainChatState, words: str) -> None:
+async def handle_character(chat: PlainChatState, arguments: str) -> None:
     """Choose whom one talks about, or with; without a name, list everybody."""
-    if not words:
-        bible = await load_story(talk.workspace, talk.sitting.as_of)
+    if not arguments:
+        bible = await load_story(chat.workspace, chat.sitting.as_of)
         for profile in bible.characters:
-            talk.output.answer(profile.name)
-        chosen = talk.sitting.character or NOBODY
-        talk.output.story(f"Chosen: {chosen}. To choose: /character NAME, or {NOBODY}")
+            chat.output.answer(profile.name)
+        current = chat.sitting.character or NOBODY
+        chat.output.story(f"Chosen: {current}. To choose: /character NAME, or {NOBODY}")
         return
-    if words.casefold() == NOBODY:
-        talk.sitting = replace(
-            talk.sitting, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
+    if arguments.casefold() == NOBODY:
+        chat.sitting = replace(
+            chat.sitting, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
         )
     else:
-        name = await resolve_character_name(talk.workspace, words, talk.sitting.as_of)
-        talk.sitting = replace(talk.sitting, character=name)
-    print_chat_scope(talk)
+        name = await resolve_character_name(
+            chat.workspace, arguments, chat.sitting.as_of
+        )
+        chat.sitting = replace(chat.sitting, character=name)
+    print_chat_scope(chat)
 
 
-async def handle_as_of(talk: PlainChatState, words: str) -> None:
+async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
     """Choose how far the story has come; without a place, list the chapters."""
-    if not words:
-        order = await talk.workspace.finder().story_order()
+    if not arguments:
+        order = await chat.workspace.finder().story_order()
         for _, chapter, number in order.told():
             if not chapter.opening:
-                talk.output.answer(
+                chat.output.answer(
                     StyledText(f"ch{number}", "place"), f"  {chapter.title}"
                 )
-        talk.output.story("To choose: /asof ch3, /asof ch3:s2, or /asof all")
+        chat.output.story("To choose: /asof ch3, /asof ch3:s2, or /asof all")
         return
-    place = "" if words.casefold() in WHOLE_STORY_WORDS else words
-    before = talk.sitting.character
-    talk.sitting = await move_chat_scope(talk.workspace, talk.sitting, place)
-    if before and not talk.sitting.character:
-        talk.output.story(f"{before} is not known yet there, and no longer chosen.")
-    print_chat_scope(talk)
+    place = "" if arguments.casefold() in WHOLE_STORY_WORDS else arguments
+    before = chat.sitting.character
+    chat.sitting = await move_chat_scope(chat.workspace, chat.sitting, place)
+    if before and not chat.sitting.character:
+        chat.output.story(f"{before} is not known yet there, and no longer chosen.")
+    print_chat_scope(chat)
 
 
-async def handle_mode(talk: PlainChatState, words: str) -> None:
+async def handle_mode(chat: PlainChatState, arguments: str) -> None:
     """Have the analyst answer, or the character."""
-    if words:
-        wanted = parse_choice(
-            AnswerMode, words.replace("-", "_").replace(" ", "_"), "/mode"
+    if arguments:
+        mode = parse_choice(
+            AnswerMode, arguments.replace("-", "_").replace(" ", "_"), "/mode"
         )
     else:
-        now = talk.sitting.mode
-        wanted = (
+        current = chat.sitting.mode
+        mode = (
             AnswerMode.ANALYTICAL
-            if now is AnswerMode.IN_CHARACTER
+            if current is AnswerMode.IN_CHARACTER
             else AnswerMode.IN_CHARACTER
         )
-    if wanted is AnswerMode.IN_CHARACTER:
-        _require_somebody(talk)
-    talk.sitting = replace(talk.sitting, mode=wanted)
-    print_chat_scope(talk)
+    if mode is AnswerMode.IN_CHARACTER:
+        _require_character(chat)
+    chat.sitting = replace(chat.sitting, mode=mode)
+    print_chat_scope(chat)
 
 
-async def handle_witnessed(talk: PlainChatState, words: str) -> None:
+async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
     """Use only what the character was there for, or everything again."""
-    _nothing_after("witnessed", words)
-    if not talk.sitting.witnessed:
-        _require_somebody(talk)
-    talk.sitting = replace(talk.sitting, witnessed=not talk.sitting.witnessed)
-    print_chat_scope(talk)
+    _require_no_arguments("witnessed", arguments)
+    if not chat.sitting.witnessed:
+        _require_character(chat)
+    chat.sitting = replace(chat.sitting, witnessed=not chat.sitting.witnessed)
+    print_chat_scope(chat)
 
 
-async def handle_threads(talk: PlainChatState, words: str) -> None:
+async def handle_threads(chat: PlainChatState, arguments: str) -> None:
     """List the conversations, or go on with one."""
-    found = await talk.workspace.threads.threads()
-    if words:
-        thread = find_thread(words, found)
-        talk.sitting = ChatScope.of_thread(thread)
-        turns = await talk.workspace.threads.turns(thread.id, last=1)
-        talk.turn = turns[0] if turns else None
-        print_chat_scope(talk)
-    elif found:
-        list_threads(found, talk.output)
-        talk.output.story("To go on with one: /threads 1")
+    threads = await chat.workspace.threads.threads()
+    if arguments:
+        thread = find_thread(arguments, threads)
+        chat.sitting = ChatScope.of_thread(thread)
+        turns = await chat.workspace.threads.turns(thread.id, last=1)
+        chat.turn = turns[0] if turns else None
+        print_chat_scope(chat)
+    elif threads:
+        list_threads(threads, chat.output)
+        chat.output.story("To go on with one: /threads 1")
     else:
-        talk.output.story("There are no conversations yet.")
+        chat.output.story("There are no conversations yet.")
 
 
-async def handle_new(talk: PlainChatState, words: str) -> None:
+async def handle_new(chat: PlainChatState, arguments: str) -> None:
     """Begin another conversation."""
-    _nothing_after("new", words)
-    talk.sitting = replace(talk.sitting, thread=None, title="")
-    talk.turn = None
-    print_chat_scope(talk)
+    _require_no_arguments("new", arguments)
+    chat.sitting = replace(chat.sitting, thread=None, title="")
+    chat.turn = None
+    print_chat_scope(chat)
 
 
-async def handle_rename(talk: PlainChatState, words: str) -> None:
+async def handle_rename(chat: PlainChatState, arguments: str) -> None:
     """Give this conversation another title."""
-    thread = _begun(talk)
-    if not words:
+    thread = _require_thread(chat)
+    if not arguments:
         raise SettingsProblem(
             "A title needs a word", hint="Try: /rename What Nell knows"
         )
-    title = " ".join(words.split())
-    await talk.workspace.threads.rename(thread, title)
-    talk.sitting = replace(talk.sitting, title=title)
-    called = format_thread_title(await talk.workspace.threads.thread(thread))
-    talk.output.answer(f"This conversation is now called “{called}”.")
+    title = " ".join(arguments.split())
+    await chat.workspace.threads.rename(thread, title)
+    chat.sitting = replace(chat.sitting, title=title)
+    new_title = format_thread_title(await chat.workspace.threads.thread(thread))
+    chat.output.answer(f"This conversation is now called “{new_title}”.")
 
 
-async def handle_export(talk: PlainChatState, words: str) -> None:
+async def handle_export(chat: PlainChatState, arguments: str) -> None:
     """Write this conversation as Markdown."""
-    thread = _begun(talk)
-    path = words or await suggest_export_path(talk.workspace, talk.sitting.title)
-    talk.output.answer(str(await export_thread_to_file(talk.workspace, thread, path)))
+    thread = _require_thread(chat)
+    path = arguments or await suggest_export_path(chat.workspace, chat.sitting.title)
+    chat.output.answer(str(await export_thread_to_file(chat.workspace, thread, path)))
 
 
-async def handle_gaps(talk: PlainChatState, words: str) -> None:
+async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
     """See what is left open."""
-    bible = await load_story(talk.workspace, talk.sitting.as_of)
-    who = find_profile_by_name(words, bible).name if words else ""
-    found = [
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    character = find_profile_by_name(arguments, bible).name if arguments else ""
+    gaps = [
         gap
         for gap in bible.gaps
-        if gap.state is GapState.OPEN and (not who or gap.about == who)
+        if gap.state is GapState.OPEN and (not character or gap.about == character)
     ]
-    story.show_gaps(found, talk.output)
-    if not found:
-        _say_nothing(talk, bible, "No gap is known")
-    print_not_evaluated(talk.output, bible, "Gaps that you did not mark yourself")
+    story.show_gaps(gaps, chat.output)
+    if not gaps:
+        _print_nothing_known(chat, bible, "No gap is known")
+    print_not_evaluated(chat.output, bible, "Gaps that you did not mark yourself")
 
 
-async def handle_people(talk: PlainChatState, words: str) -> None:
+async def handle_people(chat: PlainChatState, arguments: str) -> None:
     """Read what the text says of everybody, or of somebody."""
-    bible = await load_story(talk.workspace, talk.sitting.as_of)
-    if words:
-        story.show_character(find_profile_by_name(words, bible), bible, talk.output)
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    if arguments:
+        story.show_character(find_profile_by_name(arguments, bible), bible, chat.output)
     elif bible.characters:
-        story.list_characters(bible, talk.output)
+        story.list_characters(bible, chat.output)
     else:
-        _say_nothing(talk, bible, "Nobody is known")
+        _print_nothing_known(chat, bible, "Nobody is known")
 
 
-async def handle_world(talk: PlainChatState, words: str) -> None:
+async def handle_world(chat: PlainChatState, arguments: str) -> None:
     """Read of places, things and rules, or of one."""
-    bible = await load_story(talk.workspace, talk.sitting.as_of)
-    if words:
-        story.show_element(find_world_element(words, bible), talk.output)
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
+    if arguments:
+        story.show_element(find_world_element(arguments, bible), chat.output)
     elif bible.world:
-        story.list_world(bible, talk.output)
+        story.list_world(bible, chat.output)
     else:
-        _say_nothing(talk, bible, "No place or thing is known")
+        _print_nothing_known(chat, bible, "No place or thing is known")
 
 
-async def handle_timeline(talk: PlainChatState, words: str) -> None:
+async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
     """Read what happens, in story order."""
-    bible = await load_story(talk.workspace, talk.sitting.as_of)
+    bible = await load_story(chat.workspace, chat.sitting.as_of)
     moments = bible.timeline
-    if words:
-        name = find_profile_by_name(words, bible).name
+    if arguments:
+        name = find_profile_by_name(arguments, bible).name
         moments = tuple(moment for moment in moments if name in moment.characters)
-    story.show_timeline(moments, talk.output)
+    story.show_timeline(moments, chat.output)
     if not moments:
-        _say_nothing(talk, bible, "Nothing is known to happen")
+        _print_nothing_known(chat, bible, "Nothing is known to happen")
 
 
-async def handle_open(talk: PlainChatState, words: str) -> None:
+async def handle_open(chat: PlainChatState, arguments: str) -> None:
     """Say where a passage of the last answer stands, and open it in your editor."""
-    spot = await locate_citation(talk.workspace, _cited(talk, words))
-    await open_file_location(spot, talk.output)
+    location = await locate_citation(chat.workspace, _find_citation(chat, arguments))
+    await open_file_location(location, chat.output)
 
 
-async def handle_help(talk: PlainChatState, words: str) -> None:
+async def handle_help(chat: PlainChatState, arguments: str) -> None:
     """List what can be done."""
-    _nothing_after("help", words)
-    talk.output.answer("A line is a question. A backslash at its end goes on with the")
-    talk.output.answer(
+    _require_no_arguments("help", arguments)
+    chat.output.answer("A line is a question. A backslash at its end goes on with the")
+    chat.output.answer(
         "next; Ctrl-C stops an answer. What begins with a slash is done:"
     )
-    for name, takes, told in _doings():
-        talk.output.answer(
-            StyledText(f"/{name} {takes}".rstrip(), "strong"), f"  {told}"
+    for name, argument, description in _list_commands():
+        chat.output.answer(
+            StyledText(f"/{name} {argument}".rstrip(), "strong"), f"  {description}"
         )
 
 
-def _doings() -> Iterator[tuple[str, str, str]]:
+def _list_commands() -> Iterator[tuple[str, str, str]]:
     for name, doing in PLAIN_COMMANDS.items():
         yield name, doing.takes, doing.help
     yield "quit", "", "End the conversation"
 
 
-def print_chat_scope(talk: PlainChatState) -> None:
+def print_chat_scope(chat: PlainChatState) -> None:
     """Say with whom the writer talks, and how far the story has come."""
-    sitting = talk.sitting
-    told = [f"“{sitting.title}”" if sitting.title else "A new conversation"]
-    told.append(f"{sitting.speaker or 'the analyst'} answers")
-    if sitting.character and not sitting.speaker:
-        told.append(f"about {sitting.character}")
-    told.append(f"as of {sitting.as_of}" if sitting.as_of else "of the whole story")
-    if sitting.witnessed:
-        told.append("from what was witnessed only")
-    talk.output.story(f"{', '.join(told)}.")
+    scope = chat.sitting
+    phrases = [f"“{scope.title}”" if scope.title else "A new conversation"]
+    phrases.append(f"{scope.speaker or 'the analyst'} answers")
+    if scope.character and not scope.speaker:
+        phrases.append(f"about {scope.character}")
+    phrases.append(f"as of {scope.as_of}" if scope.as_of else "of the whole story")
+    if scope.witnessed:
+        phrases.append("from what was witnessed only")
+    chat.output.story(f"{', '.join(phrases)}.")
 
 
-def _begun(talk: PlainChatState) -> ThreadId:
-    if talk.sitting.thread is None:
+def _require_thread(chat: PlainChatState) -> ThreadId:
+    if chat.sitting.thread is None:
         raise NotFound(
             "This conversation has not begun", hint="Your first question begins it."
         )
-    return talk.sitting.thread
+    return chat.sitting.thread
 
 
-def _require_somebody(talk: PlainChatState) -> None:
-    if not talk.sitting.character:
+def _require_character(chat: PlainChatState) -> None:
+    if not chat.sitting.character:
         raise NotFound("Nobody is chosen", hint="Say who: /character NAME")
 
 
-def _nothing_after(name: str, words: str) -> None:
-    if words:
+def _require_no_arguments(name: str, arguments: str) -> None:
+    if arguments:
         raise SettingsProblem(
             f"/{name} takes nothing after it",
             hint="For a question, put a space before the slash.",
         )
 
 
-def _cited(talk: PlainChatState, words: str) -> Citation:
-    number = words.strip().strip("[]")
-    cited = talk.turn.output.citations if talk.turn else ()
-    for one in cited:
-        if str(one.number) == number:
-            return one
-    numbers = ", ".join(str(one.number) for one in cited)
+def _find_citation(chat: PlainChatState, arguments: str) -> Citation:
+    number = arguments.strip().strip("[]")
+    citations = chat.turn.output.citations if chat.turn else ()
+    for citation in citations:
+        if str(citation.number) == number:
+            return citation
+    numbers = ", ".join(str(citation.number) for citation in citations)
     raise NotFound(
         f"The last answer has no passage {number}" if number else "Which passage?",
-        hint=f"It has these: {numbers}" if cited else "Ask something first.",
+        hint=f"It has these: {numbers}" if citations else "Ask something first.",
     )
 
 
-def _say_nothing(talk: PlainChatState, bible: Bible, what: str) -> None:
-    remedy = explain_model_setup(bible, talk.workspace.settings)
-    print_nothing_known(talk.output, what, talk.sitting.as_of or None, remedy)
+def _print_nothing_known(chat: PlainChatState, bible: Bible, statement: str) -> None:
+    remedy = explain_model_setup(bible, chat.workspace.settings)
+    print_nothing_known(chat.output, statement, chat.sitting.as_of or None, remedy)
 
 
 PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(

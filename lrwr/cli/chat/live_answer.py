@@ -45,12 +45,12 @@ class LiveAnswer:
 
     async def _follow(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnEvent:
         """Show a turn as it comes; return what came last."""
-        unsaid = True
+        has_pending_note = True
         async with aclosing(events) as turn:
             async for event in turn:
-                if unsaid and note:
+                if has_pending_note and note:
                     self._output.story(note)
-                    unsaid = False
+                    has_pending_note = False
                 self.show(event)
         return event
 
@@ -67,10 +67,10 @@ class LiveAnswer:
     def _say(self, text: str) -> None:
         """Show words of the answer, without the beginning of a link that is to come."""
         text = strip_links(self._held + text)
-        begun = UNFINISHED_LINK.search(text)
-        shown = text[: begun.start()] if begun else text
-        self._held = text[len(shown) :]
-        self._output.piece(shown)
+        unfinished_link = UNFINISHED_LINK.search(text)
+        complete = text[: unfinished_link.start()] if unfinished_link else text
+        self._held = text[len(complete) :]
+        self._output.piece(complete)
 
     def finish(self) -> None:
         """Show what was held back, since nothing more comes."""
@@ -83,12 +83,12 @@ class LiveAnswer:
 
         An answer without a language model is its own words: their places are enough.
         """
-        said = turn.output
-        if said.response_text and not said.response_text.endswith("\n"):
+        answer = turn.output
+        if answer.response_text and not answer.response_text.endswith("\n"):
             self._output.answer()
-        if said.citations:
+        if answer.citations:
             self._output.answer()
-        for citation in said.citations:
+        for citation in answer.citations:
             self._output.answer(
                 f"[{citation.number}] ",
                 StyledText(
@@ -96,18 +96,18 @@ class LiveAnswer:
                 ),
                 StyledText(
                     f"  “{shorten_excerpt(strip_links(citation.text))}”"
-                    if said.model
+                    if answer.model
                     else "",
                     "faint",
                 ),
             )
-        if said.web:
+        if answer.web:
             self._output.answer()
-        show_web_citations(said, self._output)
+        show_web_citations(answer, self._output)
         for note in describe_answer_notes(turn):
             self._output.story(StyledText(note, "faint"))
-        if spent := describe_turn_cost(turn):
-            self._output.story(StyledText(spent, "faint"))
+        if cost_text := describe_turn_cost(turn):
+            self._output.story(StyledText(cost_text, "faint"))
 
 
 def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:

@@ -61,11 +61,11 @@ async def _run(command: EditorCommand) -> None:
 
 def _start(arguments: list[str], command: EditorCommand) -> int:
     """Run an editor to its end, or start it beside; return its exit code."""
-    nowhere = subprocess.DEVNULL
+    devnull = subprocess.DEVNULL
     try:
         if not command.windowed:
             return subprocess.run(arguments, check=False).returncode
-        subprocess.Popen(arguments, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        subprocess.Popen(arguments, stdin=devnull, stdout=devnull, stderr=devnull)
     except OSError as error:
         raise EditorError(
             f"{command.program} could not be started: {error.strerror}",

@@ -93,7 +93,7 @@ class LineReader:
             return None
 
 
-def run_plain_chat(settings: Settings, output: Output, opening: ChatOptions) -> None:
+def run_plain_chat(settings: Settings, output: Output, options: ChatOptions) -> None:
     """Answer line after line until there are no more.
 
     What goes wrong is told, and the conversation goes on.
@@ -106,17 +106,17 @@ def run_plain_chat(settings: Settings, output: Output, opening: ChatOptions) -> 
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
-            talk = run_async(_begun(settings, output, opening, stack), runner.run)
-            lines.remember(runner.run(load_past_questions(talk.workspace)))
-            PlainChat(talk, lines, partial(run_async, run=runner.run)).run()
+            chat = run_async(_open_chat(settings, output, options, stack), runner.run)
+            lines.remember(runner.run(load_past_questions(chat.workspace)))
+            PlainChat(chat, lines, partial(run_async, run=runner.run)).run()
         finally:
             runner.run(stack.aclose())
 
 
-async def _begun(
+async def _open_chat(
     settings: Settings,
     output: Output,
-    opening: ChatOptions,
+    options: ChatOptions,
     stack: AsyncExitStack,
 ) -> PlainChatState:
     """Open the library, ask for leave, and say who answers."""
@@ -124,12 +124,12 @@ async def _begun(
         open_workspace(settings, say=output.story)
     )
     await require_passages(workspace)
-    sitting = await resolve_chat_scope(workspace, opening)
+    scope = await resolve_chat_scope(workspace, options)
     prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=False)
     model = workspace.sessions().model
     announce_first_use(workspace, output, *ANSWER_SERVICES)
     output.story(describe_answering_model(settings, model))
-    return PlainChatState(workspace, output, sitting, model)
+    return PlainChatState(workspace, output, scope, model)
 
 
 class PlainChat:
@@ -140,60 +140,60 @@ class PlainChat:
 
     def __init__(
         self,
-        talk: PlainChatState,
+        chat: PlainChatState,
         lines: LineReader,
-        do: Callable[[Coroutine[Any, Any, ResultT]], ResultT],
+        run_coroutine: Callable[[Coroutine[Any, Any, ResultT]], ResultT],
     ) -> None:
-        self._talk = talk
+        self._chat = chat
         self._lines = lines
-        self._do: Callable[[Coroutine[Any, Any, Any]], Any] = do
+        self._run_coroutine: Callable[[Coroutine[Any, Any, Any]], Any] = run_coroutine
         self._interrupted = False
 
     def run(self) -> None:
         """Go on until the lines end, or the writer does."""
         if self._lines.terminal:
-            self._talk.output.story(
+            self._chat.output.story(
                 "/help shows what can be done; Ctrl-D or /quit ends the conversation."
             )
-        for text in self._texts():
-            if not self._told(self._handle, text):
+        for text in self._read_inputs():
+            if not self._run_guarded(self._handle, text):
                 return
 
-    def _texts(self) -> Iterator[str]:
+    def _read_inputs(self) -> Iterator[str]:
         """Yield what is typed, empty lines left out; a second Ctrl-C in a row ends it."""
         while True:
             try:
-                text = self._next()
+                text = self._read_input()
             except KeyboardInterrupt:
-                self._talk.output.story()
+                self._chat.output.story()
                 if self._interrupted or not self._lines.terminal:
                     return
                 self._interrupted = True
-                self._talk.output.story(LEAVING)
+                self._chat.output.story(LEAVING)
                 continue
             if text is None:
                 return
             self._interrupted = False
             yield text
 
-    def _next(self) -> str | None:
+    def _read_input(self) -> str | None:
         """Return the next line that is not empty; None where there is none."""
         while (text := self._lines.next()) is not None and not text.strip():
             continue
         return text
 
-    def _told(self, handle: Callable[[str], bool], text: str) -> bool:
+    def _run_guarded(self, handle: Callable[[str], bool], text: str) -> bool:
         """Do what a text asks for; tell what goes wrong. Return whether to go on."""
         try:
             return handle(text)
         except KeyboardInterrupt:
             self._interrupted = True
-            self._talk.output.answer()
-            self._talk.output.story(STOPPED)
+            self._chat.output.answer()
+            self._chat.output.story(STOPPED)
         except LrwrError as error:
-            self._talk.output.problem(error)
+            self._chat.output.problem(error)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self._talk.output.problem(report_crash(error))
+            self._chat.output.problem(report_crash(error))
         return True
 
     def _handle(self, text: str) -> bool:
@@ -206,9 +206,9 @@ class PlainChat:
                     hint="For a question, put a space before the slash.",
                 )
             case TypedCommand(name, words):
-                self._do(PLAIN_COMMANDS[name].does(self._talk, words))
+                self._run_coroutine(PLAIN_COMMANDS[name].does(self._chat, words))
             case UnclearInput(why):
-                self._talk.output.story(why)
+                self._chat.output.story(why)
             case TypedQuestion(question):
                 self._ask(question)
         return True
@@ -220,34 +220,34 @@ class PlainChat:
                 " read",
                 hint="Ask in a few sentences; long texts belong in the manuscript.",
             )
-        sitting = self._talk.sitting
+        scope = self._chat.sitting
         try:
-            done = self._do(self._answer(sitting, question))
+            turn_done = self._run_coroutine(self._answer(scope, question))
         except KeyboardInterrupt:
-            self._do(self._take_up(sitting, question))
+            self._run_coroutine(self._resume(scope, question))
             raise
-        self._went_on(done)
+        self._update_scope(turn_done)
 
-    async def _answer(self, sitting: ChatScope, question: str) -> TurnDone:
-        live = LiveAnswer(self._talk.output, quiet=False)
-        done = await live.watch(
-            stream_answer(self._talk.workspace, sitting, question), ""
+    async def _answer(self, scope: ChatScope, question: str) -> TurnDone:
+        live = LiveAnswer(self._chat.output, quiet=False)
+        turn_done = await live.watch(
+            stream_answer(self._chat.workspace, scope, question), ""
         )
-        live.end(done.turn)
-        self._talk.output.answer()
-        return done
+        live.end(turn_done.turn)
+        self._chat.output.answer()
+        return turn_done
 
-    async def _take_up(self, sitting: ChatScope, question: str) -> None:
+    async def _resume(self, scope: ChatScope, question: str) -> None:
         """Go on from what was kept of an answer that was stopped."""
-        stopped_turn = await load_stopped_turn(self._talk.workspace, sitting, question)
+        stopped_turn = await load_stopped_turn(self._chat.workspace, scope, question)
         if stopped_turn is not None:
-            self._went_on(TurnDone(*stopped_turn))
+            self._update_scope(TurnDone(*stopped_turn))
 
-    def _went_on(self, turn_done: TurnDone) -> None:
-        self._talk.turn = turn_done.turn
+    def _update_scope(self, turn_done: TurnDone) -> None:
+        self._chat.turn = turn_done.turn
         title = (
-            self._talk.sitting.title or " ".join(turn_done.turn.question.split())[:60]
+            self._chat.sitting.title or " ".join(turn_done.turn.question.split())[:60]
         )
-        self._talk.sitting = replace(
-            self._talk.sitting, thread=turn_done.thread, title=title
+        self._chat.sitting = replace(
+            self._chat.sitting, thread=turn_done.thread, title=title
         )

@@ -44,69 +44,69 @@ def login_command(
 
     Nothing of your book goes there by that: see `lrwr push`.
     """
-    way, output = _begin(context)
-    address = email or _asked_address()
-    password = _asked_password(address)
-    output.story(f"Your email address and password go to {way.project.host}.")
-    account = run_async(way.auth.sign_in(address, password))
-    output.answer(f"Signed in as {account.email} at {way.project.host}.")
-    output.story(_kept(way))
+    sign_in, output = _create_sign_in(context)
+    address = email or _prompt_address()
+    password = _prompt_password(address)
+    output.story(f"Your email address and password go to {sign_in.project.host}.")
+    account = run_async(sign_in.auth.sign_in(address, password))
+    output.answer(f"Signed in as {account.email} at {sign_in.project.host}.")
+    output.story(_describe_session_storage(sign_in))
     output.story(WHAT_NEXT)
 
 
 @app.command("logout", epilog=LOGOUT_EPILOG)
 def logout_command(context: typer.Context) -> None:
     """Sign out of your Supabase project, and forget the session here."""
-    way, output = _begin(context)
+    sign_in, output = _create_sign_in(context)
     try:
-        was = run_async(way.auth.sign_out())
+        was_signed_in = run_async(sign_in.auth.sign_out())
     except ServiceUnavailable as error:
-        if way.place() != "nowhere":
+        if sign_in.place() != "nowhere":
             raise
         output.answer("The session is forgotten here.")
         output.warn(f"{error}: there it ends by itself, later.")
         return
-    done = "Signed out of" if was else "Nobody was signed in at"
-    output.answer(f"{done} {way.project.host}.")
+    outcome = "Signed out of" if was_signed_in else "Nobody was signed in at"
+    output.answer(f"{outcome} {sign_in.project.host}.")
 
 
 @app.command("whoami", epilog=WHOAMI_EPILOG)
 def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
     """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
-    way, output = _begin(context)
-    account = run_async(way.auth.account())
+    sign_in, output = _create_sign_in(context)
+    account = run_async(sign_in.auth.account())
     if as_json:
         output.json(
             {
                 "signed_in": account is not None,
                 "email": account.email if account else None,
                 "account": account.id if account else None,
-                "project": way.project.url,
-                "kept_in": way.place(),
+                "project": sign_in.project.url,
+                "kept_in": sign_in.place(),
             }
         )
     elif account is None:
-        output.answer(f"Nobody is signed in at {way.project.host}.")
+        output.answer(f"Nobody is signed in at {sign_in.project.host}.")
         output.story("To sign in: lrwr login")
     else:
-        output.answer(f"{account.email} at {way.project.host}")
-        output.story(_kept(way))
+        output.answer(f"{account.email} at {sign_in.project.host}")
+        output.story(_describe_session_storage(sign_in))
     if account is None:
         raise typer.Exit(int(ExitCode.FAILED))
 
 
-def _begin(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
+def _create_sign_in(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
     settings, output = start_session(context)
     return create_supabase_sign_in(settings, os.environ), output
 
 
-def _kept(way: SupabaseSignIn) -> str:
-    place = way.place()
-    where = str(way.file) if place == "file" else f"the system's {place}"
-    return f"The session is kept in {where}; the password nowhere."
+def _describe_session_storage(sign_in: SupabaseSignIn) -> str:
+    place = sign_in.place()
+    location = str(sign_in.file) if place == "file" else f"the system's {place}"
+    return f"The session is kept in {location}; the password nowhere."
 
 
-def _asked_address() -> str:
+def _prompt_address() -> str:
     if not sys.stdin.isatty():
         raise SettingsProblem(
             "It is not said who signs in",
@@ -116,7 +116,7 @@ def _asked_address() -> str:
     return sys.stdin.readline(_LONGEST).strip()
 
 
-def _asked_password(address: str) -> str:
+def _prompt_password(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline(_LONGEST).rstrip("\r\n")
 

@@ -84,7 +84,7 @@ def ask_command(
     With a language model it answers; without one the text does, in its own words.
     """
     settings, output = start_session(context)
-    asking = TurnRequest(
+    request = TurnRequest(
         text=_text(question, stdin=stdin),
         character=character,
         mode=parse_mode(mode),
@@ -92,9 +92,9 @@ def ask_command(
         witnessed=witnessed,
     )
     if show_prompt:
-        run_async(_show_prompt(settings, output, asking, thread, as_json=as_json))
+        run_async(_show_prompt(settings, output, request, thread, as_json=as_json))
     else:
-        run_async(_ask(settings, output, asking, thread, as_json=as_json))
+        run_async(_ask(settings, output, request, thread, as_json=as_json))
 
 
 def _text(question: str | None, *, stdin: bool) -> str:
@@ -119,54 +119,54 @@ def _text(question: str | None, *, stdin: bool) -> str:
 async def _ask(
     settings: Settings,
     output: Output,
-    asking: TurnRequest,
+    request: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
     live = LiveAnswer(output, quiet=as_json)
     async with open_workspace(settings, say=output.story) as workspace:
-        asking = await _ready(workspace, asking, thread)
+        request = await _resolve_thread(workspace, request, thread)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
         sessions = workspace.sessions()
         announce_first_use(workspace, output, *ANSWER_SERVICES)
         note = describe_answering_model(settings, sessions.model)
-        done = await live.watch(sessions.ask(asking), note)
+        turn_done = await live.watch(sessions.ask(request), note)
         if as_json:
-            output.json(turn_done_as_json(done))
+            output.json(turn_done_as_json(turn_done))
         else:
-            live.end(done.turn)
+            live.end(turn_done.turn)
 
 
-async def _ready(
-    workspace: Workspace, asking: TurnRequest, thread: str | None
+async def _resolve_thread(
+    workspace: Workspace, request: TurnRequest, thread: str | None
 ) -> TurnRequest:
     await require_passages(workspace)
     if thread is None:
-        return asking
-    found = find_thread(thread, await workspace.threads.threads())
-    return replace(asking, thread=found.id)
+        return request
+    found_thread = find_thread(thread, await workspace.threads.threads())
+    return replace(request, thread=found_thread.id)
 
 
 async def _show_prompt(
     settings: Settings,
     output: Output,
-    asking: TurnRequest,
+    request: TurnRequest,
     thread: str | None,
     *,
     as_json: bool,
 ) -> None:
     async with open_workspace(settings, say=output.story) as workspace:
-        asking = await _ready(workspace, asking, thread)
-        sendings = await workspace.sessions(may_ask=False).prompt(asking)
+        request = await _resolve_thread(workspace, request, thread)
+        prompts = await workspace.sessions(may_ask=False).prompt(request)
     if as_json:
-        output.json([_sending_as_json(one) for one in sendings])
+        output.json([_sending_as_json(prompt) for prompt in prompts])
         return
-    if not sendings:
+    if not prompts:
         output.answer("No language model is asked: nothing would be sent.")
-    for sending in sendings:
-        output.answer(StyledText(f"For {sending.purpose}:", "strong"))
-        for message in sending.messages:
+    for prompt in prompts:
+        output.answer(StyledText(f"For {prompt.purpose}:", "strong"))
+        for message in prompt.messages:
             output.answer(StyledText(f"{message.role}:", "strong"))
             output.answer(message.text)
             output.answer()

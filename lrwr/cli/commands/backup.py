@@ -45,8 +45,8 @@ def backup_command(
         output.json(report)
         return
     output.answer(str(report.file))
-    held = ", ".join(report.manifest.files)
-    output.story(f"{format_size(report.size)}: {held}.")
+    file_names = ", ".join(report.manifest.files)
+    output.story(f"{format_size(report.size)}: {file_names}.")
     output.story("It holds the text of your manuscript: keep it as you keep that.")
 
 

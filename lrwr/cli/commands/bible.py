@@ -51,8 +51,8 @@ def world_command(
 ) -> None:
     """List the things of the world, or show one: every claim with its place."""
     bible, output, settings = open_story_bible(context, as_of)
-    if wanted := join_name(name):
-        element = find_world_element(wanted, bible)
+    if element_name := join_name(name):
+        element = find_world_element(element_name, bible)
         if as_json:
             output.json(bible_json.element_as_json(element))
             return
@@ -60,7 +60,9 @@ def world_command(
             story.show_element(element, output)
         return
     if as_json:
-        output.json([bible_json.element_as_json(one) for one in bible.world])
+        output.json(
+            [bible_json.element_as_json(world_element) for world_element in bible.world]
+        )
         return
     if not bible.world:
         print_nothing_known(
@@ -113,20 +115,24 @@ def relations_command(
 ) -> None:
     """Tell who is what to whom, as the text has it, each with its place."""
     bible, output, settings = open_story_bible(context, as_of)
-    found = bible.relations
-    if wanted := join_name(name):
-        who = find_profile_by_name(wanted, bible).name
-        found = tuple(one for one in found if who in (one.source, one.target))
+    relations = bible.relations
+    if character_name := join_name(name):
+        profile_name = find_profile_by_name(character_name, bible).name
+        relations = tuple(
+            relation
+            for relation in relations
+            if profile_name in (relation.source, relation.target)
+        )
     if as_json:
-        output.json([bible_json.relation_as_json(one) for one in found])
+        output.json([bible_json.relation_as_json(relation) for relation in relations])
         return
-    if not found:
+    if not relations:
         print_nothing_known(
             output, "No relation is known", as_of, explain_model_setup(bible, settings)
         )
     else:
         with output.paged():
-            story.show_relations(found, output)
+            story.show_relations(relations, output)
     print_not_evaluated(output, bible, "Ally or antagonist")
 
 
@@ -139,14 +145,14 @@ def quotes_command(
 ) -> None:
     """List what is said, verbatim: who says it, how sure that is, and where."""
     bible, output, settings = open_story_bible(context, as_of)
-    found = bible.quotes
+    quotes = bible.quotes
     if speaker:
         name = find_profile_by_name(speaker, bible).name
-        found = tuple(quote for quote in found if quote.speaker == name)
+        quotes = tuple(quote for quote in quotes if quote.speaker == name)
     if as_json:
-        output.json([bible_json.quote_as_json(one) for one in found])
+        output.json([bible_json.quote_as_json(listed) for listed in quotes])
         return
-    if not found:
+    if not quotes:
         print_nothing_known(
             output,
             "Nothing is known to be said",
@@ -155,7 +161,7 @@ def quotes_command(
         )
         return
     with output.paged():
-        story.show_quotes(found, output)
+        story.show_quotes(quotes, output)
 
 
 @app.command("recap", epilog=RECAP_EPILOG)

@@ -91,11 +91,13 @@ def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> N
     settings, output = start_session(context)
 
     async def show() -> None:
-        async with open_decision_context(settings) as desk:
+        async with open_decision_context(settings) as decision_context:
             if as_json:
-                output.json(decisions_as_json(desk.canon, desk.service))
+                output.json(
+                    decisions_as_json(decision_context.canon, decision_context.service)
+                )
             else:
-                show_decisions(desk.canon, desk.service, output)
+                show_decisions(decision_context.canon, decision_context.service, output)
 
     run_async(show())
 
@@ -113,7 +115,12 @@ def canon_type_command(
 ) -> None:
     """Say what a file is, whatever its front matter and its folder say."""
     choice = parse_choice(DocumentType, kind, "TYPE")
-    _decide(context, lambda desk: DocumentTypeSet(desk.document(file), choice))
+    _decide(
+        context,
+        lambda decision_context: DocumentTypeSet(
+            decision_context.document(file), choice
+        ),
+    )
 
 
 @app.command("order", epilog=ORDER_EPILOG)
@@ -130,13 +137,13 @@ def canon_order_command(
 ) -> None:
     """Say in what order the story is told, or show it."""
     if files and not show:
-        _decide(context, lambda desk: _new_order(desk, files))
+        _decide(context, lambda decision_context: _new_order(decision_context, files))
         return
     settings, output = start_session(context)
 
     async def present() -> None:
-        async with open_decision_context(settings) as desk:
-            rows = _told(desk.order)
+        async with open_decision_context(settings) as decision_context:
+            rows = _list_story_order(decision_context.order)
         if as_json:
             output.json(
                 [
@@ -170,8 +177,10 @@ def canon_pov_command(
     """Say from whose point of view a chapter, a scene or a file is told."""
     _decide(
         context,
-        lambda desk: PointOfViewSet(
-            parse_manuscript_location(place, desk.order, desk.document),
+        lambda decision_context: PointOfViewSet(
+            parse_manuscript_location(
+                place, decision_context.order, decision_context.document
+            ),
             normalize_canon_name(name),
         ),
     )
@@ -226,9 +235,10 @@ def canon_move_command(
 ) -> None:
     """Carry what was decided about a file over to its new name."""
 
-    def choose(desk: DecisionContext) -> Decision:
+    def choose(decision_context: DecisionContext) -> Decision:
         return DocumentMoved(
-            resolve_decided_document(desk.canon, old), desk.document(new)
+            resolve_decided_document(decision_context.canon, old),
+            decision_context.document(new),
         )
 
     _decide(context, choose)
@@ -237,13 +247,13 @@ def canon_move_command(
 @app.command("undo")
 def canon_undo_command(context: typer.Context) -> None:
     """Take the last decision back."""
-    _turn(context, back=True)
+    _undo_or_redo(context, back=True)
 
 
 @app.command("redo")
 def canon_redo_command(context: typer.Context) -> None:
     """Make the decision that was taken back last again."""
-    _turn(context, back=False)
+    _undo_or_redo(context, back=False)
 
 
 @app.command("check")
@@ -263,25 +273,27 @@ def _decide(
     run_async(make_decision(settings, output, choose))
 
 
-def _new_order(desk: DecisionContext, files: Sequence[str]) -> Decision:
-    documents = list(dict.fromkeys(desk.document(file) for file in files))
+def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decision:
+    documents = list(dict.fromkeys(decision_context.document(file) for file in files))
     if len(documents) < 2:
         raise SettingsProblem(
             "One file alone has no order",
             hint="Name two or more, first to last; `lrwr canon order --show` shows all.",
         )
-    for outline in desk.order.outlines.values():
+    for outline in decision_context.order.outlines.values():
         if outline.id in documents and outline.type is not DocumentType.SCENE:
             raise SettingsProblem(
                 f"{outline.id} is a {outline.type} document and has no place in the story",
                 hint=f"Say first that it is a scene: lrwr canon type {outline.id} scene",
             )
     return StoryOrderSet(
-        merge_document_order(desk.order.story, desk.canon.order, documents)
+        merge_document_order(
+            decision_context.order.story, decision_context.canon.order, documents
+        )
     )
 
 
-def _told(order: StoryOrder) -> list[tuple[DocumentId, list[int], str]]:
+def _list_story_order(order: StoryOrder) -> list[tuple[DocumentId, list[int], str]]:
     return [
         (document, sorted(set(order.numbers[document])), order.outlines[document].title)
         for document in order.story
@@ -295,7 +307,7 @@ def _numbers(chapters: Sequence[int]) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _turn(context: typer.Context, *, back: bool) -> None:
+def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
     settings, output = start_session(context)
 
     async def turn() -> Decision | None:
@@ -303,34 +315,40 @@ def _turn(context: typer.Context, *, back: bool) -> None:
             return workspace.canon.undo() if back else workspace.canon.redo()
 
     decision = run_async(turn())
-    done, other = ("Undone", "redo") if back else ("Decided again", "undo")
+    outcome, opposite = ("Undone", "redo") if back else ("Decided again", "undo")
     if decision is None:
         output.story(f"There is nothing to {'undo' if back else 'redo'}.")
         return
-    way = "Bring it back" if back else "Take it back"
+    reversal = "Bring it back" if back else "Take it back"
     output.answer(
-        f"{done}: {format_decision(decision)}",
-        StyledText(f" {way}: lrwr canon {other}", "faint"),
+        f"{outcome}: {format_decision(decision)}",
+        StyledText(f" {reversal}: lrwr canon {opposite}", "faint"),
     )
 
 
 async def _check(settings: Settings, output: Output, *, as_json: bool) -> bool:
-    async with open_decision_context(settings) as desk:
-        lost = find_orphaned_decisions(desk.canon, known=desk.known, is_there=desk.has)
-        places = find_orphaned_locations(desk.canon, desk.order)
+    async with open_decision_context(settings) as decision_context:
+        orphaned_documents = find_orphaned_decisions(
+            decision_context.canon,
+            document_ids=decision_context.known,
+            is_there=decision_context.has,
+        )
+        places = find_orphaned_locations(decision_context.canon, decision_context.order)
     if as_json:
-        output.json({"files": lost, "places": [str(place) for place in places]})
+        output.json(
+            {"files": orphaned_documents, "places": [str(place) for place in places]}
+        )
     else:
-        _show_lost(lost, places, output)
-    return bool(lost or places)
+        _show_orphaned(orphaned_documents, places, output)
+    return bool(orphaned_documents or places)
 
 
-def _show_lost(
-    lost: Sequence[OrphanedDecisions],
+def _show_orphaned(
+    orphaned_documents: Sequence[OrphanedDecisions],
     places: Sequence[ManuscriptLocation],
     output: Output,
 ) -> None:
-    for orphaned_decisions in lost:
+    for orphaned_decisions in orphaned_documents:
         words = ", ".join(orphaned_decisions.decisions)
         output.answer(
             StyledText(orphaned_decisions.document, "place"),
@@ -343,7 +361,7 @@ def _show_lost(
         output.answer(
             StyledText(str(place), "place"), "  names no chapter or scene of that file."
         )
-    if lost or places:
+    if orphaned_documents or places:
         output.story("Nothing was forgotten: mend lrwr.canon.toml, or move as offered.")
     else:
         output.answer("Every file and chapter that you decided about is there.")

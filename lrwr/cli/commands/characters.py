@@ -59,8 +59,8 @@ def characters_command(
         return
 
     bible, output, settings = open_story_bible(context, as_of)
-    if wanted := join_name(name):
-        profile = find_profile_by_name(wanted, bible)
+    if character_name := join_name(name):
+        profile = find_profile_by_name(character_name, bible)
         if as_json:
             output.json(bible_json.profile_as_json(profile, bible))
             return

@@ -62,25 +62,25 @@ def chat_command(
     gc.disable()  # until the first picture: all that is loaded for it stays
 
     settings, output = start_session(context)
-    opening = ChatOptions(
+    options = ChatOptions(
         character=character or "",
         as_of=as_of or "",
-        mode=_mode_named(mode),
+        mode=_parse_optional_mode(mode),
         thread=thread or "",
         watch=watch,
     )
     if plain or _is_piped(output):
         gc.enable()
-        _converse(settings, output, opening)
+        _run_plain(settings, output, options)
     else:
-        said: list[str] = []
-        lost = asyncio.run(_chat(settings, opening, said.append))
-        for sentence in dict.fromkeys(said):
+        messages: list[str] = []
+        failures = asyncio.run(_chat(settings, options, messages.append))
+        for sentence in dict.fromkeys(messages):
             output.story(sentence)
-        _tell_lost(output, lost)
+        _warn_of_failures(output, failures)
 
 
-def _mode_named(name: str | None) -> AnswerMode | None:
+def _parse_optional_mode(name: str | None) -> AnswerMode | None:
     if name is None:
         return None
 
@@ -95,16 +95,16 @@ def _is_piped(output: Output) -> bool:
     return True
 
 
-def _converse(settings: Settings, output: Output, opening: ChatOptions) -> None:
+def _run_plain(settings: Settings, output: Output, options: ChatOptions) -> None:
     from lrwr.cli.chat.plain import run_plain_chat
 
-    if opening.watch:
+    if options.watch:
         output.warn("--watch needs the writing room; `lrwr watch` reads saves, too.")
-    run_plain_chat(settings, output, opening)
+    run_plain_chat(settings, output, options)
 
 
 async def _chat(
-    settings: Settings, opening: ChatOptions, say: Callable[[str], None]
+    settings: Settings, options: ChatOptions, say: Callable[[str], None]
 ) -> Sequence[CloseFailure]:
     """Open the room, and return what could not be kept as it was left."""
     from lrwr.tui.app import WritingRoom
@@ -115,25 +115,25 @@ async def _chat(
         return open_workspace(settings, say=say, brief=False)
 
     async with ServiceThread(opening_room) as stage:
-        room = WritingRoom(stage, settings, opening, report_crash)
-        _leave_when_told(room.exit)
-        await room.run_async()
+        writing_room = WritingRoom(stage, settings, options, report_crash)
+        _exit_on_signals(writing_room.exit)
+        await writing_room.run_async()
     return stage.lost
 
 
-def _tell_lost(output: Output, lost: Sequence[CloseFailure]) -> None:
-    for close_failure in lost:
-        match close_failure.error:
+def _warn_of_failures(output: Output, failures: Sequence[CloseFailure]) -> None:
+    for failure in failures:
+        match failure.error:
             case None:
-                why = "it took too long; what was being done was cut off"
+                reason = "it took too long; what was being done was cut off"
             case LrwrError() as error:
-                why = f"{error}. {error.hint}"
+                reason = f"{error}. {error.hint}"
             case error:
-                why = str(report_crash(error))
-        output.warn(f"{close_failure.what} could not be kept: {why}".rstrip())
+                reason = str(report_crash(error))
+        output.warn(f"{failure.what} could not be kept: {reason}".rstrip())
 
 
-def _leave_when_told(leave: Callable[[], None]) -> None:
+def _exit_on_signals(leave: Callable[[], None]) -> None:
     """Leave in order, with what was said kept, when the terminal is closed."""
     loop = asyncio.get_running_loop()
     for name in ("SIGHUP", "SIGTERM"):

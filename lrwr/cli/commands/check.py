@@ -77,60 +77,68 @@ def check_command(
         _estimate(settings, output, check_request, as_json=as_json)
         return
     find = _with_model if model else _by_rules
-    found = find(settings, output, check_request, every=every, as_json=as_json)
-    if any(not one.intended for one in found):
+    findings = find(settings, output, check_request, every=every, as_json=as_json)
+    if any(not contradiction.intended for contradiction in findings):
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
 
 
 def _by_rules(
     settings: Settings,
     output: Output,
-    asked: CheckRequest,
+    check_request: CheckRequest,
     *,
     every: bool,
     as_json: bool,
 ) -> Sequence[Contradiction]:
-    found = run_async(contradictions.run_rule_check(settings, output, asked))
-    _show(found, output, every=every, as_json=as_json)
+    findings = run_async(contradictions.run_rule_check(settings, output, check_request))
+    _show(findings, output, every=every, as_json=as_json)
     if not as_json:
         contradictions.print_rules_only_note(settings, output)
-    return found
+    return findings
 
 
 def _with_model(
     settings: Settings,
     output: Output,
-    asked: CheckRequest,
+    check_request: CheckRequest,
     *,
     every: bool,
     as_json: bool,
 ) -> Sequence[Contradiction]:
-    checked = run_async(
-        model_check.run_model_check(settings, output, asked, as_json=as_json)
+    result = run_async(
+        model_check.run_model_check(settings, output, check_request, as_json=as_json)
     )
-    _show(checked.found, output, every=every, as_json=as_json)
-    model_check.print_model_check(checked, settings, output)
-    return checked.found
+    _show(result.found, output, every=every, as_json=as_json)
+    model_check.print_model_check(result, settings, output)
+    return result.found
 
 
 def _estimate(
-    settings: Settings, output: Output, asked: CheckRequest, *, as_json: bool
+    settings: Settings, output: Output, check_request: CheckRequest, *, as_json: bool
 ) -> None:
-    told, name = run_async(model_check.estimate_model_check(settings, output, asked))
-    model_check.show_model_check_estimate(told, name, settings, output, as_json=as_json)
+    estimate, name = run_async(
+        model_check.estimate_model_check(settings, output, check_request)
+    )
+    model_check.show_model_check_estimate(
+        estimate, name, settings, output, as_json=as_json
+    )
 
 
 def _show(
-    found: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
+    findings: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
 ) -> None:
-    slips = [contradiction for contradiction in found if not contradiction.intended]
-    shown = found if every else slips
+    unintended = [
+        contradiction for contradiction in findings if not contradiction.intended
+    ]
+    displayed = findings if every else unintended
     if as_json:
-        output.json([contradictions.contradiction_as_json(one) for one in shown])
+        output.json(
+            [contradictions.contradiction_as_json(listed) for listed in displayed]
+        )
         return
-    contradictions.show_contradictions(shown, output)
+    contradictions.show_contradictions(displayed, output)
     contradictions.print_check_summary(
-        slips, len(found) - len(slips), output, every=every
+        unintended, len(findings) - len(unintended), output, every=every
     )
 
 

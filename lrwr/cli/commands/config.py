@@ -37,7 +37,7 @@ def config_show_command(
     settings, output = start_session(context)
     library = resolve_library(settings)
     if as_json:
-        shown = [
+        setting_rows = [
             {
                 "key": key,
                 "value": settings.value(key),
@@ -47,7 +47,7 @@ def config_show_command(
             for key in index_settings()
         ]
         folders = {"root": library.root, "state_dir": library.state_dir}
-        output.json({**folders, "settings": shown})
+        output.json({**folders, "settings": setting_rows})
         return
     rows = [_row(key, settings) for key in index_settings()]
     with output.paged():
@@ -62,22 +62,22 @@ def config_path_command(
     context: typer.Context, as_json: ConfigJsonOption = False
 ) -> None:
     """Show which files settings are read from; works when one of them is broken."""
-    own = get_user_settings_path()
-    root = find_library_root(Path.cwd(), user=own, home=Path.home())
-    files = {"library": root / SETTINGS_FILE_NAME, "user": own}
+    user_file = get_user_settings_path()
+    root = find_library_root(Path.cwd(), user=user_file, home=Path.home())
+    files = {"library": root / SETTINGS_FILE_NAME, "user": user_file}
     flags = context.find_object(dict) or {}
     output = Output(color=flags.get("output.color") or "auto")
     if as_json:
         output.json(
             {
-                whose: {"path": path, "exists": path.is_file()}
-                for whose, path in files.items()
+                owner: {"path": path, "exists": path.is_file()}
+                for owner, path in files.items()
             }
         )
         return
     output.table(
         ["Whose", "File", "There"],
-        [_file_row(whose, path) for whose, path in files.items()],
+        [_file_row(owner, path) for owner, path in files.items()],
     )
 
 
@@ -92,8 +92,8 @@ def _row(key: str, settings: Settings) -> list[LinePiece]:
     return [key, format_toml_value(settings.value(key)), place]
 
 
-def _file_row(whose: str, path: Path) -> list[LinePiece]:
-    return [whose, str(path), "yes" if path.is_file() else "no"]
+def _file_row(owner: str, path: Path) -> list[LinePiece]:
+    return [owner, str(path), "yes" if path.is_file() else "no"]
 
 
 app.add_typer(keys.app)

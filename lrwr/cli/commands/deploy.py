@@ -51,18 +51,18 @@ def deploy_modal_command(
     )  # what could not be read there is told before anything is put there
     connection = build_modal_connection(settings)
     plan = plan_modal_deployment(settings, connection)
-    _tell(plan, connection, output)
+    _show_plan(plan, connection, output)
     if dry_run:
         output.answer("Nothing was sent.")
         return
-    token = build_modal_token(partial(_first_part, os.environ), os.environ)
+    token = build_modal_token(partial(_find_token_id, os.environ), os.environ)
     output.story("The first time takes some minutes: Modal installs the packages.")
     page = run_async(deploy_to_modal(plan, connection, token))
     output.answer(f"Deployed as {plan.app}. {page}".rstrip())
     output.answer("Now: lrwr ingest --remote")
 
 
-def _first_part(env: Mapping[str, str]) -> str:
+def _find_token_id(env: Mapping[str, str]) -> str:
     key = find_key("MODAL_TOKEN_ID", env)
     if not key:
         raise ServiceUnavailable(
@@ -72,7 +72,9 @@ def _first_part(env: Mapping[str, str]) -> str:
     return key
 
 
-def _tell(plan: ModalDeployment, connection: ModalConnection, output: Output) -> None:
+def _show_plan(
+    plan: ModalDeployment, connection: ModalConnection, output: Output
+) -> None:
     output.answer(f"At {connection.host}, the app {plan.app} with one function:")
     for line in _lines(plan):
         output.answer(line, indent=2)

@@ -75,23 +75,23 @@ def diff_command(
     diff_request = DiffRequest(rev, since)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
         work = _compare(settings, output, diff_request, only or [], Path(folder))
-        compared = run_with_cleanup(work)
-    for remark in compared.remarks:
+        manuscript_diff = run_with_cleanup(work)
+    for remark in manuscript_diff.remarks:
         output.warn(remark)
     if as_json:
-        output.json(story_diff_as_json(compared))
+        output.json(story_diff_as_json(manuscript_diff))
     else:
         with output.paged():
-            show_story_diff(compared, output)
-        show_skipped_documents(compared, output)
-    if exit_code and not compared.difference.same:
+            show_story_diff(manuscript_diff, output)
+        show_skipped_documents(manuscript_diff, output)
+    if exit_code and not manuscript_diff.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
 
 
 async def _compare(
     settings: Settings,
     output: Output,
-    asked: DiffRequest,
+    request: DiffRequest,
     only: Sequence[str],
     place: Path,
 ) -> ManuscriptDiff:
@@ -99,16 +99,18 @@ async def _compare(
         targets = resolve_targets(workspace.manuscript())
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
-            compared = await diff_manuscript(workspace, targets, asked, place, emit)
+            manuscript_diff = await diff_manuscript(
+                workspace, targets, request, place, emit
+            )
         if not only:
-            return compared
-        documents = _documents(workspace, compared, only)
-        story_diff = filter_story_diff(compared.difference, documents)
-        return replace(compared, difference=story_diff)
+            return manuscript_diff
+        documents = _documents(workspace, manuscript_diff, only)
+        story_diff = filter_story_diff(manuscript_diff.difference, documents)
+        return replace(manuscript_diff, difference=story_diff)
 
 
 def _documents(
-    workspace: Workspace, compared: ManuscriptDiff, only: Sequence[str]
+    workspace: Workspace, manuscript_diff: ManuscriptDiff, only: Sequence[str]
 ) -> set[DocumentId]:
     """Return the documents that the writer calls so, in either state.
 
@@ -116,11 +118,17 @@ def _documents(
         NotFound: Neither state has such a document.
     """
     spelled = {
-        normalize_canon_path(document): document for document in compared.documents
+        normalize_canon_path(document): document
+        for document in manuscript_diff.documents
     }
-    root, here = workspace.library.root, Path.cwd()
-    named = [
-        resolve_document(path, known=list(spelled), root=root, here=here)
+    root, current_folder = workspace.library.root, Path.cwd()
+    document_ids = [
+        resolve_document(
+            path,
+            document_ids=list(spelled),
+            root=root,
+            working_directory=current_folder,
+        )
         for path in only
     ]
-    return {spelled.get(one, one) for one in named}
+    return {spelled.get(document_id, document_id) for document_id in document_ids}

@@ -221,7 +221,7 @@ def eval_show_command(
     )
 
 
-def _check(wanted: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> None:
+def _check(request: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> None:
     if save and not calibrate:
         raise SettingsProblem(
             "--save keeps what --calibrate fits",
@@ -232,12 +232,12 @@ def _check(wanted: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> 
             "--reset and --calibrate exclude each other",
             hint="Leave --reset out: what is saved takes the place of what was.",
         )
-    if calibrate and wanted.make:
+    if calibrate and request.make:
         raise SettingsProblem(
             "--make and --calibrate exclude each other",
             hint="Make questions first, read them with `lrwr eval review`, then fit.",
         )
-    if wanted.read and not wanted.model:
+    if request.read and not request.model:
         raise SettingsProblem(
             "--read needs a language model to read", hint="Add --model."
         )
@@ -246,27 +246,27 @@ def _check(wanted: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> 
 def _fit(
     settings: Settings,
     output: Output,
-    wanted: EvalRequest,
+    request: EvalRequest,
     *,
     save: bool,
     reset: bool,
 ) -> None:
     if reset:
-        calibration.reset_calibration(settings, output, as_json=wanted.as_json)
+        calibration.reset_calibration(settings, output, as_json=request.as_json)
         return
-    if len(wanted.pipelines) == 1:
-        settings = replace(settings, pipeline=wanted.pipelines[0])
-    file = resolve_question_file(settings, wanted.questions)
-    fitted = calibration.run_calibration(
-        settings, output, file, save=save, as_json=wanted.as_json
+    if len(request.pipelines) == 1:
+        settings = replace(settings, pipeline=request.pipelines[0])
+    file = resolve_question_file(settings, request.questions)
+    calibration_run = calibration.run_calibration(
+        settings, output, file, save=save, as_json=request.as_json
     )
-    run_async(fitted)
+    run_async(calibration_run)
 
 
 def _evaluate(
     settings: Settings,
     output: Output,
-    wanted: EvalRequest,
+    request: EvalRequest,
     file: Path | None,
     *,
     force: bool,
@@ -276,19 +276,19 @@ def _evaluate(
 
     if file is not None:
         evaluation_reports.check_report_file(settings, file, force=force)
-    done = run_async(run_evaluation(settings, output, wanted))
-    if done is not None:
+    result = run_async(run_evaluation(settings, output, request))
+    if result is not None:
         evaluation_reports.deliver_report(
             settings,
             output,
-            done.report,
-            done.remarks,
+            result.report,
+            result.remarks,
             file,
             force=force,
-            as_json=wanted.as_json,
+            as_json=request.as_json,
         )
         run_async(
             experiments.send_experiment_if_enabled(
-                settings, output, done.report, as_json=wanted.as_json
+                settings, output, result.report, as_json=request.as_json
             )
         )

@@ -55,18 +55,18 @@ def export_bible_command(
     settings, output = start_session(context)
     if to is not None:
         check_output_file(to, settings, _ENDINGS, force=force)
-    found = run_async(load_bible(settings, output, as_of))
+    bible = run_async(load_bible(settings, output, as_of))
     if to is not None:
-        write_output_file(to, _content(to, _blocks(found, as_of)), force=force)
+        write_output_file(to, _content(to, _blocks(bible, as_of)), force=force)
         output.answer(str(to))
     elif as_json:
-        output.json(bible_json.bible_as_json(found, as_of))
+        output.json(bible_json.bible_as_json(bible, as_of))
     else:
         with output.paged():
-            output.answer(render_blocks_as_markdown(_blocks(found, as_of)).rstrip("\n"))
+            output.answer(render_blocks_as_markdown(_blocks(bible, as_of)).rstrip("\n"))
 
 
-def _blocks(found: Bible, as_of: str | None) -> list[Block]:
+def _blocks(bible: Bible, as_of: str | None) -> list[Block]:
     title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
     return [
         replace(
@@ -75,7 +75,7 @@ def _blocks(found: Bible, as_of: str | None) -> list[Block]:
             lead=sanitize_text(block.lead),
             place=sanitize_text(block.place),
         )
-        for block in build_bible_blocks(found, title=title)
+        for block in build_bible_blocks(bible, title=title)
     ]
 
 

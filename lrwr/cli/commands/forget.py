@@ -63,12 +63,14 @@ def forget_command(
     if dry_run:
         return
     _confirm(plan, output, yes=yes)
-    done = run_async(delete_local_library(plan, settings, os.environ, output.story))
+    result = run_async(delete_local_library(plan, settings, os.environ, output.story))
     if as_json:
-        output.json({"dry_run": False, **deletion.deletion_result_as_json(plan, done)})
+        output.json(
+            {"dry_run": False, **deletion.deletion_result_as_json(plan, result)}
+        )
     else:
-        deletion.show_deletion_result(plan, done, output)
-    if done.left:
+        deletion.show_deletion_result(plan, result, output)
+    if result.left:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
@@ -87,8 +89,8 @@ def _confirm(plan: DeletionPlan, output: Output, *, yes: bool) -> None:
         return
     name = plan.library.root.name or str(plan.library.root)
     output.story(f"To go on, type the name of the folder, {name}:")
-    said = sys.stdin.readline(_LONGEST).strip()
-    if normalize("NFC", said) != normalize("NFC", name):
+    typed_name = sys.stdin.readline(_LONGEST).strip()
+    if normalize("NFC", typed_name) != normalize("NFC", name):
         raise SettingsProblem(
             "That is not the name of the folder: nothing was removed",
             hint=f"Type {name}, or use --yes.",

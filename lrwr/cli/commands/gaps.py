@@ -55,24 +55,29 @@ def gaps_command(
         return
 
     bible, output, settings = open_story_bible(context, as_of)
-    found = bible.gaps
-    if wanted := join_name(name):
-        who = find_profile_by_name(wanted, bible).name
-        found = tuple(gap for gap in found if gap.about == who)
-    shown = [gap for gap in found if every or gap.state is GapState.OPEN]
+    gaps = bible.gaps
+    if character_name := join_name(name):
+        profile_name = find_profile_by_name(character_name, bible).name
+        gaps = tuple(gap for gap in gaps if gap.about == profile_name)
+    displayed = [gap for gap in gaps if every or gap.state is GapState.OPEN]
     if as_json:
         output.json(
-            [bible_json.gap_as_json(one) for one in (found if every else shown)]
+            [
+                bible_json.gap_as_json(listed_gap)
+                for listed_gap in (gaps if every else displayed)
+            ]
         )
         return
     with output.paged():
-        story.show_gaps(shown, output)
-    if not found:
+        story.show_gaps(displayed, output)
+    if not gaps:
         print_nothing_known(
             output, "No gap is known", as_of, explain_model_setup(bible, settings)
         )
-    elif len(shown) < len(found):
-        output.story(f"{len(found) - len(shown)} more are answered or closed: --all.")
+    elif len(displayed) < len(gaps):
+        output.story(
+            f"{len(gaps) - len(displayed)} more are answered or closed: --all."
+        )
     print_not_evaluated(output, bible, "Gaps that you did not mark yourself")
 
 
@@ -85,8 +90,10 @@ def gaps_answer_command(
     ],
 ) -> None:
     """Define what the text leaves open. Your answer counts as canon from then on."""
-    said = " ".join(text)
-    _decide(context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, said))
+    answer = " ".join(text)
+    _decide(
+        context, id_, lambda g: GapAnswered(g.asked.about, g.asked.attribute, answer)
+    )
 
 
 @app.command("dismiss", epilog=DISMISS_EPILOG)

@@ -28,11 +28,11 @@ def home_command(context: typer.Context) -> None:
         return
     facts = run_async(collect_status(settings, output.story))
     print_status(facts, output)
-    behind = facts["changed"] or facts["gone"]
-    first = [("lrwr ingest", "read what is new")] if behind else []
+    has_changes = facts["changed"] or facts["gone"]
+    ingest_step = [("lrwr ingest", "read what is new")] if has_changes else []
     _offer(
         output,
-        *first,
+        *ingest_step,
         ('lrwr ask "…"', "the sentences that answer, each with its place"),
         ('lrwr search "…"', "passages by words and by meaning"),
         ("lrwr --help", "every command"),
@@ -41,11 +41,15 @@ def home_command(context: typer.Context) -> None:
 
 def _offer(output: Output, *steps: tuple[str, str]) -> None:
     output.answer()
-    wide = max(len(command) for command, _ in steps)
-    fits = 4 + wide + max(len(meaning) for _, meaning in steps) <= output.width
+    command_width = max(len(command) for command, _ in steps)
+    fits_on_line = (
+        4 + command_width + max(len(meaning) for _, meaning in steps) <= output.width
+    )
     for command, meaning in steps:
-        shown = StyledText(command.ljust(wide) if fits else command, "strong")
-        line: list[LinePiece] = [shown, f"  {meaning}" if fits else ""]
+        command_text = StyledText(
+            command.ljust(command_width) if fits_on_line else command, "strong"
+        )
+        line: list[LinePiece] = [command_text, f"  {meaning}" if fits_on_line else ""]
         output.answer(*line, indent=2)
-        if not fits:
+        if not fits_on_line:
             output.answer(meaning, indent=6)

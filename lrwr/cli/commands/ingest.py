@@ -151,14 +151,14 @@ async def _ingest(
         warning = describe_unsafe_folder(workspace.library.state_dir)
         if warning and not workspace.library.database.exists():
             output.warn(warning)
-        asked = [] if dry_run else [*INGEST_SERVICES, "modal"]
+        services = [] if dry_run else [*INGEST_SERVICES, "modal"]
         if settings.pipeline == "b" and not dry_run:
-            asked.append("openai")
-        prompt_for_consent(workspace, output, *asked, as_json=as_json)
+            services.append("openai")
+        prompt_for_consent(workspace, output, *services, as_json=as_json)
         service = create_processing_service(
             workspace, targets, may_ask=not dry_run, limits=limits
         )
-        announce_first_use(workspace, output, *asked)
+        announce_first_use(workspace, output, *services)
         if paths and not dry_run and not settings.manuscript.folders:
             store_ingested_paths(
                 workspace.library, targets

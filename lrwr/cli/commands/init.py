@@ -49,10 +49,10 @@ def init_command(
 def _write(file: Path, output: Output, *, force: bool) -> None:
     try:
         if force and file.exists():
-            kept = file.replace(file.with_name(f"{file.name}.old"))
-            output.story(f"The old file is now {kept}")
-        with file.open("x", encoding="utf-8", newline="\n") as opened:
-            opened.write(render_example_toml())
+            old_file = file.replace(file.with_name(f"{file.name}.old"))
+            output.story(f"The old file is now {old_file}")
+        with file.open("x", encoding="utf-8", newline="\n") as new_file:
+            new_file.write(render_example_toml())
     except FileExistsError as error:
         raise SettingsProblem(
             f"{file} is there already",

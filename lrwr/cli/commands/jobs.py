@@ -46,29 +46,29 @@ async def _jobs(
     *,
     as_json: bool,
 ) -> None:
-    wanted = parse_choice(JobState, state, "--state") if state else None
+    job_state = parse_choice(JobState, state, "--state") if state else None
     async with open_workspace(settings, say=output.story) as workspace:
         workspace.require_library()
-        found = await workspace.jobs.jobs(limit=limit, state=wanted)
+        jobs = await workspace.jobs.jobs(limit=limit, state=job_state)
     if as_json:
-        output.json([_plain(job) for job in found])
+        output.json([_plain(job) for job in jobs])
         return
-    if not found:
+    if not jobs:
         output.story("No jobs.")
         return
     headings = ["Job", "State", "Work", "Document", "When", "Tries"]
     with output.paged():
-        output.table(headings, [_row(job) for job in found], right={"Job", "Tries"})
-    for job in found:
+        output.table(headings, [_row(job) for job in jobs], right={"Job", "Tries"})
+    for job in jobs:
         if job.error:
             output.story(f"job {job.id}: {job.error} {job.hint}")
 
 
 def _row(job: Job) -> list[LinePiece]:
-    when = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
+    updated_at = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
     state = f"{job.state}: {job.stage}" if job.stage else str(job.state)
     kind, document = str(job.order.kind), str(job.order.document)
-    return [str(job.id), state, kind, document, when, str(job.attempts)]
+    return [str(job.id), state, kind, document, updated_at, str(job.attempts)]
 
 
 def _plain(job: Job) -> dict[str, object]:

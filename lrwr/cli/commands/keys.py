@@ -59,8 +59,8 @@ def config_set_key_command(
             " take the other command out of your shell's history.",
         )
     output = _output(context)
-    asked = {variable: _asked(variable) for variable in list_key_variables(name)}
-    for variable, key in asked.items():
+    keys = {variable: _prompt_key(variable) for variable in list_key_variables(name)}
+    for variable, key in keys.items():
         store_key(variable, key)
         output.answer(f"{variable} is in the keyring.")
         if os.environ.get(variable):
@@ -72,14 +72,14 @@ def config_unset_key_command(context: typer.Context, name: KeysNameArgument) -> 
     """Take a service's key out of the system's keyring."""
     output = _output(context)
     for variable in list_key_variables(name):
-        gone = delete_key(variable)
-        said = "is no longer" if gone else "was not"
-        output.answer(f"{variable} {said} in the keyring.")
+        is_deleted = delete_key(variable)
+        outcome = "is no longer" if is_deleted else "was not"
+        output.answer(f"{variable} {outcome} in the keyring.")
         if os.environ.get(variable):
             output.warn(f"The environment still sets {variable}.")
 
 
-def _asked(variable: str) -> str:
+def _prompt_key(variable: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline(10_000)
 

@@ -91,7 +91,7 @@ def privacy_command(
         return
 
     settings, output = start_session(context)
-    began = _since(since, time.time()) if since is not None else None
+    began = _parse_since(since, time.time()) if since is not None else None
     library = resolve_library(settings)
     workspace = _services(settings, library, os.environ)
     report = run_async(_report(settings, library, output, began or 0.0, limit))
@@ -112,7 +112,7 @@ def privacy_command(
 @app.command("allow", epilog=ALLOW_EPILOG)
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
-    settings, output, consents, library = _answered(context, service, allowed=True)
+    settings, output, consents, library = _store_consent(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
         f"{hosted.title} is allowed in {library.root}, and in no other folder."
@@ -131,7 +131,7 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
 @app.command("deny", epilog=DENY_EPILOG)
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
     """Deny a service in this folder, whoever turned it on."""
-    _, output, _, library = _answered(context, service, allowed=False)
+    _, output, _, library = _store_consent(context, service, allowed=False)
     output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
 
 
@@ -173,7 +173,7 @@ def _services(
     settings: Settings, library: Library, env: Mapping[str, str]
 ) -> list[ServiceStatus]:
     consents = ConsentStore(get_consent_folder())
-    found = [
+    statuses = [
         ServiceStatus(
             name=hosted.name,
             leave=resolve_consent(settings, library, hosted.name, consents),
@@ -184,16 +184,16 @@ def _services(
         )
         for hosted in HOSTED_SERVICES.values()
     ]
-    return [*found, *_own_servers(settings)]
+    return [*statuses, *_own_servers(settings)]
 
 
 def _own_servers(settings: Settings) -> list[ServiceStatus]:
     """Return the writer's own model servers, where they are on another machine."""
-    asked = {}
+    address_settings = {}
     if settings.model.use == "local" and is_chat_remote(settings):
-        asked["local"] = "model.base_url"
+        address_settings["local"] = "model.base_url"
     if settings.embedding.model == "server" and is_embedding_remote(settings):
-        asked["server"] = "embedding.base_url"
+        address_settings["server"] = "embedding.base_url"
     return [
         ServiceStatus(
             name,
@@ -202,7 +202,7 @@ def _own_servers(settings: Settings) -> list[ServiceStatus]:
             _where(settings, key),
             "none needed",
         )
-        for name, key in asked.items()
+        for name, key in address_settings.items()
     ]
 
 
@@ -216,11 +216,11 @@ def _key(variable: str, env: Mapping[str, str]) -> str:
 
 def _where(settings: Settings, key: str) -> str:
     origin = settings.origin(key)
-    shown = origin.where or str(origin.source)
-    return shown.removeprefix(f"{settings.root}{os.sep}")
+    origin_text = origin.where or str(origin.source)
+    return origin_text.removeprefix(f"{settings.root}{os.sep}")
 
 
-def _since(text: str, now: float) -> float:
+def _parse_since(text: str, now: float) -> float:
     """Return the moment that the writer means, in seconds since 1970.
 
     Raises:
@@ -238,7 +238,7 @@ def _since(text: str, now: float) -> float:
         ) from None
 
 
-def _answered(
+def _store_consent(
     context: typer.Context, service: str, *, allowed: bool
 ) -> tuple[Settings, Output, ConsentStore, Library]:
     """Keep the writer's answer about a service."""

@@ -157,20 +157,20 @@ def search_command(
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = start_session(context, flags)
     request = _request(
-        _looked_for(words, batch),
+        _validate_words(words, batch),
         settings,
         types=types or [],
         filters=_filters(character, present, content_type, function),
-        ways=_ways(dense=dense, lexical=lexical),
+        ways=_select_retrievers(dense=dense, lexical=lexical),
     )
     request = replace(request, names=names, rerank=rerank, notes=notes)
     if batch is not None:
         run_async(_batch(settings, output, request, batch, as_of))
     else:
-        run_async(_one(settings, output, request, as_of, as_json=as_json, full=full))
+        run_async(_search(settings, output, request, as_of, as_json=as_json, full=full))
 
 
-def _looked_for(words: str | None, batch: Path | None) -> str:
+def _validate_words(words: str | None, batch: Path | None) -> str:
     """Return the words to look for, empty with a batch of questions."""
     words = (words or "").strip()
     if bool(words) != (batch is not None):
@@ -181,7 +181,7 @@ def _looked_for(words: str | None, batch: Path | None) -> str:
     )
 
 
-def _ways(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
+def _select_retrievers(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
     """Return whether to search by words, and whether by meaning."""
     if dense and lexical:
         raise SettingsProblem(
@@ -237,7 +237,7 @@ def _filters(
     )
 
 
-async def _one(
+async def _search(
     settings: Settings,
     output: Output,
     request: SearchRequest,
@@ -308,9 +308,9 @@ def _show(
             start, end = select_excerpt(
                 chunk.text, weights, find_sentence_spans, limit=EXCERPT
             )
-        shown = Span(chunk.span.start + start, chunk.span.start + end)
+        excerpt_span = Span(chunk.span.start + start, chunk.span.start + end)
         place = format_line_range(
-            chunk.document, texts[chunk.document].lines.lines_of(shown)
+            chunk.document, texts[chunk.document].lines.lines_of(excerpt_span)
         )
         note = "  author's note" if chunk.kind == "note" else ""
         output.answer(
@@ -337,8 +337,8 @@ async def _batch(
         order = await finder.story_order()
         with output.progress("Searching", len(lines)) as advance:
             for line in lines:
-                asked = replace(request, question=str(line["question"]))
-                result = await _find(finder, asked, order, _as_of(line) or as_of)
+                line_request = replace(request, question=str(line["question"]))
+                result = await _find(finder, line_request, order, _as_of(line) or as_of)
                 ranked = [passage_as_json(passage) for passage in result.passages]
                 output.json_line(
                     {
@@ -374,12 +374,12 @@ def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
         if not line.strip():
             continue
         try:
-            asked = json.loads(line)
-            if not isinstance(asked, dict) or not {"id", "question"} <= asked.keys():
+            entry = json.loads(line)
+            if not isinstance(entry, dict) or not {"id", "question"} <= entry.keys():
                 raise ValueError('"id" and "question" are needed')
         except ValueError as error:
             raise SettingsProblem(
                 f"{batch}:{number}: {error}",
                 hint='Each line is JSON: {"id": "1", "question": "Who is Ash?"}',
             ) from error
-        yield asked
+        yield entry

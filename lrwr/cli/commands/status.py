@@ -106,22 +106,27 @@ def print_status(facts: dict[str, object], output: Output) -> None:
 
 def _who_read(facts: dict[str, object]) -> str:
     """Say which pipeline read the manuscript, and with which language model."""
-    told, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
+    pipeline_text, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
     if not facts["documents"]:
-        return f"{told}: nothing is read with it yet."
+        return f"{pipeline_text}: nothing is read with it yet."
     if facts["pipeline"] == "a":
-        return f"{told}: cut into passages; who and what is in them is not known."
+        return (
+            f"{pipeline_text}: cut into passages; who and what is in them is not known."
+        )
     if isinstance(models, list) and models:
-        return f"{told}: read by rules and by {' and '.join(models)}."
-    return f"{told}: read by rules alone, without a language model."
+        return f"{pipeline_text}: read by rules and by {' and '.join(models)}."
+    return f"{pipeline_text}: read by rules alone, without a language model."
 
 
 def _models(models: object) -> str:
     """Say which language models are set, and what for."""
-    named: dict[str, list[str]] = {}
+    purposes_by_model: dict[str, list[str]] = {}
     for purpose, name in models.items() if isinstance(models, dict) else ():
-        named.setdefault(name, []).append(purpose)
-    told = (f"{name} for {' and '.join(what)}" for name, what in named.items())
-    if len(named) == 1:
-        return f"Language model: {next(iter(named))}."
-    return f"Language models: {', '.join(told)}."
+        purposes_by_model.setdefault(name, []).append(purpose)
+    phrases = (
+        f"{name} for {' and '.join(purposes)}"
+        for name, purposes in purposes_by_model.items()
+    )
+    if len(purposes_by_model) == 1:
+        return f"Language model: {next(iter(purposes_by_model))}."
+    return f"Language models: {', '.join(phrases)}."

@@ -75,14 +75,14 @@ def threads_command(context: typer.Context, as_json: JsonOption = False) -> None
     if context.invoked_subcommand is not None:
         return
 
-    output, found = _with_store(context, lambda store: store.threads())
+    output, threads = _with_store(context, lambda store: store.threads())
     if as_json:
-        output.json([thread_as_json(thread) for thread in found])
-    elif not found:
+        output.json([thread_as_json(thread) for thread in threads])
+    elif not threads:
         output.story("There are no conversations yet.")
     else:
         with output.paged():
-            list_threads(found, output)
+            list_threads(threads, output)
 
 
 @app.command("show", epilog=SHOW_EPILOG)
@@ -92,13 +92,17 @@ def threads_show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show a conversation: questions, answers, and where what they rest on stands now."""
-    output, (found, turns, places) = _with_services(context, lambda s: _read(s, thread))
+    output, (found_thread, turns, places) = _with_services(
+        context, lambda s: _read(s, thread)
+    )
     if as_json:
-        told = [turn_as_json(turn, get_citation_places(turn, places)) for turn in turns]
-        output.json({**thread_as_json(found), "conversation": told})
+        conversation = [
+            turn_as_json(turn, get_citation_places(turn, places)) for turn in turns
+        ]
+        output.json({**thread_as_json(found_thread), "conversation": conversation})
         return
     with output.paged():
-        show_thread(found, turns, places, output)
+        show_thread(found_thread, turns, places, output)
 
 
 @app.command("rename", epilog=RENAME_EPILOG)
@@ -114,13 +118,13 @@ def threads_rename_command(
         )
 
     async def rename(store: ThreadStore) -> Thread:
-        found = await _find(store, thread)
-        await store.rename(found.id, title.strip())
-        return found
+        found_thread = await _find(store, thread)
+        await store.rename(found_thread.id, title.strip())
+        return found_thread
 
-    output, found = _with_store(context, rename)
-    new = format_thread_title(replace(found, title=title))
-    output.answer(f"“{format_thread_title(found)}” is now called “{new}”.")
+    output, found_thread = _with_store(context, rename)
+    new = format_thread_title(replace(found_thread, title=title))
+    output.answer(f"“{format_thread_title(found_thread)}” is now called “{new}”.")
 
 
 @app.command("search", epilog=SEARCH_EPILOG)
@@ -140,7 +144,9 @@ def threads_search_command(
         raise SettingsProblem(
             "Nothing to look for", hint="Try: lrwr threads search lantern"
         )
-    output, found = _with_store(context, lambda s: s.search(content_words, limit=limit))
+    output, matches = _with_store(
+        context, lambda s: s.search(content_words, limit=limit)
+    )
     if as_json:
         output.json(
             [
@@ -148,14 +154,14 @@ def threads_search_command(
                     "thread": thread_as_json(thread),
                     "turn": turn_as_json(turn),
                 }
-                for thread, turn in found
+                for thread, turn in matches
             ]
         )
-    elif not found:
+    elif not matches:
         output.story("No conversation holds any of these words.")
     else:
         with output.paged():
-            show_thread_matches(found, content_words, output)
+            show_thread_matches(matches, content_words, output)
 
 
 @app.command("export", epilog=EXPORT_EPILOG)
@@ -180,10 +186,10 @@ def threads_export_command(
         if to is not None:
             check_output_file(to, settings, [".md"], force=force)
 
-    output, (found, turns, places) = _with_services(
+    output, (found_thread, turns, places) = _with_services(
         context, lambda s: _read(s, thread), check
     )
-    text = render_blocks_as_markdown(thread_to_blocks(found, turns, places))
+    text = render_blocks_as_markdown(thread_to_blocks(found_thread, turns, places))
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
@@ -200,27 +206,29 @@ def threads_delete_command(
     now = time.time()
 
     async def delete(store: ThreadStore) -> tuple[Thread, int]:
-        found = await _find(store, thread)
-        await store.delete(found.id, now)
-        return found, await store.purge(now - KEPT_DAYS * _DAY)
+        found_thread = await _find(store, thread)
+        await store.delete(found_thread.id, now)
+        return found_thread, await store.purge(now - KEPT_DAYS * _DAY)
 
-    output, (found, gone) = _with_store(context, delete)
+    output, (found_thread, purged) = _with_store(context, delete)
     output.answer(
-        f"“{format_thread_title(found)}” is deleted.",
+        f"“{format_thread_title(found_thread)}” is deleted.",
         StyledText(" Bring it back: lrwr threads undo", "faint"),
     )
-    if gone:
-        output.story(f"Gone for good, deleted more than {KEPT_DAYS} days ago: {gone}.")
+    if purged:
+        output.story(
+            f"Gone for good, deleted more than {KEPT_DAYS} days ago: {purged}."
+        )
 
 
 @app.command("undo")
 def threads_undo_command(context: typer.Context) -> None:
     """Bring back the conversation that was deleted last."""
-    output, found = _with_store(context, lambda store: store.restore())
-    if found is None:
+    output, restored = _with_store(context, lambda store: store.restore())
+    if restored is None:
         output.story("There is no deleted conversation to bring back.")
         return
-    output.answer(f"“{format_thread_title(found)}” is back.")
+    output.answer(f"“{format_thread_title(restored)}” is back.")
 
 
 def _with_store(
@@ -256,6 +264,6 @@ async def _read(
     workspace: Workspace, thread: str
 ) -> tuple[Thread, list[Turn], CitationPlaces]:
     """Read a conversation, and what became of the words that it rests on."""
-    found = await _find(workspace.threads, thread)
-    turns = await workspace.threads.turns(found.id)
-    return found, turns, await workspace.freshness.of_turns(turns)
+    found_thread = await _find(workspace.threads, thread)
+    turns = await workspace.threads.turns(found_thread.id)
+    return found_thread, turns, await workspace.freshness.of_turns(turns)

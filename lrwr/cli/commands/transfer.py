@@ -66,13 +66,21 @@ def push_command(
     """
     settings, output = start_session(context)
     files = settings.records.files if files is None else files
-    done = run_async(
-        _push(settings, output, name, new=new, over=over, files=files, as_json=as_json)
+    result = run_async(
+        _push(
+            settings,
+            output,
+            name,
+            new=new,
+            overwrite=over,
+            files=files,
+            as_json=as_json,
+        )
     )
     if as_json:
-        output.json(push_result_as_json(done))
+        output.json(push_result_as_json(result))
     else:
-        show_push_result(done, settings, output)
+        show_push_result(result, settings, output)
 
 
 @app.command("pull", epilog=PULL_EPILOG)
@@ -99,14 +107,14 @@ def pull_command(
     """
     settings, output = start_session(context)
     files = settings.records.files if files is None else files
-    done = run_async(
+    result = run_async(
         _pull(settings, output, name, into=into, files=files, as_json=as_json)
     )
     if as_json:
-        output.json(pull_result_as_json(done))
+        output.json(pull_result_as_json(result))
     else:
-        show_pull_result(done, settings, output)
-    if done.files.changed or done.files.refused:
+        show_pull_result(result, settings, output)
+    if result.files.changed or result.files.refused:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
@@ -116,17 +124,19 @@ async def _push(
     name: str,
     *,
     new: bool,
-    over: bool,
+    overwrite: bool,
     files: bool,
     as_json: bool,
 ) -> LibraryPushResult:
     async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
             prompt_for_consent(workspace, output, "supabase", as_json=as_json)
-            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
-                await way.begin()
-                output.story(f"To {way.host} goes {HOSTED_SERVICES['supabase'].what}.")
-                return await way.push(name, new=new, over=over, files=files)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as transfer:
+                await transfer.begin()
+                output.story(
+                    f"To {transfer.host} goes {HOSTED_SERVICES['supabase'].what}."
+                )
+                return await transfer.push(name, new=new, over=overwrite, files=files)
 
 
 async def _pull(
@@ -141,9 +151,9 @@ async def _pull(
     async with open_workspace(settings, say=output.story) as workspace:
         with ExitStack() as stack:
             prompt_for_consent(workspace, output, "supabase", as_json=as_json)
-            async with open_transfer(workspace, _Bars(output, stack).tell) as way:
-                await way.begin()
-                return await way.pull(name, into=into, files=files)
+            async with open_transfer(workspace, _Bars(output, stack).tell) as transfer:
+                await transfer.begin()
+                return await transfer.pull(name, into=into, files=files)
 
 
 class _Bars:
@@ -155,12 +165,12 @@ class _Bars:
         self._part, self._done = "", 0
         self._advance: AdvanceProgress | None = None
 
-    def tell(self, part: str, now: int, total: int) -> None:
+    def tell(self, part: str, done_steps: int, total: int) -> None:
         """Show how far a part is, and of how much; 0: nobody knows."""
         if part != self._part or self._advance is None:
             self._stack.close()
             self._part, self._done = part, 0
             bar = self._output.progress(part.capitalize(), total or None)
             self._advance = self._stack.enter_context(bar)
-        self._advance(now - self._done, total or None)
-        self._done = now
+        self._advance(done_steps - self._done, total or None)
+        self._done = done_steps

@@ -115,7 +115,7 @@ async def _watch(
     settings: Settings,
     output: Output,
     paths: Sequence[Path],
-    words: Sequence[str],
+    hook: Sequence[str],
     *,
     once: bool,
     as_json: bool,
@@ -124,17 +124,17 @@ async def _watch(
     async with open_workspace(settings, say=output.story, brief=once) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
-        asked = (
+        names = (
             ["openai"]
             if settings.pipeline == "b" and is_model_used_by_watch(settings)
             else []
         )
-        prompt_for_consent(workspace, output, *INGEST_SERVICES, *asked, as_json=as_json)
-        answer_freshness_monitor = _kept(workspace, output)
-        show = _shown(
-            workspace, output, words, answer_freshness_monitor, as_json=as_json
+        prompt_for_consent(workspace, output, *INGEST_SERVICES, *names, as_json=as_json)
+        freshness = _create_freshness_monitor(workspace, output)
+        show = _create_event_printer(
+            workspace, output, hook, freshness, as_json=as_json
         )
-        announce_first_use(workspace, output, *INGEST_SERVICES, *asked)
+        announce_first_use(workspace, output, *INGEST_SERVICES, *names)
         if paths and not settings.manuscript.folders:
             store_ingested_paths(workspace.library, targets)
 
@@ -142,13 +142,13 @@ async def _watch(
             with output.progress("Reading the manuscript", None) as advance:
                 progress = create_progress_listener(advance, output)
                 service = create_watch_service(workspace, targets, progress=progress)
-                first = await _first_sweep(service, answer_freshness_monitor)
-            for event in first:
+                sweep = await _first_sweep(service, freshness)
+            for event in sweep:
                 await show(event)
             if not once:
-                guarded = _guarded(workspace, show, output, as_json=as_json)
+                guarded = _guard_printer(workspace, show, output, as_json=as_json)
                 await service.run(await guarded)
-            return any(isinstance(one, SaveReport) and one.problems for one in first)
+            return any(isinstance(save, SaveReport) and save.problems for save in sweep)
 
         if once:
             return await work()
@@ -163,15 +163,17 @@ def _warn_of_sync(workspace: Workspace, output: Output) -> None:
         output.warn(warning)
 
 
-def _kept(workspace: Workspace, output: Output) -> AnswerFreshnessMonitor:
+def _create_freshness_monitor(
+    workspace: Workspace, output: Output
+) -> AnswerFreshnessMonitor:
     return AnswerFreshnessMonitor(workspace, output.warn)
 
 
 async def _first_sweep(
-    service: WatchService, kept: AnswerFreshnessMonitor
+    service: WatchService, freshness_monitor: AnswerFreshnessMonitor
 ) -> list[WatchEvent]:
     """Bring the library up to date; return what is to be said when that is done."""
-    await kept.record_baseline()
+    await freshness_monitor.record_baseline()
     watch_events: list[WatchEvent] = []
 
     async def note(event: WatchEvent) -> None:
@@ -202,27 +204,27 @@ async def _until_stopped(work: Coroutine[object, object, object]) -> None:
             raise
 
 
-def _shown(
+def _create_event_printer(
     workspace: Workspace,
     output: Output,
-    words: Sequence[str],
-    kept: AnswerFreshnessMonitor,
+    hook: Sequence[str],
+    freshness_monitor: AnswerFreshnessMonitor,
     *,
     as_json: bool,
 ) -> Callable[[WatchEvent], Awaitable[None]]:
     async def show(event: WatchEvent) -> None:
-        event = await kept.add_affected_answers(event)
+        event = await freshness_monitor.add_affected_answers(event)
         if as_json:
             output.json_line(watch_event_as_json(event))
         else:
             _say(event, workspace, output)
-        if isinstance(event, SaveReport) and event.learned.changed and words:
-            await _run_hook(words, event, workspace.library.root, output)
+        if isinstance(event, SaveReport) and event.learned.changed and hook:
+            await _run_hook(hook, event, workspace.library.root, output)
 
     return show
 
 
-async def _guarded(
+async def _guard_printer(
     workspace: Workspace,
     show: Callable[[WatchEvent], Awaitable[None]],
     output: Output,
@@ -231,21 +233,24 @@ async def _guarded(
 ) -> Callable[[WatchEvent], Awaitable[None]]:
     """Return what shows an event, and then what in it contradicts what stood before."""
     guard = ContradictionMonitor(workspace, output.warn)
-    if known := await guard.find_new():
-        count_text = format_count(len(known), "contradiction")
+    if standing := await guard.find_new():
+        count_text = format_count(len(standing), "contradiction")
         output.story(f"{count_text} known already: `lrwr check` shows them.")
 
     async def told(event: WatchEvent) -> None:
         await show(event)
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
-        new = await guard.find_new(event.usage.calls)
+        new_contradictions = await guard.find_new(event.usage.calls)
         if not as_json:
-            contradictions.show_contradictions(new, output)
+            contradictions.show_contradictions(new_contradictions, output)
             return
-        for one in new:
+        for contradiction in new_contradictions:
             output.json_line(
-                {"event": "contradiction", **contradictions.contradiction_as_json(one)}
+                {
+                    "event": "contradiction",
+                    **contradictions.contradiction_as_json(contradiction),
+                }
             )
 
     return told
@@ -276,42 +281,42 @@ def _say_model(workspace: Workspace, output: Output) -> None:
     watch = workspace.settings.watch
     if workspace.settings.model.use == "off" or workspace.settings.pipeline != "b":
         return
-    when = {
+    model_usage = {
         "manual": "is not asked; `lrwr ingest` has it read what changed.",
         "idle": f"reads once nothing has changed for {watch.idle} seconds, with at"
         f" most {watch.calls} calls.",
         "on-save": f"reads each save, with at most {watch.calls} calls; `lrwr ingest`"
         " has it read the rest.",
     }
-    output.story(f"The language model {when[watch.model]}")
+    output.story(f"The language model {model_usage[watch.model]}")
 
 
-def _say_saved(saved: SaveReport, output: Output) -> None:
-    for remark in saved.remarks:
+def _say_saved(report: SaveReport, output: Output) -> None:
+    for remark in report.remarks:
         output.warn(sanitize_line(remark))
-    for problem, hint in describe_save_problems(saved):
+    for problem, hint in describe_save_problems(report):
         output.warn(problem)
         if hint:
             output.story(f"  hint: {hint}")
-    if saved.learned.documents:
-        output.answer(describe_save(saved))
+    if report.learned.documents:
+        output.answer(describe_save(report))
 
 
 async def _run_hook(
-    words: Sequence[str], saved: SaveReport, root: Path, output: Output
+    hook: Sequence[str], report: SaveReport, root: Path, output: Output
 ) -> None:
     """Run the writer's own command; what it prints goes beside the answer.
 
     File names are arguments of their own and never words of a shell's. One that begins
     with a dash could pass for an option, and gets its folder before it.
     """
-    names = list_changed_documents(saved.learned)
+    names = list_changed_documents(report.learned)
     if not names:
         return
     files = [f"./{name}" if name.startswith("-") else name for name in names]
     try:
         process = await asyncio.create_subprocess_exec(
-            *words,
+            *hook,
             *files,
             cwd=root,
             env={**os.environ, "LRWR_CHANGED": "\n".join(names)},
@@ -319,7 +324,7 @@ async def _run_hook(
             stdout=sys.stderr.fileno(),
         )
     except OSError as error:
-        output.warn(f"--exec: {words[0]} cannot be run: {error.strerror or error}")
+        output.warn(f"--exec: {hook[0]} cannot be run: {error.strerror or error}")
         return
     try:
         code = await process.wait()
@@ -328,4 +333,4 @@ async def _run_hook(
         await process.wait()
         raise
     if code:
-        output.warn(f"--exec: {words[0]} ended with code {code}.")
+        output.warn(f"--exec: {hook[0]} ended with code {code}.")

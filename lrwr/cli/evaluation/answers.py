@@ -63,9 +63,9 @@ def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]
 
 def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
     """Name the models that answer and judge."""
-    answering = sorted({one.model for one in answers.answering.values()})
+    answering = sorted({model.model for model in answers.answering.values()})
     return {
-        "answers": ", ".join(one or "none, the text speaks" for one in answering),
+        "answers": ", ".join(model or "none, the text speaks" for model in answering),
         "judge": ", ".join(dict.fromkeys(judge.name for judge in answers.judges)),
     }
 
@@ -74,7 +74,7 @@ async def create_answer_measure(
     workspace: Workspace,
     output: Output,
     eval_request: EvalRequest,
-    opened: ArmSet,
+    arm_set: ArmSet,
     spans: SpanMeasure,
     stack: AsyncExitStack,
 ) -> AnswerMeasure:
@@ -84,9 +84,11 @@ async def create_answer_measure(
         SettingsProblem: A model is wanted, and none is turned on.
     """
     answering = (
-        _read_by_arms(workspace, eval_request, opened, spans)
+        _create_reader_methods(workspace, eval_request, arm_set, spans)
         if eval_request.read
-        else await stack.enter_async_context(_as_asked(workspace, eval_request))
+        else await stack.enter_async_context(
+            _open_session_methods(workspace, eval_request)
+        )
     )
     judges = (
         await _judges(workspace, output, eval_request) if eval_request.model else []
@@ -101,7 +103,7 @@ async def create_answer_measure(
 
 
 @asynccontextmanager
-async def _as_asked(
+async def _open_session_methods(
     workspace: Workspace, eval_request: EvalRequest
 ) -> AsyncIterator[dict[str, AnswerMethod]]:
     """Lend out who answers each pipeline's arm as `lrwr ask` would."""
@@ -121,8 +123,8 @@ async def _as_asked(
         yield answering
 
 
-def _read_by_arms(
-    workspace: Workspace, eval_request: EvalRequest, opened: ArmSet, spans: SpanMeasure
+def _create_reader_methods(
+    workspace: Workspace, eval_request: EvalRequest, arm_set: ArmSet, spans: SpanMeasure
 ) -> dict[str, AnswerMethod]:
     chat = require_chat_model(workspace, may_ask=not eval_request.dry_run)
     price = create_price_lookup(workspace.settings)
@@ -132,7 +134,7 @@ def _read_by_arms(
     budget = max(eval_request.budgets)
     return {
         arm.name: build_reader_answer_method(reader, spans, budget)
-        for arm in opened.arms
+        for arm in arm_set.arms
     }
 
 

@@ -54,7 +54,7 @@ async def run_calibration(
     questions = read_question_file(path)
     async with open_workspace(settings, say=output.story) as workspace:
         await require_passages(workspace)
-        calibration_examples = await _ask(workspace, output, questions)
+        calibration_examples = await _collect_examples(workspace, output, questions)
         for remark in calibration_examples.remarks:
             output.warn(remark)
         trials = try_calibrations(
@@ -63,7 +63,7 @@ async def run_calibration(
             SHIPPED_CALIBRATIONS,
             f"lrwr eval: {path.name}",
         )
-        saved = _saved(workspace, trials) if save else None
+        saved = _save_calibrations(workspace, trials) if save else None
     if as_json:
         output.json(
             search_quality.calibration_trials_as_json(
@@ -77,7 +77,7 @@ async def run_calibration(
     search_quality.print_calibration_advice(output, trials, saved)
 
 
-async def _ask(
+async def _collect_examples(
     workspace: Workspace, output: Output, questions: list[EvalQuestion]
 ) -> CalibrationExamples:
     finder = workspace.finder()
@@ -89,7 +89,7 @@ async def _ask(
         return await asker.ask(questions, advance)
 
 
-def _saved(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
+def _save_calibrations(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
     """Keep what was fitted, beside what was kept of other rankings."""
     before, _ = load_calibrations(get_calibration_path(workspace.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]

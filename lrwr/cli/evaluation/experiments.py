@@ -76,9 +76,9 @@ async def _send(
         experiments = build_experiments(report)
         with output.progress("Sending the results", len(experiments)) as advance:
             name = await log.keep(golden, experiments, partial(advance, 1))
-    told = "with" if is_tracing_texts(settings) else "without"
+    text_inclusion = "with" if is_tracing_texts(settings) else "without"
     count_text = format_count(len(golden.examples), "question")
     output.story(
-        f"Sent to LangSmith, {told} your text: {format_count(len(experiments), 'experiment')} on"
+        f"Sent to LangSmith, {text_inclusion} your text: {format_count(len(experiments), 'experiment')} on"
         f" {count_text}, in the dataset “{name}”."
     )

@@ -44,12 +44,12 @@ def parse_token_budgets(text: str) -> tuple[int, ...]:
         SettingsProblem: `text` is no list of whole numbers of 10 to 1,000,000.
     """
     try:
-        found = sorted({int(one) for one in text.split(",")})
+        budgets = sorted({int(number) for number in text.split(",")})
     except ValueError:
-        found = []
-    if not found or found[0] < 10 or found[-1] > 1_000_000:
+        budgets = []
+    if not budgets or budgets[0] < 10 or budgets[-1] > 1_000_000:
         raise SettingsProblem(
             f"--budget-tokens cannot be {text!r}",
             hint="Give whole numbers from 10 to 1000000, as in 500,1000,2000.",
         )
-    return tuple(found)
+    return tuple(budgets)

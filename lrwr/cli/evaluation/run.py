@@ -90,35 +90,39 @@ async def run_evaluation(
             open_workspace(settings, say=output.story)
         )
         workspace.require_library()
-        _ask_leave(workspace, output, eval_request)
-        opened = await stack.enter_async_context(
+        _request_consent(workspace, output, eval_request)
+        arm_set = await stack.enter_async_context(
             open_arms(workspace, _steps(eval_request), eval_request.budgets)
         )
         questions, remarks = await _questions(workspace, output, eval_request)
         runner = await _runner(
-            workspace, output, eval_request, opened, questions, stack
+            workspace, output, eval_request, arm_set, questions, stack
         )
         if eval_request.dry_run:
             _show_estimate(workspace, output, runner, as_json=eval_request.as_json)
             return None
         report = await _run(workspace, output, runner)
-        known = _calibrations(workspace)
-        return EvalResult(report, (*remarks, *opened.remarks, *known))
+        calibration_remarks = _calibrations(workspace)
+        return EvalResult(report, (*remarks, *arm_set.remarks, *calibration_remarks))
 
 
 def _calibrations(workspace: Workspace) -> list[str]:
     """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
     pipeline = workspace.settings.pipeline
-    known = [
-        one
-        for (_, p), one in workspace.retrieval.calibrations().items()
+    calibrations = [
+        calibration
+        for (_, p), calibration in workspace.retrieval.calibrations().items()
         if p is pipeline
     ]
     shipped = set(SHIPPED_CALIBRATIONS.values())
-    return describe_calibrations([one for one in known if one not in shipped])
+    return describe_calibrations(
+        [calibration for calibration in calibrations if calibration not in shipped]
+    )
 
 
-def _ask_leave(workspace: Workspace, output: Output, eval_request: EvalRequest) -> None:
+def _request_consent(
+    workspace: Workspace, output: Output, eval_request: EvalRequest
+) -> None:
     names = (*SEARCH_SERVICES, *(("openai",) if eval_request.model else ()))
     if not eval_request.dry_run:
         names = (*names, "langsmith")
@@ -141,10 +145,10 @@ async def _questions(
 ) -> tuple[list[EvalQuestion], tuple[str, ...]]:
     """Return the questions to ask; they are made first, where that is wanted."""
     file = resolve_question_file(workspace.settings, eval_request.questions)
-    there = file.exists()
-    if eval_request.questions is not None and not there and not eval_request.make:
+    file_exists = file.exists()
+    if eval_request.questions is not None and not file_exists and not eval_request.make:
         raise NotFound(f"{file} is not there", hint="Check the path.")
-    before = read_question_file(file) if there else []
+    before = read_question_file(file) if file_exists else []
     number = eval_request.make or (0 if before else QUESTIONS_TO_MAKE)
     if not number:
         return before, ()
@@ -153,22 +157,22 @@ async def _questions(
             "There are no questions yet, so nobody can say what they would cost",
             hint="Make them first, which costs nothing: lrwr eval --make 150",
         )
-    made = await _made(workspace, output, eval_request, number)
-    questions = _saved(workspace, file, before, made[0])
+    generated = await _make_questions(workspace, output, eval_request, number)
+    questions = _save_questions(workspace, file, before, generated[0])
     output.story(
-        f"Made {len(made[0]):,} questions from your text; they are in {file}."
+        f"Made {len(generated[0]):,} questions from your text; they are in {file}."
         " Read them: lrwr eval review"
     )
-    return questions, made[1]
+    return questions, generated[1]
 
 
-async def _made(
+async def _make_questions(
     workspace: Workspace, output: Output, eval_request: EvalRequest, number: int
 ) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
     with output.progress("Making questions", number) as advance:
         material = await load_eval_material(workspace)
         if eval_request.model and not eval_request.dry_run:
-            made = await generate_questions_with_model(
+            question_set = await generate_questions_with_model(
                 require_chat_model(workspace),
                 material,
                 number,
@@ -176,18 +180,18 @@ async def _made(
                 answered=create_answer_probe(workspace),
             )
         else:
-            made = await asyncio.to_thread(make_questions, material, number)
-    return made.questions, made.remarks
+            question_set = await asyncio.to_thread(make_questions, material, number)
+    return question_set.questions, question_set.remarks
 
 
-def _saved(
+def _save_questions(
     workspace: Workspace,
     file: Path,
     before: Sequence[EvalQuestion],
-    made: Sequence[EvalQuestion],
+    new_questions: Sequence[EvalQuestion],
 ) -> list[EvalQuestion]:
     """Keep what was made beside what was there, which stays as the writer left it."""
-    questions = list(merge_questions(before, made))
+    questions = list(merge_questions(before, new_questions))
     prepare_state_dir(workspace.library)
     write_private_file(file, serialize_questions(questions))
     return questions
@@ -197,21 +201,21 @@ async def _runner(
     workspace: Workspace,
     output: Output,
     eval_request: EvalRequest,
-    opened: ArmSet,
+    arm_set: ArmSet,
     questions: Sequence[EvalQuestion],
     stack: AsyncExitStack,
 ) -> EvalRunner:
-    spans = SpanMeasure(opened.shelf, eval_request.budgets)
-    models = dict(opened.models)
+    spans = SpanMeasure(arm_set.shelf, eval_request.budgets)
+    models = dict(arm_set.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
     if eval_request.answers:
         answers = await create_answer_measure(
-            workspace, output, eval_request, opened, spans, stack
+            workspace, output, eval_request, arm_set, spans, stack
         )
         measures.append(answers)
         models |= name_answer_models(answers)
     means = RunSetup(
-        opened.arms,
+        arm_set.arms,
         measures,
         eval_request.budget,
         CONCURRENT_QUESTIONS if eval_request.model else 1,
@@ -221,7 +225,7 @@ async def _runner(
         questions,
         means,
         budgets=eval_request.budgets,
-        library=opened.library,
+        library=arm_set.library,
         lrwr=__version__,
         models=models,
     )

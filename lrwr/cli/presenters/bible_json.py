@@ -29,11 +29,11 @@ def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
         "characters": [
             profile_as_json(character, bible) for character in bible.characters
         ],
-        "world": [element_as_json(one) for one in bible.world],
+        "world": [element_as_json(entry) for entry in bible.world],
         "events": [narrative_event_as_json(event) for event in bible.events],
-        "told": [disclosure_as_json(one) for one in bible.told],
+        "told": [disclosure_as_json(entry) for entry in bible.told],
         "relations": [relation_as_json(relation) for relation in bible.relations],
-        "timeline": [moment_as_json(one) for one in bible.timeline],
+        "timeline": [moment_as_json(entry) for entry in bible.timeline],
         "scenes": [scene_as_json(scene) for scene in bible.scenes],
         "quotes": [quote_as_json(quote) for quote in bible.quotes],
         "gaps": [gap_as_json(gap) for gap in bible.gaps],
@@ -42,17 +42,17 @@ def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
 
 def character_summary_as_json(character_profile: CharacterProfile) -> JsonObject:
     """Return a character in short."""
-    first = character_profile.first_seen
+    first_place = character_profile.first_seen
     return {
         "name": character_profile.name,
         "aliases": [form.name for form in character_profile.aliases],
         "gender": character_profile.gender,
         "certainty": character_profile.certainty,
-        "first_seen": first
+        "first_seen": first_place
         and {
-            "file": first.document,
-            "line": first.lines.first,
-            "chapter": first.chapter,
+            "file": first_place.document,
+            "line": first_place.lines.first,
+            "chapter": first_place.chapter,
         },
         "mentions": character_profile.mentions,
     }
@@ -60,7 +60,7 @@ def character_summary_as_json(character_profile: CharacterProfile) -> JsonObject
 
 def profile_as_json(character_profile: CharacterProfile, bible: Bible) -> JsonObject:
     """Return all that is known of a character."""
-    told = {
+    model_claims = {
         "personality_traits": _claims(character_profile.personality_traits),
         "stated_values": _claims(character_profile.stated_values),
         "behavioral_patterns": _claims(character_profile.behavioral_patterns),
@@ -75,7 +75,7 @@ def profile_as_json(character_profile: CharacterProfile, bible: Bible) -> JsonOb
         "forms": character_profile.aliases,
         "also_called": _claims(character_profile.also_called),
         "attributes": _claims(character_profile.attributes),
-        **told,
+        **model_claims,
         "relationships": [
             relation_as_json(relationship)
             for relationship in character_profile.relationships
@@ -85,7 +85,7 @@ def profile_as_json(character_profile: CharacterProfile, bible: Bible) -> JsonOb
         ],
         "not_evaluated": []
         if bible.readers
-        else [field for field, found in told.items() if not found],
+        else [field for field, claims in model_claims.items() if not claims],
     }
 
 

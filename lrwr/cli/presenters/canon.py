@@ -44,7 +44,9 @@ class DecisionContext:
         Raises:
             NotFound: There is no such document.
         """
-        return resolve_document(text, known=self.known, root=self.root, here=Path.cwd())
+        return resolve_document(
+            text, document_ids=self.known, root=self.root, working_directory=Path.cwd()
+        )
 
     def has(self, document: DocumentId) -> bool:
         """Say whether the document's file is there; none is looked for elsewhere."""
@@ -52,8 +54,8 @@ class DecisionContext:
             normalize_canon_path(outline): outline for outline in self.order.outlines
         }
         path = self.root / spelled.get(document, document)
-        inside = path.resolve().is_relative_to(self.root)
-        return (inside or document in spelled) and path.exists()
+        is_in_root = path.resolve().is_relative_to(self.root)
+        return (is_in_root or document in spelled) and path.exists()
 
 
 @asynccontextmanager
@@ -87,35 +89,41 @@ async def make_decision(
     Raises:
         NotFound: The folder is no library; one wrong folder must not become one.
     """
-    async with open_decision_context(settings) as desk:
-        _require_library(desk, settings)
-        decision = choose(desk)
-        change = desk.service.decide(decision)
+    async with open_decision_context(settings) as decision_context:
+        _require_library(decision_context, settings)
+        decision = choose(decision_context)
+        change = decision_context.service.decide(decision)
     if not change:
         output.answer("That was decided already; nothing is changed.")
         return
     output.answer(
-        _told(decision, change), StyledText(" Take it back: lrwr canon undo", "faint")
+        _describe_change(decision, change),
+        StyledText(" Take it back: lrwr canon undo", "faint"),
     )
 
 
-def _require_library(desk: DecisionContext, settings: Settings) -> None:
+def _require_library(decision_context: DecisionContext, settings: Settings) -> None:
     settings_file, state = (
-        desk.root / SETTINGS_FILE_NAME,
+        decision_context.root / SETTINGS_FILE_NAME,
         resolve_library(settings).state_dir,
     )
-    if not any(path.exists() for path in (settings_file, desk.service.path, state)):
+    if not any(
+        path.exists() for path in (settings_file, decision_context.service.path, state)
+    ):
         raise NotFound(
-            f"{desk.root} is no library yet",
+            f"{decision_context.root} is no library yet",
             hint="Go to the folder of your book, and run `lrwr ingest FOLDER` there.",
         )
 
 
-def _told(decision: Decision, change: CanonChange) -> str:
+def _describe_change(decision: Decision, change: CanonChange) -> str:
     if isinstance(decision, NamesMerged):
         person = resolve_canon_person(change.after.names, decision.names[0])
         decision = replace(decision, canonical=person)
-    pairs = (f" {one} and {other} are no longer two." for one, other in change.unsplit)
+    pairs = (
+        f" {name} and {other_name} are no longer two."
+        for name, other_name in change.unsplit
+    )
     return format_decision(decision) + "".join(pairs)
 
 
@@ -124,13 +132,19 @@ def show_decisions(canon: Canon, service: CanonService, output: Output) -> None:
     parts: list[tuple[str, list[tuple[str, str]]]] = [
         ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
         ("Story order", [(d, "") for d in canon.order]),
-        ("Points of view", [(str(p), who) for p, who in canon.points_of_view.items()]),
+        (
+            "Points of view",
+            [(str(p), character) for p, character in canon.points_of_view.items()],
+        ),
         ("Names", _names(canon)),
         ("Answers", [(str(q), f"“{text}”") for q, text in canon.answers.items()]),
         ("Left open on purpose", [(str(q), "") for q in canon.unsaid]),
         (
             "Contradictions that are meant",
-            [(str(one), why) for one, why in canon.intentional.items()],
+            [
+                (str(contradiction), reason)
+                for contradiction, reason in canon.intentional.items()
+            ],
         ),
     ]
     if canon == Canon():
@@ -139,19 +153,19 @@ def show_decisions(canon: Canon, service: CanonService, output: Output) -> None:
     for title, rows in parts:
         if rows:
             _show_part(title, rows, output)
-    if last := describe_last_decision(service):
+    if last_decision := describe_last_decision(service):
         output.answer(
-            f"Last decided: {last}",
+            f"Last decided: {last_decision}",
             StyledText(" Take it back: lrwr canon undo", "faint"),
         )
 
 
 def _show_part(title: str, rows: list[tuple[str, str]], output: Output) -> None:
     output.answer(StyledText(title, "strong"))
-    wide = max(len(name) for name, _ in rows)
+    name_width = max(len(name) for name, _ in rows)
     for name, meaning in rows:
-        shown = StyledText(name.ljust(wide) if meaning else name, "place")
-        output.answer(shown, f"  {meaning}" if meaning else "", indent=2)
+        name_text = StyledText(name.ljust(name_width) if meaning else name, "place")
+        output.answer(name_text, f"  {meaning}" if meaning else "", indent=2)
     output.answer()
 
 
@@ -159,19 +173,21 @@ def _names(canon: Canon) -> list[tuple[str, str]]:
     names = canon.names
     rows = [(name, f"also {', '.join(o)}") for name, o in names.merged.items()]
     rows += [(old, f"is called {new}") for old, new in names.renamed.items()]
-    rows += [(one, f"is not {other}") for one, other in names.split]
+    rows += [
+        (split_name, f"is not {other_name}") for split_name, other_name in names.split
+    ]
     rows += [(name, "is nobody") for name in names.ignored]
     return rows + [(name, "is somebody") for name in names.confirmed]
 
 
 def describe_last_decision(service: CanonService) -> str:
     """Return what undo would take back, as a sentence; empty for nothing."""
-    held = [
+    decisions = [
         decision_record
         for decision_record in service.history()
         if not decision_record.undone
     ]
-    return format_decision(held[-1].decision) if held else ""
+    return format_decision(decisions[-1].decision) if decisions else ""
 
 
 def decisions_as_json(canon: Canon, service: CanonService) -> Mapping[str, object]:
@@ -207,13 +223,13 @@ def decisions_as_json(canon: Canon, service: CanonService) -> Mapping[str, objec
         ],
         "intentional": [
             {
-                "about": one.about,
-                "attribute": one.attribute,
-                "one": one.one,
-                "other": one.other,
-                "because": why or None,
+                "about": contradiction.about,
+                "attribute": contradiction.attribute,
+                "one": contradiction.one,
+                "other": contradiction.other,
+                "because": reason or None,
             }
-            for one, why in canon.intentional.items()
+            for contradiction, reason in canon.intentional.items()
         ],
         "last": describe_last_decision(service) or None,
     }

@@ -82,17 +82,24 @@ async def load_check_scope(
         if check_request.as_of is None
         else await service.horizon(check_request.as_of)
     )
-    known = await service.knowledge(horizon)
+    knowledge = await service.knowledge(horizon)
     spelled = {
-        normalize_canon_path(outline): outline for outline in known.order.outlines
+        normalize_canon_path(outline): outline for outline in knowledge.order.outlines
     }
-    root, here = workspace.library.root, Path.cwd()
-    named = (
-        resolve_document(path, known=list(spelled), root=root, here=here)
+    root, current_folder = workspace.library.root, Path.cwd()
+    document_ids = (
+        resolve_document(
+            path,
+            document_ids=list(spelled),
+            root=root,
+            working_directory=current_folder,
+        )
         for path in check_request.paths
     )
-    documents = tuple(spelled.get(one, one) for one in named)
-    return CheckScope(known, horizon, documents or None)
+    documents = tuple(
+        spelled.get(document_id, document_id) for document_id in document_ids
+    )
+    return CheckScope(knowledge, horizon, documents or None)
 
 
 def show_contradictions(
@@ -100,12 +107,14 @@ def show_contradictions(
 ) -> None:
     """Show each with both values, and every passage with its place."""
     for contradiction in contradictions:
-        meant = "  intended" if contradiction.intended else ""
-        why = f": {contradiction.because}" if contradiction.because else ""
+        intended_note = "  intended" if contradiction.intended else ""
+        reason_note = f": {contradiction.because}" if contradiction.because else ""
         output.answer(
             StyledText(contradiction.id, "place"),
             f"  {contradiction.about}, {contradiction.attribute}: {_values(contradiction)}",
-            StyledText(f"{meant}{why if meant else ''}", "faint"),
+            StyledText(
+                f"{intended_note}{reason_note if intended_note else ''}", "faint"
+            ),
         )
         if contradiction.judge:
             reason = (
@@ -120,39 +129,43 @@ def show_contradictions(
 
 
 def _values(contradiction: Contradiction) -> str:
-    found, canon = (
+    found_text, canon_text = (
         sanitize_line(contradiction.found.value),
         sanitize_line(contradiction.canon.value),
     )
     if contradiction.judge:
-        return f"“{found}”, against “{canon}”"
-    return f"{found}, not {canon}"
+        return f"“{found_text}”, against “{canon_text}”"
+    return f"{found_text}, not {canon_text}"
 
 
 def _show_side(side: ContradictionSide, output: Output) -> None:
-    who = "the text" if side.source is StatementSource.TEXT else f"your {side.source}"
+    speaker = (
+        "the text" if side.source is StatementSource.TEXT else f"your {side.source}"
+    )
     if not side.evidence:
         output.answer(
-            StyledText("lrwr.canon.toml", "place"), f"  {who}: {side.value}", indent=6
+            StyledText("lrwr.canon.toml", "place"),
+            f"  {speaker}: {side.value}",
+            indent=6,
         )
-    for one in side.evidence:
-        chapter = "" if one.chapter is None else f"ch{one.chapter}  "
+    for passage in side.evidence:
+        chapter = "" if passage.chapter is None else f"ch{passage.chapter}  "
         output.answer(
-            StyledText(sanitize_line(format_evidence_location(one)), "place"),
-            StyledText(f"  {chapter}{who}: ", "faint"),
-            f"“{shorten_excerpt(one.text)}”",
+            StyledText(sanitize_line(format_evidence_location(passage)), "place"),
+            StyledText(f"  {chapter}{speaker}: ", "faint"),
+            f"“{shorten_excerpt(passage.text)}”",
             indent=6,
         )
 
 
 def print_check_summary(
-    slips: Sequence[Contradiction], intended: int, output: Output, *, every: bool
+    unintended: Sequence[Contradiction], intended: int, output: Output, *, every: bool
 ) -> None:
     """Say what to do about it."""
-    if slips:
+    if unintended:
         output.story(
             "Change the text or the note and run `lrwr ingest`; or, if it is meant so:"
-            f" lrwr check intend {slips[0].id}"
+            f" lrwr check intend {unintended[0].id}"
         )
     else:
         output.story("No contradiction is known.")
@@ -163,10 +176,14 @@ def print_check_summary(
 def print_rules_only_note(settings: Settings, output: Output) -> None:
     """Say what rules did not look at, and who could."""
     output.story(f"Not evaluated: {UNCHECKED_TOPICS}.")
-    how = "`lrwr check --model` has a language model judge some of it"
-    on = settings.model.use != "off"
-    more = "`--dry-run` says the price first" if on else "`[model] use` turns one on"
-    output.story(f"{how}; {more}.")
+    model_option = "`lrwr check --model` has a language model judge some of it"
+    has_model = settings.model.use != "off"
+    next_step = (
+        "`--dry-run` says the price first"
+        if has_model
+        else "`[model] use` turns one on"
+    )
+    output.story(f"{model_option}; {next_step}.")
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
@@ -188,5 +205,5 @@ def _side(side: ContradictionSide) -> dict[str, object]:
     return {
         "value": side.value,
         "source": side.source,
-        "evidence": [evidence_as_json(one) for one in side.evidence],
+        "evidence": [evidence_as_json(passage) for passage in side.evidence],
     }

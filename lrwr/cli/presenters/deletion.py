@@ -36,8 +36,8 @@ def show_deletion_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -
     say: Callable[..., None] = output.story if to_stderr else output.answer
     say(f"What lrwr keeps of {plan.library.root}, in {plan.library.state_dir}:")
     for part in plan.kept.parts:
-        what = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
-        say(f"- {', '.join(what)} ({format_size(part.size)})")
+        labels = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
+        say(f"- {', '.join(labels)} ({format_size(part.size)})")
     if plan.answers:
         say("- your answers about services for this folder")
     if not plan.kept.parts:
@@ -52,37 +52,37 @@ def show_deletion_result(
     plan: DeletionPlan, deletion_result: DeletionResult, output: Output
 ) -> None:
     """Say what is gone, and what is left."""
-    for left in deletion_result.left:
-        output.warn(f"Left: {left.where}: {left.why}.")
-        for name in left.what:
+    for failure in deletion_result.left:
+        output.warn(f"Left: {failure.where}: {failure.why}.")
+        for name in failure.what:
             output.story(StyledText(name, "place"), indent=2)
-        output.story(left.remedy, indent=2)
+        output.story(failure.remedy, indent=2)
     if not deletion_result.left:
-        where = "" if plan.everywhere else " on this machine"
-        output.answer(f"Forgotten{where}: {plan.library.root}")
+        scope_text = "" if plan.everywhere else " on this machine"
+        output.answer(f"Forgotten{scope_text}: {plan.library.root}")
     else:
         output.answer(f"Forgotten, but not all of it: {plan.library.root}")
 
 
 def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
     """Return what would go, for scripts; sizes are in bytes."""
-    weight = plan.weight
+    inventory = plan.weight
     return {
         "library": plan.library.root,
         "state_dir": plan.library.state_dir,
         "everywhere": plan.everywhere,
         "here": [{"what": part.what, "size": part.size} for part in plan.kept.parts],
         "size": plan.kept.size,
-        "documents": weight.documents,
-        "passages": weight.passages,
-        "conversations": weight.conversations,
-        "answers": weight.answers,
-        "replies": weight.replies,
-        "requests": weight.requests,
+        "documents": inventory.documents,
+        "passages": inventory.passages,
+        "conversations": inventory.conversations,
+        "answers": inventory.answers,
+        "replies": inventory.replies,
+        "requests": inventory.requests,
         "elsewhere": list(plan.asked),
         "refused": list(plan.refused),
         "not_lrwrs": list(plan.kept.others),
-        "sent_to": list(weight.recipients),
+        "sent_to": list(inventory.recipients),
     }
 
 
@@ -99,16 +99,20 @@ def deletion_result_as_json(
 
 
 def _counts(plan: DeletionPlan) -> Iterator[str]:
-    weight = plan.weight
+    inventory = plan.weight
     numbers = (
-        (weight.documents, "document", "documents"),
-        (weight.passages, "passage", "passages"),
-        (weight.conversations, "conversation", "conversations"),
-        (weight.answers, "answer", "answers"),
-        (weight.replies, "reply of a model", "replies of a model"),
-        (weight.requests, "request in the list", "requests in the list"),
+        (inventory.documents, "document", "documents"),
+        (inventory.passages, "passage", "passages"),
+        (inventory.conversations, "conversation", "conversations"),
+        (inventory.answers, "answer", "answers"),
+        (inventory.replies, "reply of a model", "replies of a model"),
+        (inventory.requests, "request in the list", "requests in the list"),
     )
-    return (pluralize(number, one, all_) for number, one, all_ in numbers if number)
+    return (
+        pluralize(number, singular, plural)
+        for number, singular, plural in numbers
+        if number
+    )
 
 
 def _remarks(plan: DeletionPlan) -> Iterator[LinePiece]:
@@ -134,5 +138,5 @@ def _stays(recipient: EgressRecipient) -> str:
     """Say what a service was sent that lrwr cannot call back."""
     hosted = HOSTED_SERVICES.get(recipient.service)
     name = hosted.title if hosted else "The server"
-    told = f"{name} at {recipient.host} was sent {format_count(recipient.requests, 'request')}"
-    return told + _BY_HAND.get(recipient.service, _ANY)
+    sentence = f"{name} at {recipient.host} was sent {format_count(recipient.requests, 'request')}"
+    return sentence + _BY_HAND.get(recipient.service, _ANY)

@@ -22,42 +22,48 @@ PLACES = 3
 """How many places of one value are named."""
 
 
-def show_story_diff(compared: ManuscriptDiff, output: Output) -> None:
+def show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
     """Show all that differs, each with its places; or that nothing does."""
-    found, then = compared.difference, _called(compared.before)
-    head = f"{then} -> {_called(compared.after)}"
-    if found.same:
+    difference, before_name = (
+        manuscript_diff.difference,
+        _name_revision(manuscript_diff.before),
+    )
+    head = f"{before_name} -> {_name_revision(manuscript_diff.after)}"
+    if difference.same:
         output.answer(f"{head}: nothing is known otherwise.")
         return
     output.answer(StyledText(head, "strong"))
-    for document in found.documents:
+    for document in difference.documents:
         output.answer(sanitize_line(_document(document)))
-    if not (found.changes or found.appeared or found.vanished):
+    if not (difference.changes or difference.appeared or difference.vanished):
         output.answer("Nothing is known otherwise.")
-    for title, changes in _groups(found.changes):
+    for title, changes in _groups(difference.changes):
         _title(title, output)
         for change in changes:
-            _show_change(change, then, output)
-    for title, slips in (
-        ("Contradictions that appeared", found.appeared),
-        ("Contradictions that vanished", found.vanished),
+            _show_change(change, before_name, output)
+    for title, group in (
+        ("Contradictions that appeared", difference.appeared),
+        ("Contradictions that vanished", difference.vanished),
     ):
-        if slips:
+        if group:
             _title(title, output)
-            contradictions.show_contradictions(slips, output)
+            contradictions.show_contradictions(group, output)
 
 
-def show_skipped_documents(compared: ManuscriptDiff, output: Output) -> None:
+def show_skipped_documents(manuscript_diff: ManuscriptDiff, output: Output) -> None:
     """Say what was compared on neither side."""
-    for one in compared.left_out:
-        output.warn(sanitize_line(f"{one.document} was not compared: {one.reason}"))
+    for skipped in manuscript_diff.left_out:
+        output.warn(
+            sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
+        )
 
 
-def story_diff_as_json(compared: ManuscriptDiff) -> dict[str, object]:
+def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
     """Return all of it for a script; see docs/diff.md."""
-    found = compared.difference
+    difference = manuscript_diff.difference
     groups = {
-        kind: [c for c in found.changes if c.kind is kind] for kind in StoryChangeKind
+        kind: [c for c in difference.changes if c.kind is kind]
+        for kind in StoryChangeKind
     }
     facts = (
         groups[StoryChangeKind.NAME]
@@ -65,39 +71,42 @@ def story_diff_as_json(compared: ManuscriptDiff) -> dict[str, object]:
         + groups[StoryChangeKind.MOMENT]
     )
     return {
-        "before": _point(compared.before),
-        "after": _point(compared.after),
-        "same": found.same,
+        "before": _point(manuscript_diff.before),
+        "after": _point(manuscript_diff.after),
+        "same": difference.same,
         "documents": [
             document_delta_as_json(document, "paragraphs")
-            for document in found.documents
+            for document in difference.documents
         ],
         "gained": [_change(fact) for fact in facts if not fact.shift.before],
         "changed": [_change(fact) for fact in facts if _is_changed(fact)],
         "lost": [_change(fact) for fact in facts if not fact.shift.after],
         "gaps": {
             "opened": [
-                _change(one) for one in groups[StoryChangeKind.GAP] if one.shift.after
+                _change(gap) for gap in groups[StoryChangeKind.GAP] if gap.shift.after
             ],
             "closed": [
-                _change(one) for one in groups[StoryChangeKind.GAP] if one.shift.before
+                _change(gap) for gap in groups[StoryChangeKind.GAP] if gap.shift.before
             ],
         },
         "contradictions": {
             "appeared": [
-                contradictions.contradiction_as_json(one) for one in found.appeared
+                contradictions.contradiction_as_json(contradiction)
+                for contradiction in difference.appeared
             ],
             "vanished": [
-                contradictions.contradiction_as_json(one) for one in found.vanished
+                contradictions.contradiction_as_json(contradiction)
+                for contradiction in difference.vanished
             ],
         },
         "not_compared": [
-            {"file": one.document, "reason": one.reason} for one in compared.left_out
+            {"file": skipped.document, "reason": skipped.reason}
+            for skipped in manuscript_diff.left_out
         ],
     }
 
 
-def _called(point: DiffPoint) -> str:
+def _name_revision(point: DiffPoint) -> str:
     name = sanitize_line(point.name)
     return f"{name} ({point.commit[:7]})" if point.commit else name
 
@@ -126,28 +135,31 @@ def _groups(changes: Sequence[StoryChange]) -> Iterator[tuple[str, list[StoryCha
     """Yield the changes under what a writer calls them, the most telling first."""
     facts = [change for change in changes if change.kind is not StoryChangeKind.GAP]
     gaps = [change for change in changes if change.kind is StoryChangeKind.GAP]
-    for title, some in (
+    for title, group in (
         ("Changed", [fact for fact in facts if _is_changed(fact)]),
         ("Gained", [fact for fact in facts if not fact.shift.before]),
         ("Lost", [fact for fact in facts if not fact.shift.after]),
         ("Gaps opened", [gap for gap in gaps if gap.shift.after]),
         ("Gaps closed", [gap for gap in gaps if gap.shift.before]),
     ):
-        if some:
-            yield title, some
+        if group:
+            yield title, group
 
 
 def _is_changed(story_change: StoryChange) -> bool:
     return bool(story_change.shift.before and story_change.shift.after)
 
 
-def _show_change(story_change: StoryChange, then: str, output: Output) -> None:
+def _show_change(story_change: StoryChange, before_name: str, output: Output) -> None:
     output.answer(sanitize_line(describe_shift(story_change.shift)), indent=2)
-    for places, when in ((story_change.was, f" at {then}"), (story_change.now, "")):
+    for places, state_text in (
+        (story_change.was, f" at {before_name}"),
+        (story_change.now, ""),
+    ):
         if places:
             place = sanitize_line(_places(places))
             output.answer(
-                StyledText(place, "place"), StyledText(when, "faint"), indent=6
+                StyledText(place, "place"), StyledText(state_text, "faint"), indent=6
             )
     if story_change.later:
         output.answer(
@@ -158,14 +170,14 @@ def _show_change(story_change: StoryChange, then: str, output: Output) -> None:
 
 
 def _places(places: Sequence[TextEvidence]) -> str:
-    told = list(dict.fromkeys(map(format_evidence_location, places)))
-    return _some(told, PLACES)
+    locations = list(dict.fromkeys(map(format_evidence_location, places)))
+    return _some(locations, PLACES)
 
 
 def _scenes(scenes: Sequence[AffectedScene]) -> str:
     """Return scenes, those first that still say the old value."""
-    first = sorted(scenes, key=lambda one: not one.says)
-    return _some(list(map(_scene, first)), SCENES)
+    ordered = sorted(scenes, key=lambda affected_scene: not affected_scene.says)
+    return _some(list(map(_scene, ordered)), SCENES)
 
 
 def _scene(affected_scene: AffectedScene) -> str:
@@ -173,9 +185,11 @@ def _scene(affected_scene: AffectedScene) -> str:
     return f"ch{affected_scene.chapter} scene {affected_scene.scene} ({affected_scene.document}:{affected_scene.line}{still})"
 
 
-def _some(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+def _some(names: Sequence[str], limit: int) -> str:
+    left_out = len(names) - limit
+    return ", ".join(names[:limit]) + (
+        f" and {left_out:,} more" if left_out > 0 else ""
+    )
 
 
 def _change(story_change: StoryChange) -> dict[str, object]:

@@ -81,8 +81,8 @@ def deliver_report(
         output.story(remark)
     if file is not None:
         check_report_file(settings, file, force=force)
-        sheets = render_report_sections(report, width=_WIDTH)
-        text = render_report_markdown(sheets, format_run_title(report.run))
+        sections = render_report_sections(report, width=_WIDTH)
+        text = render_report_markdown(sections, format_run_title(report.run))
         write_output_file(file, text.encode(), force=force or None)
     if as_json:
         output.json({**eval_report_as_json(report), "remarks": list(remarks)})
@@ -97,18 +97,18 @@ def deliver_report(
         output.story(f"The report is in {file}.")
 
 
-def show_report_sections(output: Output, sheets: Sequence[ReportSection]) -> None:
+def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> None:
     """Show sheets one below the other."""
     with output.paged():
-        for number, sheet in enumerate(sheets):
+        for number, section in enumerate(sections):
             if number:
                 output.answer()
-            output.answer(StyledText(sheet.heading, "strong"))
-            for sentence in sheet.said:
+            output.answer(StyledText(section.heading, "strong"))
+            for sentence in section.said:
                 output.answer(sentence)
-            if sheet.rows:
-                output.table(sheet.headings, sheet.rows, right=sheet.right)
-            for line in sheet.drawn:
+            if section.rows:
+                output.table(section.headings, section.rows, right=section.right)
+            for line in section.drawn:
                 output.answer(line)
 
 
@@ -129,7 +129,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
     """List the runs that are kept, the newest first."""
     eval_runs = list_eval_runs(_folder(settings))
     if as_json:
-        told = [
+        runs = [
             {
                 "id": run.id,
                 "made": run.made,
@@ -139,7 +139,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
             }
             for run in eval_runs
         ]
-        output.json({"runs": told})
+        output.json({"runs": runs})
         return
     rows = [
         (
@@ -159,7 +159,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
 
 
 def show_run_comparison(
-    settings: Settings, output: Output, one: str, other: str, *, as_json: bool
+    settings: Settings, output: Output, first_id: str, second_id: str, *, as_json: bool
 ) -> None:
     """Compare the arms of two runs that have the same name, on the same questions.
 
@@ -169,16 +169,19 @@ def show_run_comparison(
     """
     folder = _folder(settings)
     eval_runs = compare_eval_runs(
-        load_eval_run(folder, one), load_eval_run(folder, other)
+        load_eval_run(folder, first_id), load_eval_run(folder, second_id)
     )
     if as_json:
-        told = [[arm_comparison_as_json(one) for one in arm] for arm in eval_runs.arms]
+        comparisons = [
+            [arm_comparison_as_json(comparison) for comparison in arm]
+            for arm in eval_runs.arms
+        ]
         output.json(
             {
                 "questions": len(eval_runs.matched.questions),
                 "left_out": list(eval_runs.matched.left_out),
                 "differences": list(eval_runs.matched.differences),
-                "comparisons": [row for rows in told for row in rows],
+                "comparisons": [row for rows in comparisons for row in rows],
             }
         )
         return
@@ -200,7 +203,9 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
         "headline": report.headline,
         "arms": [_arm_as_json(arm) for arm in report.arms],
         "comparisons": [
-            arm_comparison_as_json(one) for pair in report.pairs for one in pair
+            arm_comparison_as_json(comparison)
+            for pair in report.pairs
+            for comparison in pair
         ],
         "ladder": [arm_comparison_as_json(step) for step in report.steps],
         "wrong": [
@@ -258,7 +263,9 @@ def _arm_as_json(arm: ArmReport) -> dict[str, object]:
 def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
     """Return a figure with its bounds, None for one that has no end."""
     ends = {"value": value, "low": low, "high": high}
-    return {n: None if abs(one) == float("inf") else one for n, one in ends.items()}
+    return {
+        n: None if abs(bound) == float("inf") else bound for n, bound in ends.items()
+    }
 
 
 def _folder(settings: Settings) -> Path:

@@ -26,7 +26,7 @@ def ingest_report_as_json(
     return {
         **_work(report),
         "seconds": round(seconds, 3),
-        **_trouble(report),
+        **_problems(report),
         "model": _model(report, settings),
         "characters": report.woven.characters if report.woven else None,
         "library": counts and _library(counts),
@@ -52,7 +52,7 @@ def _work(report: IngestReport) -> dict[str, object]:
     }
 
 
-def _trouble(report: IngestReport) -> dict[str, object]:
+def _problems(report: IngestReport) -> dict[str, object]:
     return {
         "skipped": [
             {"path": skipped.path, "reason": skipped.reason}

@@ -54,11 +54,11 @@ async def run_model_check(
     async with open_workspace(settings, say=output.story) as workspace:
         scope = await load_check_scope(workspace, check_request)
         prompt_for_consent(workspace, output, "openai", as_json=as_json)
-        judge = _required(create_pair_judge(workspace))
+        judge = _require_judge(create_pair_judge(workspace))
         announce_first_use(workspace, output, "openai")
-        ruled = await scope.by_rules()
+        rule_findings = await scope.by_rules()
         session = await judge.judge(await scope.pairs())
-        return _checked(ruled, session, scope.known, judge)
+        return _build_result(rule_findings, session, scope.known, judge)
 
 
 async def load_known_contradictions(
@@ -67,13 +67,15 @@ async def load_known_contradictions(
     """Return what rules find and what a model has found before; asks nothing."""
     async with open_workspace(settings, say=output.story) as workspace:
         scope = await load_check_scope(workspace, CheckRequest())
-        ruled, judge = await scope.by_rules(), None
+        rule_findings, judge = await scope.by_rules(), None
         with suppress(SettingsProblem):  # rules need no model, and this no answer
             judge = create_pair_judge(workspace, may_ask=False)
         if judge is None:
-            return ruled
-        session = PairJudgeResult(judged=await _kept(judge, await scope.pairs()))
-        return _checked(ruled, session, scope.known, judge).found
+            return rule_findings
+        session = PairJudgeResult(
+            judged=await _load_judged_pairs(judge, await scope.pairs())
+        )
+        return _build_result(rule_findings, session, scope.known, judge).found
 
 
 async def estimate_model_check(
@@ -87,12 +89,12 @@ async def estimate_model_check(
     """
     async with open_workspace(settings, say=output.story) as workspace:
         scope = await load_check_scope(workspace, check_request)
-        judge = _required(create_pair_judge(workspace, may_ask=False))
+        judge = _require_judge(create_pair_judge(workspace, may_ask=False))
         return await judge.estimate(await scope.pairs()), judge.name
 
 
 def show_model_check_estimate(
-    told: PairJudgeEstimate,
+    estimate: PairJudgeEstimate,
     model: str,
     settings: Settings,
     output: Output,
@@ -100,32 +102,32 @@ def show_model_check_estimate(
     as_json: bool,
 ) -> None:
     """Show what would be asked, and its price."""
-    price = _price(told.usage, model, settings)
+    price = _price(estimate.usage, model, settings)
     if as_json:
         output.json(
             {
                 "model": model,
-                "pairs": told.pairs,
-                "judged_before": told.kept,
-                "left_for_later": told.beyond,
-                "calls": told.usage.calls,
-                "prompt_tokens": told.usage.prompt_tokens,
-                "completion_tokens": told.usage.completion_tokens,
+                "pairs": estimate.pairs,
+                "judged_before": estimate.kept,
+                "left_for_later": estimate.beyond,
+                "calls": estimate.usage.calls,
+                "prompt_tokens": estimate.usage.prompt_tokens,
+                "completion_tokens": estimate.usage.completion_tokens,
                 "usd": price,
             }
         )
         return
-    count_text = format_count(told.pairs - told.kept - told.beyond, "pair")
-    cost = format_tokens_and_price(told.usage, price, about=True)
-    calls = format_count(told.usage.calls, "question")
+    count_text = format_count(estimate.pairs - estimate.kept - estimate.beyond, "pair")
+    cost = format_tokens_and_price(estimate.usage, price, about=True)
+    calls = format_count(estimate.usage.calls, "question")
     output.answer(f"{model} would be asked {calls} on {count_text}: {cost}.")
-    if told.kept:
+    if estimate.kept:
         output.answer(
-            f"{format_count(told.kept, 'pair')} judged before, which cost nothing."
+            f"{format_count(estimate.kept, 'pair')} judged before, which cost nothing."
         )
-    if told.beyond:
+    if estimate.beyond:
         output.answer(
-            f"{format_count(told.beyond, 'pair')} more are left for the next run."
+            f"{format_count(estimate.beyond, 'pair')} more are left for the next run."
         )
 
 
@@ -133,9 +135,11 @@ def print_model_check(
     checked: ModelCheckResult, settings: Settings, output: Output
 ) -> None:
     """Say what the model was asked and what it cost, and what was not evaluated."""
-    told, session = checked.verdict, checked.session
-    parts = [f"{told.judged:,} judged", f"{len(told.found):,} contradict"]
-    parts += [f"{n:,} dropped because {why}" for why, n in told.dropped.items()]
+    verdict, session = checked.verdict, checked.session
+    parts = [f"{verdict.judged:,} judged", f"{len(verdict.found):,} contradict"]
+    parts += [
+        f"{n:,} dropped because {reason}" for reason, n in verdict.dropped.items()
+    ]
     output.story(f"{checked.model}: {', '.join(parts)}.")
     if session.usage.calls:
         price = _price(session.usage, checked.model, settings)
@@ -144,21 +148,23 @@ def print_model_check(
             f"It was asked {format_count(session.usage.calls, 'question')}: {cost}."
         )
     if session.unjudged:
-        why = session.stopped or _why(session)
-        output.warn(f"Not evaluated: {format_count(session.unjudged, 'pair')}. {why}")
+        reason = session.stopped or _explain_unjudged(session)
+        output.warn(
+            f"Not evaluated: {format_count(session.unjudged, 'pair')}. {reason}"
+        )
     output.story(
         "Not evaluated: what is only said in dialogue, and what shares neither an"
         " attribute nor its words with what you confirmed."
     )
 
 
-def _why(session: PairJudgeResult) -> str:
+def _explain_unjudged(session: PairJudgeResult) -> str:
     if session.unjudged < len(session.judged) and session.usage.repaired:
         return "The model's reply could not be understood."
     return "`lrwr check --model` asks about them the next time."
 
 
-def _required(judge: PairJudge | None) -> PairJudge:
+def _require_judge(judge: PairJudge | None) -> PairJudge:
     if judge is None:
         raise SettingsProblem(
             "No language model is turned on",
@@ -167,19 +173,23 @@ def _required(judge: PairJudge | None) -> PairJudge:
     return judge
 
 
-async def _kept(judge: PairJudge, pairs: Sequence[StatementPair]) -> list[JudgedPair]:
-    kept = await judge.kept(pairs)
-    return [(pair, kept[pair]) for pair in pairs if pair in kept]
+async def _load_judged_pairs(
+    judge: PairJudge, pairs: Sequence[StatementPair]
+) -> list[JudgedPair]:
+    cached = await judge.kept(pairs)
+    return [(pair, cached[pair]) for pair in pairs if pair in cached]
 
 
-def _checked(
-    ruled: tuple[Contradiction, ...],
+def _build_result(
+    rule_findings: tuple[Contradiction, ...],
     session: PairJudgeResult,
-    known: StoryKnowledge,
+    knowledge: StoryKnowledge,
     judge: PairJudge,
 ) -> ModelCheckResult:
-    verified_judgements = verify_judgements(session.judged, known, judge.name, ruled)
-    return ModelCheckResult(ruled, verified_judgements, session, judge.name)
+    verified_judgements = verify_judgements(
+        session.judged, knowledge, judge.name, rule_findings
+    )
+    return ModelCheckResult(rule_findings, verified_judgements, session, judge.name)
 
 
 def _price(usage: Usage, model: str, settings: Settings) -> float | None:

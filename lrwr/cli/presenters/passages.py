@@ -77,8 +77,8 @@ def known_facts_as_json(
 ) -> list[dict[str, object]]:
     """Return what a script may want to know of facts."""
     rows: list[dict[str, object]] = []
-    for known in facts:
-        fact, text = known.fact, texts[known.document]
+    for document_fact in facts:
+        fact, text = document_fact.fact, texts[document_fact.document]
         lines = text.lines.lines_of(fact.spans[0])
         rows.append(
             {
@@ -89,7 +89,7 @@ def known_facts_as_json(
                 "details": [list(pair) for pair in fact.details],
                 "certainty": fact.certainty,
                 "filled_by": fact.keeper,
-                "file": known.document,
+                "file": document_fact.document,
                 "chars": [[span.start, span.end] for span in fact.spans],
                 "lines": [lines.first, lines.last],
             }
@@ -107,17 +107,19 @@ def describe_fact(fact: Fact) -> str:
         case FactAbout.GAP:
             return f"Open: {fact.subject or 'the story'}, {fact.field}: {fact.value}"
         case _:
-            what = fact.detail("attribute") or fact.detail("kind") or fact.field
+            attribute = fact.detail("attribute") or fact.detail("kind") or fact.field
             target = fact.detail("target")
             value = " ".join(word for word in (fact.value, target) if word)
-            return f"{fact.subject}, {what.replace('_', ' ')}: {value}"
+            return f"{fact.subject}, {attribute.replace('_', ' ')}: {value}"
 
 
 def print_confidence(output: Output, result: SearchResult) -> None:
     """Say how far what was found can be trusted; nothing where nothing was."""
     if result.passages:
-        sure = describe_confidence(result.confidence, low=result.low_confidence)
-        output.answer(StyledText(f"Confidence: {sure}.", "faint"))
+        confidence_text = describe_confidence(
+            result.confidence, low=result.low_confidence
+        )
+        output.answer(StyledText(f"Confidence: {confidence_text}.", "faint"))
 
 
 def describe_confidence(confidence: float | None, *, low: bool | None) -> str:

@@ -60,10 +60,10 @@ def show_services(services: Sequence[ServiceStatus], output: Output) -> None:
         for service in services
     ]
     output.table(["Service", "Now", "Set in", "Key", "Sent to"], rows)
-    for one in services:
-        hosted = HOSTED_SERVICES.get(one.name)
-        if hosted is not None and one.leave is not ConsentState.OFF:
-            output.answer(_in_words(hosted, one))
+    for status in services:
+        hosted = HOSTED_SERVICES.get(status.name)
+        if hosted is not None and status.leave is not ConsentState.OFF:
+            output.answer(_in_words(hosted, status))
 
 
 def show_sent_report(
@@ -79,11 +79,11 @@ def show_sent_report(
         output.table(headings, rows, right={"Requests", "Sent", "Came back", "Price"})
         output.answer()
         headings = ["When", "To", "For", "Model", "Sent", "Came back", "Price", "Came"]
-        newest = [_entry(one) for one in report.newest]
+        newest = [_entry(entry) for entry in report.newest]
         output.table(headings, newest, right={"Sent", "Came back", "Price"})
     if report.began is not None:
-        told = f"The list begins on {format_local_time(report.began)}."
-        output.answer(StyledText(f"{told} What left before is not in it.", "faint"))
+        period = f"The list begins on {format_local_time(report.began)}."
+        output.answer(StyledText(f"{period} What left before is not in it.", "faint"))
 
 
 def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object]]:
@@ -133,13 +133,13 @@ def _total(egress_total: EgressTotal) -> list[LinePiece]:
 
 
 def _entry(outbound_request: OutboundRequest) -> list[LinePiece]:
-    left = outbound_request.outcome is not RequestOutcome.UNREACHED
+    was_sent = outbound_request.outcome is not RequestOutcome.UNREACHED
     return [
         StyledText(format_local_time(outbound_request.when), "faint"),
         outbound_request.host,
         str(outbound_request.purpose),
         outbound_request.model,
-        _size(outbound_request.sent_bytes) if left else "",
+        _size(outbound_request.sent_bytes) if was_sent else "",
         _size(outbound_request.received_bytes),
         format_dollars(outbound_request.price)
         if outbound_request.price is not None

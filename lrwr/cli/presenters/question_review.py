@@ -54,9 +54,9 @@ async def load_manuscript_texts(settings: Settings, output: Output) -> Manuscrip
         return await load_existing_texts(passages, [outline.id for outline in outlines])
 
 
-def resolve_question_file(settings: Settings, named: Path | None) -> Path:
+def resolve_question_file(settings: Settings, given_file: Path | None) -> Path:
     """Return the file of questions: the one that is named, else the library's own."""
-    return named or locate_questions_file(resolve_library(settings))
+    return given_file or locate_questions_file(resolve_library(settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,13 @@ class QuestionReview:
             if every or not eval_question.dropped
         ]
         if as_json:
-            self.output.json([self._told(question) for question in questions])
+            self.output.json(
+                [self._question_as_json(question) for question in questions]
+            )
             return
         with self.output.paged():
-            for one in questions:
-                self._show(one)
+            for displayed in questions:
+                self._show(displayed)
         self.sum_up()
 
     def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
@@ -110,10 +112,10 @@ class QuestionReview:
             raise NotFound(
                 f"Nothing was changed in {self.file}", hint="There is nothing to undo."
             )
-        was, now = _text_of(before), _text_of(self.file)
-        parse_questions(was, str(before))
-        self._keep(before, now)
-        self._keep(self.file, was)
+        previous, current = _text_of(before), _text_of(self.file)
+        parse_questions(previous, str(before))
+        self._keep(before, current)
+        self._keep(self.file, previous)
         self.output.story("The last change is taken back; --undo makes it again.")
 
     def ask(self, *, every: bool) -> None:
@@ -122,38 +124,42 @@ class QuestionReview:
         todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
             self.output.story("All questions are reviewed; --all shows them again.")
-        at = 0
-        while at < len(todo):
-            one = next(q for q in self._read() if q.id == todo[at].id)
-            self.output.answer(StyledText(f"{at + 1} of {len(todo)}", "faint"))
-            self._show(one)
-            typed = _typed(PROMPT)
-            if typed is None or typed in ("q", "quit"):
+        index = 0
+        while index < len(todo):
+            question = next(q for q in self._read() if q.id == todo[index].id)
+            self.output.answer(StyledText(f"{index + 1} of {len(todo)}", "faint"))
+            self._show(question)
+            typed_command = _read_command(PROMPT)
+            if typed_command is None or typed_command in ("q", "quit"):
                 return
-            at = max(0, at + self._do(typed, one))
+            index = max(0, index + self._apply_command(typed_command, question))
 
     def sum_up(self, *, as_json: bool = False) -> None:
         """Say how far the review has come."""
-        now = count_review_progress(self._read())
+        progress = count_review_progress(self._read())
         if as_json:
-            told = {"kept": now.kept, "dropped": now.dropped, "waiting": now.waiting}
-            self.output.json({"file": str(self.file), **told})
+            counts = {
+                "kept": progress.kept,
+                "dropped": progress.dropped,
+                "waiting": progress.waiting,
+            }
+            self.output.json({"file": str(self.file), **counts})
             return
         self.output.story(
-            f"{now.kept} kept, {now.dropped} dropped, {now.waiting} not reviewed yet."
+            f"{progress.kept} kept, {progress.dropped} dropped, {progress.waiting} not reviewed yet."
         )
 
-    def _do(self, typed: str, eval_question: EvalQuestion) -> int:
+    def _apply_command(self, typed_command: str, eval_question: EvalQuestion) -> int:
         """Do what was typed to a question; return how many questions to go on."""
         try:
-            match typed[:1]:
+            match typed_command[:1]:
                 case "k":
                     self.change([(eval_question.id, keep_question)])
                 case "d":
                     self.change([(eval_question.id, drop_question)])
                 case "e":
-                    text = _typed("question (empty: as it is) > ") or ""
-                    answer = _typed("answer (empty: as it is) > ") or ""
+                    text = _read_command("question (empty: as it is) > ") or ""
+                    answer = _read_command("answer (empty: as it is) > ") or ""
                     self.change(
                         [
                             (
@@ -201,16 +207,16 @@ class QuestionReview:
     def _place(self, gold: GoldQuote) -> str:
         """Return file and lines of a quote, or why there are none."""
         path = gold.file.removeprefix("./")
-        fits = [d for d in self.book if d == path or d.endswith(f"/{path}")]
-        if len(fits) != 1:
+        matches = [d for d in self.book if d == path or d.endswith(f"/{path}")]
+        if len(matches) != 1:
             return f"{gold.file} (not in the library)"
-        kept_text = self.book[fits[0]]
-        places = find_quote_places(gold.quote, fits[0], kept_text.text)
+        kept_text = self.book[matches[0]]
+        places = find_quote_places(gold.quote, matches[0], kept_text.text)
         if not places:
             return f"{gold.file} (these words are no longer there)"
-        return format_place(fits[0], kept_text.lines.lines_of(places[0].span))
+        return format_place(matches[0], kept_text.lines.lines_of(places[0].span))
 
-    def _told(self, eval_question: EvalQuestion) -> dict[str, object]:
+    def _question_as_json(self, eval_question: EvalQuestion) -> dict[str, object]:
         return {
             "id": eval_question.id,
             "question": eval_question.text,
@@ -219,11 +225,11 @@ class QuestionReview:
             "as_of": eval_question.as_of,
             "made": eval_question.made,
             "dropped": eval_question.dropped,
-            "gold": [self._gold_told(gold) for gold in eval_question.gold],
-            "spoilers": [self._gold_told(gold) for gold in eval_question.spoilers],
+            "gold": [self._gold_as_json(gold) for gold in eval_question.gold],
+            "spoilers": [self._gold_as_json(gold) for gold in eval_question.spoilers],
         }
 
-    def _gold_told(self, gold: GoldQuote) -> dict[str, str]:
+    def _gold_as_json(self, gold: GoldQuote) -> dict[str, str]:
         return {"file": gold.file, "quote": gold.quote, "place": self._place(gold)}
 
     def _read(self) -> list[EvalQuestion]:
@@ -264,7 +270,7 @@ def _text_of(file: Path) -> str:
         ) from error
 
 
-def _typed(prompt: str) -> str | None:
+def _read_command(prompt: str) -> str | None:
     """Return what the writer types, None at the end."""
     try:
         return input(prompt).strip()

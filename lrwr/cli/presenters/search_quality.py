@@ -20,17 +20,17 @@ _RANKINGS = {
 
 def describe_ranking(ranking: str) -> str:
     """Return how passages were ranked, in words, and the name of it."""
-    known = _RANKINGS.get(ranking.partition("/")[0])
-    return f"{known} ({ranking})" if known else ranking
+    description = _RANKINGS.get(ranking.partition("/")[0])
+    return f"{description} ({ranking})" if description else ranking
 
 
-def describe_calibrations(known: Sequence[Calibration]) -> list[str]:
+def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
     """Say what was fitted on the writer's questions, a sentence for each ranking."""
     return [
         f"How sure a search is, {describe_ranking(calibration.ranking)}: fitted on your"
         f" questions; {calibration.questions} of them, AUROC {_two(calibration.auroc)}; weak below"
         f" {_two(calibration.threshold)}."
-        for calibration in known
+        for calibration in calibrations
     ]
 
 
@@ -117,8 +117,8 @@ def _rows(sides: Sequence[CalibrationFigures]) -> list[_Row]:
         ("missed, called weak", lambda side: _share(side.doubted.missed)),
         ("unanswerable, called weak", lambda side: _share(side.doubted.unanswerable)),
     ]
-    for n, shown in enumerate(sides[0].coverage):
-        name = f"wrong, surest {shown.coverage:.0%} shown"
+    for n, coverage in enumerate(sides[0].coverage):
+        name = f"wrong, surest {coverage.coverage:.0%} shown"
         rows.append((name, _wrong(n)))
     return rows
 

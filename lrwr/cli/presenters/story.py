@@ -141,53 +141,56 @@ def join_name(words: Sequence[str] | None) -> str:
 
 
 def print_nothing_known(
-    output: Output, what: str, as_of: str | None, remedy: str
+    output: Output, statement: str, as_of: str | None, remedy: str
 ) -> None:
     """Say that there is nothing to show, and what to try; see `explain_model_setup`."""
-    output.story(describe_nothing_known(what, as_of, remedy))
+    output.story(describe_nothing_known(statement, as_of, remedy))
 
 
-def print_not_evaluated(output: Output, bible: Bible, what: str) -> None:
+def print_not_evaluated(output: Output, bible: Bible, topic: str) -> None:
     """Say of what only a language model can tell that none has."""
-    if not_evaluated_text := describe_not_evaluated(bible, what):
+    if not_evaluated_text := describe_not_evaluated(bible, topic):
         output.story(not_evaluated_text)
         output.story(TURN_ON_MODEL)
 
 
 def show_timeline(moments: Sequence[TimelineMoment], output: Output) -> None:
     """Show what happens, chapter by chapter."""
-    for chapter, told in groupby(
-        moments, lambda one: format_chapter_name(one.evidence)
+    for chapter, chapter_moments in groupby(
+        moments, lambda moment: format_chapter_name(moment.evidence)
     ):
         output.answer(StyledText(chapter, "strong"))
-        for one in told:
-            show_lines(render_moment(one), output)
+        for moment in chapter_moments:
+            show_lines(render_moment(moment), output)
         output.answer()
 
 
 def show_quotes(quotes: Sequence[AttributedQuote], output: Output) -> None:
     """Show what is said, whole."""
     for quote in quotes:
-        known = quote.evidence.certainty is not Certainty.NOT_EVALUATED
-        sure = f" ({quote.evidence.certainty})" if known else ""
-        to = f" to {quote.addressee}" if quote.addressee else ""
+        is_evaluated = quote.evidence.certainty is not Certainty.NOT_EVALUATED
+        certainty_note = f" ({quote.evidence.certainty})" if is_evaluated else ""
+        addressee_note = f" to {quote.addressee}" if quote.addressee else ""
         output.answer(
             StyledText(
                 sanitize_line(format_evidence_location(quote.evidence)), "place"
             ),
-            StyledText(f"  {quote.speaker or 'somebody'}{to}{sure}", "faint"),
+            StyledText(
+                f"  {quote.speaker or 'somebody'}{addressee_note}{certainty_note}",
+                "faint",
+            ),
         )
         output.answer(f"“{quote.evidence.text}”", indent=4)
 
 
 def show_recap(scenes: Sequence[SceneSummary], output: Output) -> None:
     """Show every scene in short, chapter by chapter."""
-    for (number, title), told in groupby(
-        scenes, lambda one: (one.chapter, one.chapter_title)
+    for (number, title), chapter_scenes in groupby(
+        scenes, lambda summary: (summary.chapter, summary.chapter_title)
     ):
         name = f"Chapter {number}" if number else "Before chapter 1"
         output.answer(StyledText(f"{name}{f' “{title}”' if title else ''}", "strong"))
-        for scene in told:
+        for scene in chapter_scenes:
             _show_scene(scene, output)
         output.answer()
 
@@ -195,12 +198,12 @@ def show_recap(scenes: Sequence[SceneSummary], output: Output) -> None:
 def _show_scene(scene: SceneSummary, output: Output) -> None:
     first, last = scene.lines.first, scene.lines.last
     views = [_view(claim) for claim in scene.points_of_view]
-    told = [f"scene {scene.scene}"]
-    told += [f"seen by {', '.join(views)}"] if views else []
-    told += [f"with {', '.join(scene.present)}"] if scene.present else []
+    phrases = [f"scene {scene.scene}"]
+    phrases += [f"seen by {', '.join(views)}"] if views else []
+    phrases += [f"with {', '.join(scene.present)}"] if scene.present else []
     output.answer(
         StyledText(f"{sanitize_line(scene.document)}:{first}-{last}", "place"),
-        StyledText(f"  {'; '.join(told)}", "faint"),
+        StyledText(f"  {'; '.join(phrases)}", "faint"),
         indent=2,
     )
     for claim in scene.recap:
@@ -228,23 +231,23 @@ def find_world_element(name: str, bible: Bible) -> WorldElement:
     Raises:
         NotFound: Nothing is called so, or several things are; the hint offers some.
     """
-    key, known = (
+    key, elements = (
         normalize_character_name(name),
-        {normalize_character_name(one.name): one for one in bible.world},
+        {normalize_character_name(element.name): element for element in bible.world},
     )
-    fits = [known[key]] if key in known else []
+    matches = [elements[key]] if key in elements else []
     words = set(key.split())
-    fits = fits or [
-        one for k, one in known.items() if words and words <= set(k.split())
+    matches = matches or [
+        element for k, element in elements.items() if words and words <= set(k.split())
     ]
-    if len(fits) == 1:
-        return fits[0]
-    near = [fit.name for fit in fits[:4]] or get_close_matches(
-        name, [one.name for one in bible.world], n=2, cutoff=0.5
+    if len(matches) == 1:
+        return matches[0]
+    suggestions = [match.name for match in matches[:4]] or get_close_matches(
+        name, [element.name for element in bible.world], n=2, cutoff=0.5
     )
     raise NotFound(
-        f"{name} may be several things" if fits else f"Nothing is called {name}",
-        hint=f"Did you mean {' or '.join(near)}?"
-        if near
+        f"{name} may be several things" if matches else f"Nothing is called {name}",
+        hint=f"Did you mean {' or '.join(suggestions)}?"
+        if suggestions
         else "`lrwr world` lists everything.",
     )

@@ -72,25 +72,25 @@ def show_thread(
 
 def show_turn(turn: Turn, places: Sequence[AnchoredCitation], output: Output) -> None:
     """Show one turn: what was asked and said, and what it rests on."""
-    said = turn.output
+    answer = turn.output
     output.answer(
         StyledText(turn.question, "strong"),
         StyledText(f"  {turn.number}, {format_local_time(turn.asked_at)}", "faint"),
     )
     if changed := describe_changed_citations(places):
         output.answer(changed, indent=4)
-    speaker = describe_speaker(said.narrative_state_delta)
+    speaker = describe_speaker(answer.narrative_state_delta)
     lead = "" if speaker == ANALYST else f"{speaker}: "
-    output.answer(StyledText(lead, "strong"), said.response_text)
+    output.answer(StyledText(lead, "strong"), answer.response_text)
     for place in places:
-        now = describe_citation_freshness(place)
+        citation_line = describe_citation_freshness(place)
         output.answer(
-            f"[{place.citation.number}] {now.before}",
-            StyledText(now.place, "place"),
-            f"{now.after}“{get_displayed_words(place)}”",
+            f"[{place.citation.number}] {citation_line.before}",
+            StyledText(citation_line.place, "place"),
+            f"{citation_line.after}“{get_displayed_words(place)}”",
             indent=4,
         )
-    show_web_citations(said, output, indent=4)
+    show_web_citations(answer, output, indent=4)
     for note in describe_answer_notes(turn):
         output.answer(StyledText(note, "faint"), indent=4)
 
@@ -114,10 +114,10 @@ def show_web_citations(
 
 
 def show_thread_matches(
-    found: Sequence[tuple[Thread, Turn]], words: list[str], output: Output
+    matches: Sequence[tuple[Thread, Turn]], words: list[str], output: Output
 ) -> None:
     """Show turns that hold the words, each with the way to its conversation."""
-    for thread, turn in found:
+    for thread, turn in matches:
         output.answer(
             StyledText(format_thread_title(thread), "strong"),
             StyledText(f"  {thread.id}", "place"),
@@ -153,29 +153,29 @@ def turn_as_json(
 
     With `places`, each citation says what became of its words.
     """
-    said = turn.output
-    state = said.narrative_state_delta
+    answer = turn.output
+    state = answer.narrative_state_delta
     return {
         "id": turn.id,
         "number": turn.number,
         "asked": turn.asked_at,
         "question": turn.question,
-        "answer": said.response_text,
+        "answer": answer.response_text,
         "state": turn.state,
-        "intent": said.intent,
+        "intent": answer.intent,
         "character": state.character or None,
         "mode": state.mode,
         "as_of": state.as_of or None,
-        "characters": list(said.resolved_characters),
-        "citations": list(_citations(said, places)),
-        "gaps": list(said.gap_flags),
-        "unsupported": [[span.start, span.end] for span in said.unsupported],
-        "low_confidence": said.low_confidence,
-        "web": said.tavily_used,
-        "web_query": said.web_query or None,
-        "web_citations": list(said.web),
-        "remarks": list(said.remarks),
-        "model": said.model or None,
+        "characters": list(answer.resolved_characters),
+        "citations": list(_citations(answer, places)),
+        "gaps": list(answer.gap_flags),
+        "unsupported": [[span.start, span.end] for span in answer.unsupported],
+        "low_confidence": answer.low_confidence,
+        "web": answer.tavily_used,
+        "web_query": answer.web_query or None,
+        "web_citations": list(answer.web),
+        "remarks": list(answer.remarks),
+        "model": answer.model or None,
         "usage": turn.usage,
         "price": turn.price,
     }

@@ -113,12 +113,12 @@ def pull_result_as_json(library_pull_result: LibraryPullResult) -> dict[str, obj
     }
 
 
-def _files(filed: FileTransferResult) -> dict[str, object]:
+def _files(file_result: FileTransferResult) -> dict[str, object]:
     return {
-        "moved": filed.moved,
-        "there": filed.there,
-        "left_out": [*filed.changed, *filed.refused],
-        "written": list(filed.written),
+        "moved": file_result.moved,
+        "there": file_result.there,
+        "left_out": [*file_result.changed, *file_result.refused],
+        "written": list(file_result.written),
     }
 
 
@@ -128,6 +128,6 @@ def _some(*parts: tuple[int, str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown
+    hidden_count = len(names) - _SHOWN
+    listed = ", ".join(names[:_SHOWN])
+    return f"{listed} and {hidden_count} more" if hidden_count > 0 else listed

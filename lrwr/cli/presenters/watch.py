@@ -18,7 +18,7 @@ def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
         case WatchStart(documents):
             return {"event": "watching", "documents": documents}
         case SaveReport():
-            return {"event": "saved", **_saved(event)}
+            return {"event": "saved", **_save_report_as_json(event)}
         case ManuscriptAway(what):
             return {"event": "away", "what": what}
         case ManuscriptReturn():
@@ -29,36 +29,37 @@ def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
             return {"event": "trouble", "message": message, "hint": hint}
 
 
-def _saved(saved: SaveReport) -> dict[str, object]:
-    known, usage = saved.learned, saved.usage
+def _save_report_as_json(report: SaveReport) -> dict[str, object]:
+    changes, usage = report.learned, report.usage
     return {
-        "cause": saved.cause,
-        "seconds": round(saved.seconds, 3),
-        "changed": known.changed,
+        "cause": report.cause,
+        "seconds": round(report.seconds, 3),
+        "changed": changes.changed,
         "documents": [
-            document_delta_as_json(document, "passages") for document in known.documents
+            document_delta_as_json(document, "passages")
+            for document in changes.documents
         ],
-        "names": {"new": known.names_new, "gone": known.names_gone},
+        "names": {"new": changes.names_new, "gone": changes.names_gone},
         "facts": {
-            "new": known.facts_new,
-            "changed": known.facts_changed,
-            "gone": known.facts_gone,
+            "new": changes.facts_new,
+            "changed": changes.facts_changed,
+            "gone": changes.facts_gone,
         },
-        "gaps": {"opened": known.gaps_opened, "closed": known.gaps_closed},
+        "gaps": {"opened": changes.gaps_opened, "closed": changes.gaps_closed},
         "model": {
-            "name": saved.model,
+            "name": report.model,
             "calls": usage.calls,
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
         }
-        if saved.model
+        if report.model
         else None,
-        "unread_by_model": saved.unread,
-        "problems": saved.problems,
-        "remarks": saved.remarks,
+        "unread_by_model": report.unread,
+        "problems": report.problems,
+        "remarks": report.remarks,
         "answers": {
-            "changed": saved.unsettled.answers,
-            "threads": saved.unsettled.threads,
+            "changed": report.unsettled.answers,
+            "threads": report.unsettled.threads,
         },
     }
 

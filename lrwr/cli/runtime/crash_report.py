@@ -21,20 +21,20 @@ def print_failure(error: Exception) -> ExitCode:
 
 def report_crash(error: Exception) -> InternalError:
     """Return what the writer is told of an error that nobody foresaw."""
-    told = f"An internal problem stopped lrwr: {_name(_first(error))}"
-    path = _written(error)
+    message = f"An internal problem stopped lrwr: {_name(_first_leaf(error))}"
+    path = _write_report(error)
     if path is None:
         return InternalError(
-            told, hint="Try again, and please tell lrwr's makers if it stays."
+            message, hint="Try again, and please tell lrwr's makers if it stays."
         )
     return InternalError(
-        told,
+        message,
         hint=f"Please send {path} to lrwr's makers; no text and no key of yours is in"
         " it.",
     )
 
 
-def _written(error: Exception) -> str | None:
+def _write_report(error: Exception) -> str | None:
     try:
         handle, path = tempfile.mkstemp(prefix="lrwr-report-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
@@ -58,19 +58,19 @@ def _report(error: Exception) -> Iterator[str]:
 def _all_of(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, those in its group, and those that it came of, each once."""
     waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     while waiting:
-        one = waiting.pop(0)
-        if one is None or id(one) in seen:
+        current = waiting.pop(0)
+        if current is None or id(current) in seen_ids:
             continue
-        seen.add(id(one))
-        yield one
-        if isinstance(one, BaseExceptionGroup):
-            waiting += one.exceptions
-        waiting += [one.__cause__, one.__context__]
+        seen_ids.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            waiting += current.exceptions
+        waiting += [current.__cause__, current.__context__]
 
 
-def _first(error: BaseException) -> BaseException:
+def _first_leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -78,5 +78,5 @@ def _first(error: BaseException) -> BaseException:
 
 def _name(error: BaseException) -> str:
     kind = type(error)
-    known = kind.__module__ in {"builtins", "__main__"}
-    return kind.__qualname__ if known else f"{kind.__module__}.{kind.__qualname__}"
+    is_builtin = kind.__module__ in {"builtins", "__main__"}
+    return kind.__qualname__ if is_builtin else f"{kind.__module__}.{kind.__qualname__}"

@@ -57,20 +57,20 @@ AskThreadNameOption = Annotated[
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
-def parse_choice(choices: type[ChoiceT], given: str, flag: str) -> ChoiceT:
-    """Return the member that `given` names, whatever its case.
+def parse_choice(choices: type[ChoiceT], text: str, flag: str) -> ChoiceT:
+    """Return the member that `text` names, whatever its case.
 
     Raises:
         SettingsProblem: It names none; the hint offers the nearest.
     """
     names = [member.value for member in choices]
-    word = given.strip().lower()
-    if word in names:
-        return choices(word)
-    near = get_close_matches(word, names, n=1)
-    offer = f"Did you mean {near[0]}? " if near else ""
+    value = text.strip().lower()
+    if value in names:
+        return choices(value)
+    nearest = get_close_matches(value, names, n=1)
+    offer = f"Did you mean {nearest[0]}? " if nearest else ""
     raise SettingsProblem(
-        f"{flag} cannot be {given!r}", hint=f"{offer}Choose from: {', '.join(names)}."
+        f"{flag} cannot be {text!r}", hint=f"{offer}Choose from: {', '.join(names)}."
     )
 
 

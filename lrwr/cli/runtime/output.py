@@ -138,8 +138,8 @@ class Output:
         self._has_progress_bar = True
         try:
             bar = self._err.renderer.show_progress(sanitize_text(label), total)
-            with bar as shown:
-                yield shown.advance
+            with bar as progress_bar:
+                yield progress_bar.advance
         finally:
             self._has_progress_bar = False
 

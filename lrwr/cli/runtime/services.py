@@ -51,14 +51,20 @@ async def require_passages(workspace: Workspace) -> None:
     Raises:
         NotFound: Nothing has been ingested here, or by another pipeline alone.
     """
-    wanted = workspace.settings.pipeline
-    counts = {one: await workspace.passages.counts(one) for one in Pipeline}
-    others = [one for one in Pipeline if one is not wanted and counts[one].documents]
-    if counts[wanted].documents or not others:
+    pipeline = workspace.settings.pipeline
+    counts = {
+        candidate: await workspace.passages.counts(candidate) for candidate in Pipeline
+    }
+    others = [
+        candidate
+        for candidate in Pipeline
+        if candidate is not pipeline and counts[candidate].documents
+    ]
+    if counts[pipeline].documents or not others:
         return
     raise NotFound(
-        f"Pipeline {wanted} has read nothing here, only pipeline {others[0]} has",
-        hint=f"Run `lrwr ingest --pipeline {wanted}`; what is known already is kept.",
+        f"Pipeline {pipeline} has read nothing here, only pipeline {others[0]} has",
+        hint=f"Run `lrwr ingest --pipeline {pipeline}`; what is known already is kept.",
     )
 
 

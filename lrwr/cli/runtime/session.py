@@ -27,8 +27,8 @@ def start_session(
         SettingsProblem: A file, variable or flag cannot be understood.
     """
     before = context.find_object(dict) or {}
-    given = {**before, **(flags or {})}
-    settings = load_settings(start or Path.cwd(), os.environ, given)
+    overrides = {**before, **(flags or {})}
+    settings = load_settings(start or Path.cwd(), os.environ, overrides)
     output = Output(
         color=settings.output.color,
         progress=settings.output.progress,

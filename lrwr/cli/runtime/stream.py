@@ -43,15 +43,17 @@ def to_jsonable(value: object) -> object:
         case Set():
             return sorted((to_jsonable(part) for part in value), key=str)
         case _ if is_dataclass(value):
-            named = {found.name: getattr(value, found.name) for found in fields(value)}
-            return to_jsonable(named)
+            values_by_field = {
+                field.name: getattr(value, field.name) for field in fields(value)
+            }
+            return to_jsonable(values_by_field)
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def escape_json(text: str) -> str:
     """Return JSON with what could steer a terminal or end a line written as `\\uXXXX`; same value."""
-    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 ColorMode: TypeAlias = Literal["auto", "always", "never"]
@@ -72,8 +74,10 @@ class Stream:
         self._env = env
         self._gathered: list[str] | None = None
         self.terminal = is_terminal(file)
-        wanted = self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
-        self.colored = color == "always" or (color == "auto" and wanted)
+        supports_color = (
+            self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
+        )
+        self.colored = color == "always" or (color == "auto" and supports_color)
         self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
 
     def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
@@ -149,9 +153,9 @@ class Stream:
     def _let_go(self) -> None:
         # Python flushes once more on its way out; what is left goes nowhere.
         with suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self._file.fileno())
-            os.close(nowhere)
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(devnull, self._file.fileno())
+            os.close(devnull)
 
 
 def join_pieces(pieces: Sequence[LinePiece]) -> str:
@@ -182,6 +186,6 @@ def _width(file: TextIO, env: Mapping[str, str]) -> int:
     if columns.isdecimal() and int(columns) > 0:
         return max(_NARROWEST, int(columns))
     with suppress(OSError, ValueError):
-        found = os.get_terminal_size(file.fileno()).columns
-        return max(_NARROWEST, found or _FALLBACK_WIDTH)
+        terminal_columns = os.get_terminal_size(file.fileno()).columns
+        return max(_NARROWEST, terminal_columns or _FALLBACK_WIDTH)
     return _FALLBACK_WIDTH

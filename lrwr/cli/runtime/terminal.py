@@ -113,8 +113,10 @@ class TerminalRenderer:
     def _paragraph(self, pieces: Sequence[StyledText], indent: int) -> Text:
         lines = list(_line(pieces).split("\n", allow_blank=True))
         if self._terminal:
-            room = max(_NARROWEST, self._width - indent)
-            lines = list(chain(*(line.wrap(self._console, room) for line in lines)))
+            text_width = max(_NARROWEST, self._width - indent)
+            lines = list(
+                chain(*(line.wrap(self._console, text_width) for line in lines))
+            )
             for line in lines:
                 line.rstrip()
         margin = Text(" " * indent)

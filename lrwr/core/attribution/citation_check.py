@@ -78,7 +78,7 @@ def check_citations(
     notes: Mapping[int, str] = _NO_NOTES,
     decided: Sequence[str] = (),
     web: Sequence[WebCitation] = (),
-    own: Collection[str] = (),
+    story_names: Collection[str] = (),
 ) -> tuple[str, tuple[Citation, ...], tuple[Span, ...]]:
     """Return the answer, what it cites, and the stretches that nothing bears out.
 
@@ -90,32 +90,40 @@ def check_citations(
     the cited words themselves and sentences that call the text silent need none.
     What is marked as from the `web` must stand there; beside a number of the text, the
     text must have its share in it, and without one it may have no name that is the
-    book's `own`: the words of such names, plain.
+    book's `story_names`: the words of such names, plain.
     """
-    known = {citation.number: citation for citation in citations}
+    by_number = {citation.number: citation for citation in citations}
     pages = {page.number: page for page in web}
     text = _without_strange_numbers(
-        normalize_web_marks(answer, frozenset(pages)), frozenset(known)
+        normalize_web_marks(answer, frozenset(pages)), frozenset(by_number)
     )
     answer_sentences = list(_sentences(text, sentences))
-    used = {n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])}
-    cited = tuple(known[number] for number in sorted(used))
-    doubtful = set(_misquoted(text, cited, pages))
+    used_numbers = {
+        n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])
+    }
+    cited = tuple(by_number[number] for number in sorted(used_numbers))
+    doubtful_spans = set(_misquoted(text, cited, pages))
     if mode is AnswerMode.ANALYTICAL:
-        support = {n: _stems(f"{known[n].text}\n{notes.get(n, '')}") for n in used}
+        support = {
+            n: _stems(f"{by_number[n].text}\n{notes.get(n, '')}") for n in used_numbers
+        }
         support[0] = _stems("\n".join(decided))
-        outside = {n: _stems(f"{one.title}\n{one.text}") for n, one in pages.items()}
-        doubtful.update(
-            one.span
-            for one in answer_sentences
+        outside = {n: _stems(f"{page.title}\n{page.text}") for n, page in pages.items()}
+        doubtful_spans.update(
+            answer_sentence.span
+            for answer_sentence in answer_sentences
             if not (
-                _is_from_web(one, support, outside)
-                and (one.numbers or not _names(one, text, own))
-                if one.web
-                else _is_borne(one, support, text) or _is_quoted(one, text, cited)
+                _is_from_web(answer_sentence, support, outside)
+                and (
+                    answer_sentence.numbers
+                    or not _names(answer_sentence, text, story_names)
+                )
+                if answer_sentence.web
+                else _is_borne(answer_sentence, support, text)
+                or _is_quoted(answer_sentence, text, cited)
             )
         )
-    return text, cited, tuple(sorted(doubtful))
+    return text, cited, tuple(sorted(doubtful_spans))
 
 
 def strip_answer_citation_marks(answer: str) -> str:
@@ -123,13 +131,13 @@ def strip_answer_citation_marks(answer: str) -> str:
     return _ANY_MARK_AND_SPACE.sub("", answer)
 
 
-def _without_strange_numbers(answer: str, known: frozenset[int]) -> str:
+def _without_strange_numbers(answer: str, numbers_of_citations: frozenset[int]) -> str:
     def kept(mark: re.Match[str]) -> str:
-        numbers = _listed(mark[2], known)
+        numbers = _listed(mark[2], numbers_of_citations)
         if numbers == _plain_numbers(mark[2]):
             return mark[0]
-        told = ", ".join(str(number) for number in numbers)
-        return f"{mark[1]}[{told}]" if told else ""
+        listed_numbers = ", ".join(str(number) for number in numbers)
+        return f"{mark[1]}[{listed_numbers}]" if listed_numbers else ""
 
     before = ""
     while before != answer:  # what is taken out may leave a new mark: "[[9]8]"
@@ -137,20 +145,22 @@ def _without_strange_numbers(answer: str, known: frozenset[int]) -> str:
     return answer
 
 
-def _plain_numbers(inside: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d{1,6}", inside)]
+def _plain_numbers(mark_text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,6}", mark_text)]
 
 
-def _listed(inside: str, known: frozenset[int]) -> list[int]:
-    """Return the numbers that exist of a mark's inside, ranges filled in, in order."""
-    found: list[int] = []
-    for part in re.split(r"\s*[,;]\s*", inside):
+def _listed(mark_text: str, numbers_of_citations: frozenset[int]) -> list[int]:
+    """Return the existing numbers that `mark_text` lists, with ranges expanded."""
+    numbers: list[int] = []
+    for part in re.split(r"\s*[,;]\s*", mark_text):
         ends = [int(end) for end in re.findall(r"\d{1,6}(?!\d)", part)]
         if not ends or len(ends) != len(re.findall(r"\d+", part)):
             continue  # a number with more digits than any citation has
         low, high = ends[0], ends[-1]
-        found += sorted(number for number in known if low <= number <= high)
-    return list(dict.fromkeys(found))
+        numbers += sorted(
+            number for number in numbers_of_citations if low <= number <= high
+        )
+    return list(dict.fromkeys(numbers))
 
 
 def _sentences(text: str, split: SentenceSplitter) -> Iterator[_AnswerSentence]:
@@ -162,8 +172,8 @@ def _sentences(text: str, split: SentenceSplitter) -> Iterator[_AnswerSentence]:
     for line in _LINE.finditer(text):
         first = True
         for span in split(line[0]):
-            whole = Span(line.start() + span.start, line.start() + span.end)
-            if len(body := _body(text, whole)):
+            sentence_span = Span(line.start() + span.start, line.start() + span.end)
+            if len(body := _body(text, sentence_span)):
                 bodies.append((line.start() if first else body.start, body))
                 first = False
     ends = [*(since for since, _ in bodies[1:]), len(text)]
@@ -178,10 +188,10 @@ def _sentences(text: str, split: SentenceSplitter) -> Iterator[_AnswerSentence]:
 def _body(text: str, span: Span) -> Span:
     """Return a sentence without marks and a bullet before it."""
     start = span.start
-    while found := (
+    while match := (
         _ANY_MARK.match(text, start, span.end) or _BULLET.match(text, start, span.end)
     ):
-        start = found.end()
+        start = match.end()
     while start < span.end and text[start].isspace():
         start += 1
     return Span(start, span.end)
@@ -190,10 +200,10 @@ def _body(text: str, span: Span) -> Span:
 def _is_borne(
     answer_sentence: _AnswerSentence, support: Mapping[int, frozenset[str]], text: str
 ) -> bool:
-    told = text[answer_sentence.span.start : answer_sentence.span.end].rstrip()
+    sentence_text = text[answer_sentence.span.start : answer_sentence.span.end].rstrip()
     if (
         not answer_sentence.words
-        or told.endswith(("?", ":"))
+        or sentence_text.endswith(("?", ":"))
         or _is_heading(text, answer_sentence.span)
     ):
         return True
@@ -205,7 +215,7 @@ def _is_borne(
         answer_sentence.words
     ):
         return True
-    return not answer_sentence.numbers and _SILENT.search(told) is not None
+    return not answer_sentence.numbers and _SILENT.search(sentence_text) is not None
 
 
 def _is_from_web(
@@ -215,31 +225,41 @@ def _is_from_web(
 ) -> bool:
     """Say whether the pages named bear a sentence out, and the text its share of it."""
     nothing: frozenset[str] = frozenset()
-    own = nothing.union(*(support[number] for number in answer_sentence.numbers))
-    theirs = nothing.union(*(outside[number] for number in answer_sentence.web))
-    if answer_sentence.numbers and answer_sentence.words.isdisjoint(own - theirs):
-        return False
-    return len(answer_sentence.words & (own | theirs)) >= MIN_SUPPORT_SHARE * len(
-        answer_sentence.words
+    support_stems = nothing.union(
+        *(support[number] for number in answer_sentence.numbers)
     )
+    web_stems = nothing.union(*(outside[number] for number in answer_sentence.web))
+    if answer_sentence.numbers and answer_sentence.words.isdisjoint(
+        support_stems - web_stems
+    ):
+        return False
+    return len(
+        answer_sentence.words & (support_stems | web_stems)
+    ) >= MIN_SUPPORT_SHARE * len(answer_sentence.words)
 
 
-def _names(answer_sentence: _AnswerSentence, text: str, own: Collection[str]) -> bool:
+def _names(
+    answer_sentence: _AnswerSentence, text: str, story_names: Collection[str]
+) -> bool:
     words = WORD_PATTERN.findall(
         text[answer_sentence.span.start : answer_sentence.span.end]
     )
-    return any(word[0].isupper() and normalize_word(word) in own for word in words)
+    return any(
+        word[0].isupper() and normalize_word(word) in story_names for word in words
+    )
 
 
 def _is_quoted(
-    answer_sentence: _AnswerSentence, text: str, cited: Sequence[Citation]
+    answer_sentence: _AnswerSentence, text: str, citations: Sequence[Citation]
 ) -> bool:
-    """Say whether a sentence is itself words that the answer cites."""
-    told = _ANY_MARK.sub(
+    """Say whether a sentence is itself a quotation of the cited words."""
+    sentence_text = _ANY_MARK.sub(
         "", text[answer_sentence.span.start : answer_sentence.span.end]
     )
-    words = [citation.text for citation in cited]
-    return len(WORD_PATTERN.findall(told)) >= MIN_QUOTED_WORDS and _stands(told, words)
+    words = [citation.text for citation in citations]
+    return len(WORD_PATTERN.findall(sentence_text)) >= MIN_QUOTED_WORDS and _stands(
+        sentence_text, words
+    )
 
 
 def _is_heading(text: str, span: Span) -> bool:
@@ -251,19 +271,19 @@ def _is_heading(text: str, span: Span) -> bool:
 
 
 def _misquoted(
-    text: str, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+    text: str, citations: Sequence[Citation], pages: Mapping[int, WebCitation]
 ) -> Iterator[Span]:
     for match in _QUOTED.finditer(text):
         quote = _ANY_MARK.sub("", match["curly"] or match["straight"])
         if len(WORD_PATTERN.findall(quote)) < MIN_QUOTED_WORDS:
             continue
-        sources = _attributed(text, match.end(), cited, pages)
+        sources = _attributed(text, match.end(), citations, pages)
         if not _stands(quote, [source.text for source in sources]):
             yield Span(match.start(), match.end())
 
 
 def _attributed(
-    text: str, end: int, cited: Sequence[Citation], pages: Mapping[int, WebCitation]
+    text: str, end: int, citations: Sequence[Citation], pages: Mapping[int, WebCitation]
 ) -> Sequence[Citation | WebCitation]:
     """Return what a quotation that ends at `end` says it is from: the web, where the
     next mark of its line is the web's; else the text."""
@@ -271,9 +291,13 @@ def _attributed(
     before_next = line[: quote.start()] if (quote := _QUOTED.search(line)) else line
     mark = _ANY_MARK.search(before_next) or _ANY_MARK.search(line)
     group = _MARKS.match(line, mark.start()) if mark else None
-    named = parse_web_marks(group[0]) if group else []
-    own = cited if not named or CITATION_MARK.search(group[0] if group else "") else ()
-    return [*own, *(pages[number] for number in named)]
+    page_numbers = parse_web_marks(group[0]) if group else []
+    own_citations = (
+        citations
+        if not page_numbers or CITATION_MARK.search(group[0] if group else "")
+        else ()
+    )
+    return [*own_citations, *(pages[number] for number in page_numbers)]
 
 
 def _stands(quote: str, texts: Sequence[str]) -> bool:

@@ -31,13 +31,13 @@ class CitationNumbering:
     def stands(
         self, document: DocumentId, span: Span, text: str, chapter: int | None
     ) -> Citation | None:
-        """Return `text` as the document has it now, with no number yet; None if not."""
-        kept = self._texts.get(document)
-        if kept is None:
+        """Return an unnumbered citation of `text` in the current document, else None."""
+        document_text = self._texts.get(document)
+        if document_text is None:
             return None
         nowhere = LineRange(1, 1)
         return reanchor_citation(
-            Citation(0, document, span, nowhere, text, chapter), kept
+            Citation(0, document, span, nowhere, text, chapter), document_text
         )
 
     def knows(self, citation: Citation) -> bool:
@@ -75,9 +75,9 @@ def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None
     return replace(citation, span=span, lines=text.lines.lines_of(span), text=words)
 
 
-def differs_only_in_typography(one: str, other: str) -> bool:
+def differs_only_in_typography(text: str, other: str) -> bool:
     """Say whether two texts differ in typography alone: marks, space and capitals."""
-    return _plain_words(one) == _plain_words(other)
+    return _plain_words(text) == _plain_words(other)
 
 
 def _plain_words(text: str) -> list[str]:

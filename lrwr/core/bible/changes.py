@@ -94,17 +94,22 @@ _Row = tuple[FactAbout, str, str, str, tuple[TextEvidence, ...]]
 """What a claim is about, whom, which quality, its value, and its words."""
 
 
-def build_story_state(known: StoryKnowledge) -> StoryState:
-    """Return the state of a story of which that is known."""
-    sight = HorizonView(known.order, known.texts, None)
-    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
+def build_story_state(knowledge: StoryKnowledge) -> StoryState:
+    """Return the state of the story that `knowledge` describes."""
+    horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
+    horizon_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
+    )
     loose = (
         fact
-        for fact in known.facts
-        if fact.fact.about is FactAbout.CHARACTER and not roll.person(fact.fact.subject)
+        for fact in knowledge.facts
+        if fact.fact.about is FactAbout.CHARACTER
+        and not horizon_cast.person(fact.fact.subject)
     )
     return StoryState(
-        known, project_bible(known), collect_visible_facts(loose, roll, sight).found
+        knowledge,
+        project_bible(knowledge),
+        collect_visible_facts(loose, horizon_cast, horizon_view).found,
     )
 
 
@@ -113,7 +118,7 @@ def diff_story_states(
 ) -> tuple[StoryChange, ...]:
     """Return what differs: names, facts, moments, gaps, each in a fixed order."""
     people = align_casts(before.known.cast, after.known.cast)
-    names = {was: document for document, was in renamed.items()}
+    names = {old_document: document for document, old_document in renamed.items()}
     return (
         *_names(before, after),
         *_facts(before, after, people, names),
@@ -131,24 +136,30 @@ def align_casts(
     nobody else had or has. The longer name is told.
     """
     old, new = _forms(before), _forms(after)
-    left = {name: forms for name, forms in old.items() if name not in new}
-    right = {name: forms for name, forms in new.items() if name not in old}
+    unmatched_old = {name: forms for name, forms in old.items() if name not in new}
+    unmatched_new = {name: forms for name, forms in new.items() if name not in old}
     pairs = {
-        (one, other)
-        for one, forms in left.items()
-        for other, others in right.items()
+        (old_name, new_name)
+        for old_name, forms in unmatched_old.items()
+        for new_name, others in unmatched_new.items()
         if _own(forms, old) & _own(others, new)
     }
-    alone = [
+    unique_pairs = [
         pair
         for pair in pairs
-        if sum(one == pair[0] for one, _ in pairs) == 1
+        if sum(old_name == pair[0] for old_name, _ in pairs) == 1
         and sum(other == pair[1] for _, other in pairs) == 1
     ]
-    told = {pair: max(pair, key=lambda name: (len(name), name)) for pair in alone}
-    mine = {name: name for name in old} | {pair[0]: told[pair] for pair in alone}
-    theirs = {name: name for name in new} | {pair[1]: told[pair] for pair in alone}
-    return mine, theirs
+    shared_names = {
+        pair: max(pair, key=lambda name: (len(name), name)) for pair in unique_pairs
+    }
+    names_before = {name: name for name in old} | {
+        pair[0]: shared_names[pair] for pair in unique_pairs
+    }
+    names_after = {name: name for name in new} | {
+        pair[1]: shared_names[pair] for pair in unique_pairs
+    }
+    return names_before, names_after
 
 
 def _forms(cast: Cast) -> dict[str, frozenset[str]]:
@@ -199,7 +210,7 @@ def _facts(
         topic = (shift.about, shift.subject, shift.what)
         was = _places(old, new, topic, shift.before, names)
         now = _places(new, old, topic, shift.after, {})
-        subject, what = max(old.labels.get(topic, ("", "")), new.labels.get(topic, ("", "")))  # fmt: skip
+        subject, attribute = max(old.labels.get(topic, ("", "")), new.labels.get(topic, ("", "")))  # fmt: skip
         touched: tuple[AffectedScene, ...] = ()
         if shift.before:
             still = new.words.get((topic, shift.before), ("", ()))[1]
@@ -210,7 +221,7 @@ def _facts(
             replace(
                 shift,
                 subject=subject,
-                what=what,
+                what=attribute,
                 before=old.words[topic, shift.before][0] if shift.before else "",
                 after=new.words[topic, shift.after][0] if shift.after else "",
             ),
@@ -224,17 +235,24 @@ def _said(
     story: StoryState, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
 ) -> _TopicStatements:
     topic_statements = _TopicStatements()
-    for about, subject, what, value, evidence in _rows(story, people):
-        topic = (about, normalize_character_name(subject), normalize_attribute(what))
+    for about, subject, attribute, value, evidence in _rows(story, people):
+        topic = (
+            about,
+            normalize_character_name(subject),
+            normalize_attribute(attribute),
+        )
         key = normalize_value(value)
         if not key:
             continue
         where = topic_statements.sayings.setdefault(topic, {}).setdefault(key, set())
-        where.update(names.get(one.document, one.document) for one in evidence)
+        where.update(
+            names.get(text_evidence.document, text_evidence.document)
+            for text_evidence in evidence
+        )
         wording, places = topic_statements.words.get((topic, key), (value, ()))
         topic_statements.words[topic, key] = wording, (*places, *evidence)
-        labels = topic_statements.labels.get(topic, (subject, what))
-        topic_statements.labels[topic] = max(labels, (subject, what))
+        labels = topic_statements.labels.get(topic, (subject, attribute))
+        topic_statements.labels[topic] = max(labels, (subject, attribute))
     return topic_statements
 
 
@@ -243,50 +261,50 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
     for character in story.bible.characters:
         name = people.get(character.name, character.name)
         yield from _claimed(FactAbout.CHARACTER, name, "", character.attributes)
-        for what, claims in list_model_claims(character):
-            yield from _claimed(FactAbout.CHARACTER, name, what, claims)
+        for attribute, claims in list_model_claims(character):
+            yield from _claimed(FactAbout.CHARACTER, name, attribute, claims)
         yield from (_related(tie, name, people) for tie in character.relationships)
-    for thing in story.bible.world:
+    for element in story.bible.world:
         for part, claims in (
-            (WorldField.ELEMENT_TYPE, thing.element_types),
-            (WorldField.DESCRIPTION, thing.descriptions),
-            (WorldField.CONNECTED, thing.connected_characters),
+            (WorldField.ELEMENT_TYPE, element.element_types),
+            (WorldField.DESCRIPTION, element.descriptions),
+            (WorldField.CONNECTED, element.connected_characters),
         ):
-            what = part.value.replace("_", " ")
-            yield from _claimed(FactAbout.WORLD, thing.name, what, claims)
-    for found in story.loose:
-        (about, subject, what), value = derive_fact_topic(
-            found.fact, found.evidence.text
+            attribute = part.value.replace("_", " ")
+            yield from _claimed(FactAbout.WORLD, element.name, attribute, claims)
+    for sourced_fact in story.loose:
+        (about, subject, attribute), value = derive_fact_topic(
+            sourced_fact.fact, sourced_fact.evidence.text
         )
-        yield about, subject, what, value, (found.evidence,)
+        yield about, subject, attribute, value, (sourced_fact.evidence,)
 
 
 def _claimed(
-    about: FactAbout, subject: str, what: str, claims: Iterable[BibleClaim]
+    about: FactAbout, subject: str, attribute: str, claims: Iterable[BibleClaim]
 ) -> Iterator[_Row]:
     for claim in claims:
         if claim.evidence:
-            yield about, subject, claim.label or what, claim.value, claim.evidence
+            yield about, subject, claim.label or attribute, claim.value, claim.evidence
 
 
 def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
     target = people.get(tie.target, tie.target)
-    judged = f"{target} ({tie.valence})" if tie.valence else target
-    return FactAbout.CHARACTER, name, tie.kind or "related", judged, tie.evidence
+    target_text = f"{target} ({tie.valence})" if tie.valence else target
+    return FactAbout.CHARACTER, name, tie.kind or "related", target_text, tie.evidence
 
 
 def _places(
-    here: _TopicStatements,
+    own_statements: _TopicStatements,
     topic_statements: _TopicStatements,
     topic: FactTopic,
-    said: str,
+    value_key: str,
     names: Mapping[DocumentId, DocumentId],
 ) -> tuple[TextEvidence, ...]:
-    """Return where it is said here and not there; all of it where none is told apart."""
-    if not said:
+    """Return the evidence only in `own_statements`; all of it if none differs."""
+    if not value_key:
         return ()
-    places = here.words[topic, said][1]
-    others = topic_statements.sayings.get(topic, {}).get(said, set())
+    places = own_statements.words[topic, value_key][1]
+    others = topic_statements.sayings.get(topic, {}).get(value_key, set())
     only = (e for e in places if names.get(e.document, e.document) not in others)
     return tuple(only) or places
 
@@ -298,23 +316,23 @@ def _moments(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
     scene is a matter of its other sentences.
     """
     old, new = _timeline(before.bible.timeline), _timeline(after.bible.timeline)
-    for key, one in new.items():
-        if key not in old and not _stands(one, before):
-            shift = FactChange(FactAbout.EVENT, "", one.kind, after=key[1])
-            yield StoryChange(StoryChangeKind.MOMENT, shift, now=(one.evidence,))
-    for key, one in old.items():
-        if key not in new and not _stands(one, after):
-            shift = FactChange(FactAbout.EVENT, "", one.kind, before=key[1])
-            yield StoryChange(StoryChangeKind.MOMENT, shift, was=(one.evidence,))
+    for key, moment in new.items():
+        if key not in old and not _stands(moment, before):
+            shift = FactChange(FactAbout.EVENT, "", moment.kind, after=key[1])
+            yield StoryChange(StoryChangeKind.MOMENT, shift, now=(moment.evidence,))
+    for key, moment in old.items():
+        if key not in new and not _stands(moment, after):
+            shift = FactChange(FactAbout.EVENT, "", moment.kind, before=key[1])
+            yield StoryChange(StoryChangeKind.MOMENT, shift, was=(moment.evidence,))
 
 
 def _timeline(
     moments: Sequence[TimelineMoment],
 ) -> dict[tuple[TimelineMomentKind, str], TimelineMoment]:
-    found: dict[tuple[TimelineMomentKind, str], TimelineMoment] = {}
+    moments_by_key: dict[tuple[TimelineMomentKind, str], TimelineMoment] = {}
     for moment in moments:
-        found.setdefault((moment.kind, " ".join(moment.text.split())), moment)
-    return found
+        moments_by_key.setdefault((moment.kind, " ".join(moment.text.split())), moment)
+    return moments_by_key
 
 
 def _stands(timeline_moment: TimelineMoment, story: StoryState) -> bool:
@@ -336,10 +354,10 @@ def _gaps(
             continue
         gap = now if opened else was
         assert gap is not None
-        said = {"after" if opened else "before": gap.attribute}
+        attribute_change = {"after" if opened else "before": gap.attribute}
         yield StoryChange(
             StoryChangeKind.GAP,
-            FactChange(FactAbout.GAP, key[0] and gap.about, "", **said),
+            FactChange(FactAbout.GAP, key[0] and gap.about, "", **attribute_change),
             was=_evidence(was),
             now=_evidence(now),
         )

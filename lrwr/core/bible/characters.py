@@ -39,25 +39,29 @@ class HorizonCast:
         self,
         cast: Cast,
         first_seen: Sequence[FirstMention],
-        sight: HorizonView,
+        horizon_view: HorizonView,
         names: CanonNames,
     ) -> None:
         self._cast = cast
-        self._sight = sight
+        self._sight = horizon_view
         self._names = names
         self._index = _index(cast)
         self._counted: dict[DocumentId, Mapping[str, int]] = {}
         self._rows: dict[str, list[FirstMention]] = {}
         for row in first_seen:
-            if sight.sees(row.document, (row.span,)):
+            if horizon_view.sees(row.document, (row.span,)):
                 self._rows.setdefault(row.character, []).append(row)
 
     @cached_property
     def seen(self) -> Mapping[str, VisibleCharacter]:
-        """Those in sight, by their name in the whole cast, most mentioned first."""
-        found = {c.name: self._seen(c) for c in self._cast.characters}
-        there = [(name, seen) for name, seen in found.items() if seen is not None]
-        return dict(sorted(there, key=lambda pair: -pair[1].character.mentions))
+        """Return visible characters by their name in the whole cast, most mentioned first."""
+        visible_by_name = {c.name: self._seen(c) for c in self._cast.characters}
+        visible_pairs = [
+            (name, visible_character)
+            for name, visible_character in visible_by_name.items()
+            if visible_character is not None
+        ]
+        return dict(sorted(visible_pairs, key=lambda pair: -pair[1].character.mentions))
 
     def person(self, name: str) -> str:
         """Return the name in the whole cast of whoever is called so; empty if nobody.
@@ -68,11 +72,11 @@ class HorizonCast:
         return people[0] if len(people) == 1 else ""
 
     def shown(self, name: str) -> str:
-        """Return what to call whoever a fact calls `name`; empty if not to be named."""
+        """Return the display name of whoever a fact calls `name`; empty if not visible."""
         person = self.person(name)
         if person:
-            seen = self.seen.get(person)
-            return seen.character.name if seen else ""
+            visible_character = self.seen.get(person)
+            return visible_character.character.name if visible_character else ""
         return name if self._sight.names(name) else ""
 
     def misread(self, fact: Fact) -> bool:
@@ -92,8 +96,10 @@ class HorizonCast:
             for character in self._cast.characters
             for name in (character.name, *(a.name for a in character.aliases))
         }
-        seen = (a.name for s in self.seen.values() for a in s.character.aliases)
-        return compile_forms_pattern(forms.difference(seen))
+        visible_aliases = (
+            a.name for s in self.seen.values() for a in s.character.aliases
+        )
+        return compile_forms_pattern(forms.difference(visible_aliases))
 
     def _seen(self, character: Character) -> VisibleCharacter | None:
         rows = self._rows.get(character.name, [])
@@ -104,8 +110,8 @@ class HorizonCast:
         name = character.name
         if self._sight.bounded and name not in called:
             name = aliases[0].name
-        told = [row for row in rows if self._sight.tells(row.document)]
-        place = min(told or rows, key=self._place, default=None)
+        story_rows = [row for row in rows if self._sight.tells(row.document)]
+        place = min(story_rows or rows, key=self._place, default=None)
         certainty = character.certainty
         if self._confirmed(character):
             certainty = Certainty.CONFIRMED
@@ -119,18 +125,18 @@ class HorizonCast:
         if not rows:
             return character.aliases
         counts: dict[str, int] = {}
-        told = [row for row in rows if self._sight.tells(row.document)]
-        for row in told or rows:
+        story_rows = [row for row in rows if self._sight.tells(row.document)]
+        for row in story_rows or rows:
             counts[row.alias] = counts.get(row.alias, 0) + self._mentions(row)
-        known = {alias.name: alias for alias in character.aliases}
+        aliases_by_name = {alias.name: alias for alias in character.aliases}
         if not self._sight.bounded:
-            counts = {name: counts.get(name, 0) for name in (*known, *counts)}
+            counts = {name: counts.get(name, 0) for name in (*aliases_by_name, *counts)}
         plainly = Alias("", 0, character.certainty)
-        found = [
-            replace(known.get(name, plainly), name=name, mentions=count)
+        aliases = [
+            replace(aliases_by_name.get(name, plainly), name=name, mentions=count)
             for name, count in counts.items()
         ]
-        return tuple(sorted(found, key=lambda alias: (-alias.mentions, alias.name)))
+        return tuple(sorted(aliases, key=lambda alias: (-alias.mentions, alias.name)))
 
     def _mentions(self, row: FirstMention) -> int:
         """Count a name as far as one has read; the row counts in the whole document."""
@@ -147,13 +153,15 @@ class HorizonCast:
 
     def _confirmed(self, character: Character) -> bool:
         names = self._names
-        sure = {*names.confirmed, *names.renamed, *names.renamed.values()}
-        sure.update(name for pair in names.split for name in pair)
+        confirmed_names = {*names.confirmed, *names.renamed, *names.renamed.values()}
+        confirmed_names.update(name for pair in names.split for name in pair)
         for canonical, others in names.merged.items():
-            sure.update((canonical, *others))
-        own = {normalize_canon_text(alias.name) for alias in character.aliases}
-        own |= {resolve_canon_person(names, name) for name in own}
-        return not sure.isdisjoint(own | {normalize_canon_text(character.name)})
+            confirmed_names.update((canonical, *others))
+        own_names = {normalize_canon_text(alias.name) for alias in character.aliases}
+        own_names |= {resolve_canon_person(names, name) for name in own_names}
+        return not confirmed_names.isdisjoint(
+            own_names | {normalize_canon_text(character.name)}
+        )
 
     def _place(self, row: FirstMention) -> tuple[int, str, int]:
         return self._sight.key(row.document, row.span.start)
@@ -163,8 +171,8 @@ def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
     """Count each form in `text`, the longest that fits first, as whole words."""
     pattern = compile_forms_pattern(forms)
     counts: dict[str, int] = {}
-    for found in pattern.finditer(text) if pattern else ():
-        counts[found[0]] = counts.get(found[0], 0) + 1
+    for match in pattern.finditer(text) if pattern else ():
+        counts[match[0]] = counts.get(match[0], 0) + 1
     return counts
 
 

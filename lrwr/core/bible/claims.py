@@ -43,75 +43,98 @@ class VisibleFacts:
     sight: HorizonView
 
     def about(self, about: FactAbout) -> list[SourcedFact]:
-        """Return the facts about one kind of thing."""
-        return [one for one in self.found if one.fact.about is about]
+        """Return the facts about one kind of subject."""
+        return [
+            sourced_fact
+            for sourced_fact in self.found
+            if sourced_fact.fact.about is about
+        ]
 
 
 def collect_visible_facts(
-    known: Iterable[DocumentFact], roll: HorizonCast, sight: HorizonView
+    document_facts: Iterable[DocumentFact],
+    horizon_cast: HorizonCast,
+    horizon_view: HorizonView,
 ) -> VisibleFacts:
-    """Return what of `known` is in sight: all of its words are, and all that it names.
+    """Return the `document_facts` whose words and names are all in sight.
 
     A reader who knows the whole book may have worded a fact by names that come later.
     """
-    seen = [document_fact for document_fact in known if sight.knows(document_fact)]
-    seen.sort(key=lambda one: sight.key(one.document, one.fact.spans[0].start))
-    found = (
+    visible_facts = [
+        document_fact
+        for document_fact in document_facts
+        if horizon_view.knows(document_fact)
+    ]
+    visible_facts.sort(
+        key=lambda document_fact: horizon_view.key(
+            document_fact.document, document_fact.fact.spans[0].start
+        )
+    )
+    sourced_facts = (
         SourcedFact(
-            replace(one.fact, details=tuple(_told(one.fact.details, roll))),
-            sight.evidence(
-                one.document, one.fact.spans, one.fact.keeper, one.fact.certainty
+            replace(
+                document_fact.fact,
+                details=tuple(_told(document_fact.fact.details, horizon_cast)),
+            ),
+            horizon_view.evidence(
+                document_fact.document,
+                document_fact.fact.spans,
+                document_fact.fact.keeper,
+                document_fact.fact.certainty,
             ),
         )
-        for one in seen
-        if one.fact.field in _NAMING
-        or not (roll.betrays(one.fact.value) or roll.betrays(one.fact.field))
+        for document_fact in visible_facts
+        if document_fact.fact.field in _NAMING
+        or not (
+            horizon_cast.betrays(document_fact.fact.value)
+            or horizon_cast.betrays(document_fact.fact.field)
+        )
     )
-    return VisibleFacts(tuple(found), roll, sight)
+    return VisibleFacts(tuple(sourced_facts), horizon_cast, horizon_view)
 
 
 def _told(
-    details: Iterable[tuple[str, str]], roll: HorizonCast
+    details: Iterable[tuple[str, str]], horizon_cast: HorizonCast
 ) -> Iterator[tuple[str, str]]:
-    """Yield the details that name nobody out of sight; mere names are looked up."""
+    """Yield the details that name only visible characters; bare names are looked up."""
     for name, text in details:
         words = text.partition(":")[2] if name == "feels" else text
-        if name in _NAMING or not roll.betrays(words):
+        if name in _NAMING or not horizon_cast.betrays(words):
             yield name, text
 
 
 def merge_claims(
-    said: Iterable[tuple[str, str, TextEvidence]],
+    rows: Iterable[tuple[str, str, TextEvidence]],
 ) -> tuple[BibleClaim, ...]:
     """Make one claim of all that say the same; each is label, value and words.
 
-    `said` is in story order, and so are the claims, the writer's before all others.
+    `rows` is in story order, and so are the claims, the writer's before all others.
     A claim is worded as the writer has it, else as it is said first.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
-    for label, value, evidence in said:
+    for label, value, evidence in rows:
         key = (normalize_attribute(label), normalize_value(value))
         groups.setdefault(key, []).append((label, value, evidence))
-    made = [_claim(group) for group in groups.values()]
-    return tuple(sorted(made, key=lambda claim: not claim.writers))
+    claims = [_claim(group) for group in groups.values()]
+    return tuple(sorted(claims, key=lambda claim: not claim.writers))
 
 
 def _claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
-    label, value, _ = min(group, key=lambda one: one[2].keeper != WRITER_KEEPER)
-    evidence = deduplicate_evidence(one for _, _, one in group)
+    label, value, _ = min(group, key=lambda row: row[2].keeper != WRITER_KEEPER)
+    evidence = deduplicate_evidence(text_evidence for _, _, text_evidence in group)
     return BibleClaim(value, evidence, find_highest_certainty(evidence), label)
 
 
 def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
-    """Return each place once, with whoever is surest of it."""
-    found: dict[object, TextEvidence] = {}
+    """Return one piece of evidence for each place, the surest."""
+    evidence_by_place: dict[object, TextEvidence] = {}
     for text_evidence in evidence:
         place = (text_evidence.document, text_evidence.spans)
-        if place not in found or _rank(text_evidence.certainty) < _rank(
-            found[place].certainty
+        if place not in evidence_by_place or _rank(text_evidence.certainty) < _rank(
+            evidence_by_place[place].certainty
         ):
-            found[place] = text_evidence
-    return tuple(found.values())
+            evidence_by_place[place] = text_evidence
+    return tuple(evidence_by_place.values())
 
 
 def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
@@ -120,9 +143,9 @@ def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
-def list_reader_models(known: Iterable[DocumentFact]) -> tuple[str, ...]:
+def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...]:
     """Return the language models that have read anything."""
-    keepers = {document_fact.fact.keeper for document_fact in known} - {
+    keepers = {document_fact.fact.keeper for document_fact in document_facts} - {
         RULES_KEEPER,
         WRITER_KEEPER,
     }
@@ -138,8 +161,8 @@ def normalize_value(text: str) -> str:
 def normalize_attribute(text: str) -> str:
     """Return what two names of one attribute share: "Eyes" and "eye colour"."""
     words = normalize_value(text.replace("_", " ")).split()
-    told = [stem_lightly(word) for word in words if word not in _GENERIC]
-    return " ".join(told or words)
+    specific_words = [stem_lightly(word) for word in words if word not in _GENERIC]
+    return " ".join(specific_words or words)
 
 
 def _rank(certainty: Certainty) -> int:

@@ -58,8 +58,8 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     """Return what happens, in story order, each event once."""
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     for sourced_fact in material.about(FactAbout.EVENT):
-        fact, roll = sourced_fact.fact, material.roll
-        involved = filter(None, map(roll.shown, fact.all_details("involved")))
+        fact, horizon_cast = sourced_fact.fact, material.roll
+        involved = filter(None, map(horizon_cast.shown, fact.all_details("involved")))
         tag = fact.detail("story_grid_tag")
         place = (
             sourced_fact.evidence.document,
@@ -78,8 +78,8 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
 
 
 def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
-    """Return who tells whom what, in story order."""
-    found = (
+    """Return what characters tell each other, in story order."""
+    disclosures = (
         Disclosure(
             material.roll.shown(sourced_fact.fact.subject),
             material.roll.shown(sourced_fact.fact.detail("hearer")),
@@ -88,12 +88,12 @@ def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
         )
         for sourced_fact in material.about(FactAbout.TOLD)
     )
-    return tuple(told for told in found if told.teller)
+    return tuple(disclosure for disclosure in disclosures if disclosure.teller)
 
 
 def build_timeline(
     events: Sequence[NarrativeEvent],
-    told: Sequence[Disclosure],
+    disclosures: Sequence[Disclosure],
     scenes: Sequence[SceneSummary],
     material: VisibleFacts,
 ) -> tuple[TimelineMoment, ...]:
@@ -110,7 +110,7 @@ def build_timeline(
     eventful = {(m.evidence.document, m.evidence.chapter) for m in moments}
     moments += (
         TimelineMoment(TimelineMomentKind.TOLD, t.what, tuple(filter(None, (t.teller, t.hearer))), t.evidence)
-        for t in told
+        for t in disclosures
     )  # fmt: skip
     moments += (
         TimelineMoment(
@@ -126,15 +126,24 @@ def build_timeline(
 def collect_quotes(
     document_quotations: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
-    """Return what is said in sight, in story order."""
-    sight = material.sight
-    seen = [
+    """Return the visible quotations, in story order."""
+    horizon_view = material.sight
+    visible_quotations = [
         document_quotation
         for document_quotation in document_quotations
-        if sight.sees(document_quotation.document, document_quotation.quotation.spans)
+        if horizon_view.sees(
+            document_quotation.document, document_quotation.quotation.spans
+        )
     ]
-    seen.sort(key=lambda one: sight.key(one.document, one.quotation.spans[0].start))
-    return tuple(_quote(one, material) for one in seen)
+    visible_quotations.sort(
+        key=lambda document_quotation: horizon_view.key(
+            document_quotation.document, document_quotation.quotation.spans[0].start
+        )
+    )
+    return tuple(
+        _quote(document_quotation, material)
+        for document_quotation in visible_quotations
+    )
 
 
 def _quote(
@@ -154,8 +163,8 @@ def _quote(
 def _named(
     name: str, certainty: Certainty, material: VisibleFacts
 ) -> tuple[str, Certainty]:
-    shown = material.roll.shown(name) if name else ""
-    return shown, certainty if shown else Certainty.NOT_EVALUATED
+    shown_name = material.roll.shown(name) if name else ""
+    return shown_name, certainty if shown_name else Certainty.NOT_EVALUATED
 
 
 def _element(
@@ -169,16 +178,16 @@ def _element(
     if len(group) < len(sourced_facts) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
     written = [f for f in group if f.fact.keeper == WRITER_KEEPER]
-    evidence = [one.evidence for one in group]
+    evidence = [sourced_fact.evidence for sourced_fact in group]
     return WorldElement(
         name=(written or group)[0].fact.subject,
         element_types=_claims(group, WorldField.ELEMENT_TYPE),
         descriptions=_claims(group, WorldField.DESCRIPTION),
         connected_characters=merge_claims(
-            ("", name, one.evidence)
-            for one in group
-            if one.fact.field == WorldField.CONNECTED
-            and (name := material.roll.shown(one.fact.value))
+            ("", name, sourced_fact.evidence)
+            for sourced_fact in group
+            if sourced_fact.fact.field == WorldField.CONNECTED
+            and (name := material.roll.shown(sourced_fact.fact.value))
         ),
         certainty=find_highest_certainty(evidence),
     )
@@ -196,12 +205,14 @@ def _claims(group: Sequence[SourcedFact], field: WorldField) -> tuple[BibleClaim
     )
 
 
-def _feelings(said: Iterable[str], material: VisibleFacts) -> Iterator[tuple[str, str]]:
-    for one in said:
-        who, _, feeling = one.partition(":")
-        shown = material.roll.shown(who.strip())
-        if shown and feeling.strip():
-            yield shown, feeling.strip()
+def _feelings(
+    details: Iterable[str], material: VisibleFacts
+) -> Iterator[tuple[str, str]]:
+    for detail in details:
+        character_name, _, feeling = detail.partition(":")
+        shown_name = material.roll.shown(character_name.strip())
+        if shown_name and feeling.strip():
+            yield shown_name, feeling.strip()
 
 
 def _key(evidence: TextEvidence, material: VisibleFacts) -> tuple[int, str, int]:
@@ -236,18 +247,18 @@ class FactChange:
 
 def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
     """Return what a fact is about, and what it says; `words` are those it rests on."""
-    what = fact.field.replace("_", " ")
-    said = " ".join((fact.value or words).split())
+    attribute = fact.field.replace("_", " ")
+    value = " ".join((fact.value or words).split())
     if fact.field == CharacterField.ATTRIBUTE:
-        what = fact.detail(_ATTRIBUTE) or what
+        attribute = fact.detail(_ATTRIBUTE) or attribute
     elif fact.field == CharacterField.RELATIONSHIP:
-        what = fact.detail(_KIND) or what
-        said = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or said
+        attribute = fact.detail(_KIND) or attribute
+        value = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or value
     elif fact.about is FactAbout.GAP and fact.keeper in (RULES_KEEPER, WRITER_KEEPER):
-        what = ""  # the words say it all
+        attribute = ""  # the words say it all
     elif fact.about is FactAbout.TOLD:
-        what = f"told {fact.detail(_HEARER)}".strip()
-    return (fact.about, fact.subject, what), said or what
+        attribute = f"told {fact.detail(_HEARER)}".strip()
+    return (fact.about, fact.subject, attribute), value or attribute
 
 
 def find_fact_changes(
@@ -260,53 +271,64 @@ def find_fact_changes(
     """
     for topic in sorted(before.keys() | after.keys()):
         old, new = before.get(topic, {}), after.get(topic, {})
-        taken = [said for said in old if said not in new]
-        added = [said for said in new if said not in old]
+        removed = [value for value in old if value not in new]
+        added = [value for value in new if value not in old]
         pairs: list[tuple[str, str]] = []
-        if topic[0] is not FactAbout.GAP and (taken or added):
-            pairs = _pairs(old, new, taken, added)
-        yield from (FactChange(*topic, before=one, after=other) for one, other in pairs)
-        told = {said for pair in pairs for said in pair}
+        if topic[0] is not FactAbout.GAP and (removed or added):
+            pairs = _pairs(old, new, removed, added)
         yield from (
-            FactChange(*topic, before=said) for said in taken if said not in told
+            FactChange(*topic, before=old_value, after=other)
+            for old_value, other in pairs
+        )
+        paired_values = {value for pair in pairs for value in pair}
+        yield from (
+            FactChange(*topic, before=value)
+            for value in removed
+            if value not in paired_values
         )
         yield from (
-            FactChange(*topic, after=said) for said in added if said not in told
+            FactChange(*topic, after=value)
+            for value in added
+            if value not in paired_values
         )
 
 
 def _pairs(
-    old: TopicValues, new: TopicValues, taken: Collection[str], added: Collection[str]
+    old: TopicValues, new: TopicValues, removed: Collection[str], added: Collection[str]
 ) -> list[tuple[str, str]]:
-    if len(taken) == len(added) == 1:
-        return list(zip(taken, added, strict=True))
-    found: dict[tuple[str, str], None] = {}
+    if len(removed) == len(added) == 1:
+        return list(zip(removed, added, strict=True))
+    value_pairs: dict[tuple[str, str], None] = {}
     documents = {document for sayings in (old, new) for d in sayings.values() for document in d}  # fmt: skip
     for document in sorted(documents):
-        less = [said for said in old if _only(said, document, old, new)]
-        more = [said for said in new if _only(said, document, new, old)]
-        if len(less) == len(more) == 1 and (less[0] in taken or more[0] in added):
-            found[less[0], more[0]] = None
-    return list(found)
+        removed_here = [value for value in old if _only(value, document, old, new)]
+        added_here = [value for value in new if _only(value, document, new, old)]
+        if len(removed_here) == len(added_here) == 1 and (
+            removed_here[0] in removed or added_here[0] in added
+        ):
+            value_pairs[removed_here[0], added_here[0]] = None
+    return list(value_pairs)
 
 
 def _only(
-    said: str, document: DocumentId, here: TopicValues, topic_values: TopicValues
+    value: str, document: DocumentId, own_values: TopicValues, topic_values: TopicValues
 ) -> bool:
-    return document in here[said] and document not in topic_values.get(said, ())
+    return document in own_values[value] and document not in topic_values.get(value, ())
 
 
 def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
     """Return those of a cast no form of whose name is known in the other, sorted."""
-    known = {
+    known_names = {
         alias.name for character in others.characters for alias in character.aliases
     }
-    known |= {character.name for character in others.characters} | set(others.shared)
+    known_names |= {character.name for character in others.characters} | set(
+        others.shared
+    )
     return tuple(
         sorted(
             character.name
             for character in cast.characters
-            if not known
+            if not known_names
             & {character.name, *(alias.name for alias in character.aliases)}
         )
     )

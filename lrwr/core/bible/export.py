@@ -43,8 +43,8 @@ def build_bible_blocks(bible: Bible, *, title: str = "Story bible") -> list[Bloc
 
 
 def _part(title: str, blocks: Iterable[Block]) -> list[Block]:
-    told = list(blocks) or [_text("Nothing is known.")]
-    return [_heading(title, 2), *told]
+    content = list(blocks) or [_text("Nothing is known.")]
+    return [_heading(title, 2), *content]
 
 
 def _characters(bible: Bible) -> Iterator[Block]:
@@ -88,9 +88,9 @@ def _relations(relations: Iterable[CharacterRelation]) -> Iterator[Block]:
 
 
 def _relation(relation: CharacterRelation) -> Iterator[Block]:
-    lead, told = format_relation(relation)
-    yield _item(lead, f"{told}, {relation.certainty}")
-    yield from _quotes(relation.evidence, told)
+    lead, description = format_relation(relation)
+    yield _item(lead, f"{description}, {relation.certainty}")
+    yield from _quotes(relation.evidence, description)
 
 
 def _timeline(bible: Bible) -> Iterator[Block]:
@@ -133,12 +133,12 @@ def _claim(label: str, claim: BibleClaim) -> Iterator[Block]:
     yield from _quotes(claim.evidence, claim.value)
 
 
-def _quotes(evidence: Iterable[TextEvidence], said: str) -> Iterator[Block]:
+def _quotes(evidence: Iterable[TextEvidence], description: str) -> Iterator[Block]:
     for text_evidence in evidence:
         words = " ".join(text_evidence.text.split())
         if len(words) > MAX_PRINTED_QUOTE_CHARS:
             words = words[:MAX_PRINTED_QUOTE_CHARS].rsplit(" ", 1)[0] + " …"
-        if words == said:
+        if words == description:
             words = ""
         yield Block(
             BlockKind.QUOTE, words, place=format_evidence_location(text_evidence)

@@ -98,9 +98,9 @@ def _add_wondered(
 ) -> None:
     for flag in wondered:
         question = UndefinedAttribute(flag.about, flag.undefined_attribute)
-        told = (flag.undefined_attribute, flag.what_is_implied)
+        texts = (flag.undefined_attribute, flag.what_is_implied)
         hidden = flag.about and not material.roll.shown(flag.about)
-        if hidden or any(map(material.roll.betrays, told)):
+        if hidden or any(map(material.roll.betrays, texts)):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
@@ -122,10 +122,16 @@ def _add_decisions(
 def _gap(
     id_: str, entry: _GapEntry, defined: Sequence[BibleClaim], material: VisibleFacts
 ) -> Gap:
-    said = [(found.fact.value, found.evidence) for found in entry.found]
-    implied = merge_claims(("", value or words.text, words) for value, words in said)
-    wished = [found.fact.detail("suggestion") for found in entry.found]
-    wished += [flag.development_suggestion for flag in entry.wondered]
+    implications = [
+        (sourced_fact.fact.value, sourced_fact.evidence) for sourced_fact in entry.found
+    ]
+    implied = merge_claims(
+        ("", value or words.text, words) for value, words in implications
+    )
+    suggestions = [
+        sourced_fact.fact.detail("suggestion") for sourced_fact in entry.found
+    ]
+    suggestions += [flag.development_suggestion for flag in entry.wondered]
     about = material.roll.shown(entry.about) if entry.about else ""
     decided = entry.about if (entry.answer or entry.unsaid) else about
     return Gap(
@@ -137,7 +143,7 @@ def _gap(
         attribute=entry.attribute,
         state=_state(entry, defined),
         implied=implied or _inferred(entry.wondered),
-        suggestions=tuple(dict.fromkeys(filter(None, wished))),
+        suggestions=tuple(dict.fromkeys(filter(None, suggestions))),
         answer="" if material.sight.bounded else entry.answer,
         defined=tuple(defined),
         wondered=not entry.found and bool(entry.wondered),
@@ -145,9 +151,13 @@ def _gap(
 
 
 def _inferred(wondered: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
-    """Return what answers took to be implied: nobody's words, and no evidence."""
-    told = dict.fromkeys(flag.what_is_implied for flag in wondered)
-    return tuple(BibleClaim(one, (), Certainty.NOT_EVALUATED) for one in told if one)
+    """Return what answers took to be implied, as claims without evidence."""
+    implications = dict.fromkeys(flag.what_is_implied for flag in wondered)
+    return tuple(
+        BibleClaim(implication, (), Certainty.NOT_EVALUATED)
+        for implication in implications
+        if implication
+    )
 
 
 def _state(entry: _GapEntry, defined: Sequence[BibleClaim]) -> GapState:
@@ -159,8 +169,8 @@ def _state(entry: _GapEntry, defined: Sequence[BibleClaim]) -> GapState:
 
 
 def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
-    """Return what is said of each attribute, and of relations of each kind."""
-    said: dict[GapKey, list[tuple[str, str, TextEvidence]]] = {}
+    """Return the claims for each attribute, and for each kind of relation."""
+    rows_by_key: dict[GapKey, list[tuple[str, str, TextEvidence]]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         fact, value = sourced_fact.fact, sourced_fact.fact.value
         label = fact.detail("attribute")
@@ -171,8 +181,10 @@ def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
             continue
         if label and value:
             key = _key(UndefinedAttribute(fact.subject, label), material)
-            said.setdefault(key, []).append((label, value, sourced_fact.evidence))
-    return {key: merge_claims(rows) for key, rows in said.items()}
+            rows_by_key.setdefault(key, []).append(
+                (label, value, sourced_fact.evidence)
+            )
+    return {key: merge_claims(rows) for key, rows in rows_by_key.items()}
 
 
 def _key(question: UndefinedAttribute, material: VisibleFacts) -> GapKey:

@@ -63,12 +63,12 @@ class HorizonView:
             any(True for _ in self._cut(document, span)) for span in spans
         )
 
-    def knows(self, known: DocumentFact) -> bool:
-        """Say whether a fact is in sight, with all that its keeper had read for it."""
-        if not self.sees(known.document, known.fact.spans):
+    def knows(self, document_fact: DocumentFact) -> bool:
+        """Say whether a fact is visible, and all text that its reader had read for it."""
+        if not self.sees(document_fact.document, document_fact.fact.spans):
             return False
-        until = self._until.get(known.document)
-        return until is None or known.fact.reach <= until
+        until = self._until.get(document_fact.document)
+        return until is None or document_fact.fact.reach <= until
 
     def opens(self, document: DocumentId) -> bool:
         """Say whether anything of `document` is in sight."""
@@ -96,8 +96,8 @@ class HorizonView:
         certainty: Certainty,
         joint: str = OMISSION_MARK,
     ) -> TextEvidence:
-        """Return the words at `spans`, which are in sight, with their place."""
-        kept = self.texts[document]
+        """Return the evidence at `spans`, which are visible."""
+        document_text = self.texts[document]
         stretches = tuple(
             stretch for span in spans for stretch in self._shown(document, span)
         )
@@ -108,8 +108,10 @@ class HorizonView:
         return TextEvidence(
             document=document,
             spans=stretches,
-            text=joint.join(kept.text[s.start : s.end] for s in stretches),
-            lines=kept.lines.lines_of(Span(stretches[0].start, stretches[-1].end)),
+            text=joint.join(document_text.text[s.start : s.end] for s in stretches),
+            lines=document_text.lines.lines_of(
+                Span(stretches[0].start, stretches[-1].end)
+            ),
             chapter=number,
             chapter_title=title or self.order.outlines[document].title,
             scene=None if number is None else scene + 1,
@@ -142,16 +144,22 @@ class HorizonView:
         return not self.bounded or name.casefold() in self._told
 
     def prefix(self, document: DocumentId) -> str:
-        """Return the story's own words in sight, one stretch a line."""
+        """Return the visible text of the story, one span a line."""
         text = self.texts[document].text
         until = self._until.get(document, len(text))
-        own = (part.span for part in self._parts(document) if part.span.start < until)
-        return "\n".join(text[span.start : min(span.end, until)] for span in own)
+        visible_spans = (
+            part.span for part in self._parts(document) if part.span.start < until
+        )
+        return "\n".join(
+            text[span.start : min(span.end, until)] for span in visible_spans
+        )
 
     @cached_property
     def _told(self) -> str:
-        seen = (d for d in self.order.story if self.opens(d))
-        return "\n".join(self.prefix(document) for document in seen).casefold()
+        visible_documents = (d for d in self.order.story if self.opens(d))
+        return "\n".join(
+            self.prefix(document) for document in visible_documents
+        ).casefold()
 
     def _ends(self, document: DocumentId, span: Span) -> bool:
         return span.end <= self._until.get(document, span.end)

@@ -59,22 +59,22 @@ class LaterSceneFinder:
         the places that say the old value in the new state.
         """
         place = self._place(was, now)
-        found: dict[tuple[int, float, int], AffectedScene] = {}
+        scenes_by_place: dict[tuple[int, float, int], AffectedScene] = {}
         for scene in self._there(subject, person):
             at = (self._ranks[scene.document], scene.span.start)
             if at > place:
-                found[*at, scene.scene] = AffectedScene(
+                scenes_by_place[*at, scene.scene] = AffectedScene(
                     scene.document, scene.lines.first, scene.chapter, scene.scene
                 )
         for text_evidence in still:
-            self._add(text_evidence, place, found)
-        return tuple(found[key] for key in sorted(found))
+            self._add(text_evidence, place, scenes_by_place)
+        return tuple(scenes_by_place[key] for key in sorted(scenes_by_place))
 
     def _add(
         self,
         text_evidence: TextEvidence,
         place: _Place,
-        found: dict[tuple[int, float, int], AffectedScene],
+        scenes_by_place: dict[tuple[int, float, int], AffectedScene],
     ) -> None:
         rank = self._ranks.get(text_evidence.document)
         if rank is None or text_evidence.chapter is None or text_evidence.scene is None:
@@ -82,9 +82,11 @@ class LaterSceneFinder:
         at = (rank, text_evidence.spans[0].start)
         if at <= place:
             return
-        same = (scene for scene in self._scenes if _holds(scene, text_evidence))
-        start = next((scene.span.start for scene in same), at[1])
-        found[rank, start, text_evidence.scene] = AffectedScene(
+        matching_scenes = (
+            scene for scene in self._scenes if _holds(scene, text_evidence)
+        )
+        start = next((scene.span.start for scene in matching_scenes), at[1])
+        scenes_by_place[rank, start, text_evidence.scene] = AffectedScene(
             text_evidence.document,
             text_evidence.lines.first,
             text_evidence.chapter,
@@ -96,14 +98,14 @@ class LaterSceneFinder:
         key = (subject if person is None else person, person is None)
         if key not in self._known:
             if person is None:
-                found = self._naming(subject)
+                scenes = self._naming(subject)
             else:
-                found = tuple(s for s in self._scenes if person in s.present)
-            self._known[key] = found
+                scenes = tuple(s for s in self._scenes if person in s.present)
+            self._known[key] = scenes
         return self._known[key]
 
-    def _naming(self, thing: str) -> tuple[SceneSummary, ...]:
-        pattern = compile_forms_pattern([thing])
+    def _naming(self, element_name: str) -> tuple[SceneSummary, ...]:
+        pattern = compile_forms_pattern([element_name])
         return tuple(
             scene
             for scene in self._scenes
@@ -118,13 +120,13 @@ class LaterSceneFinder:
     def _place(
         self, was: Sequence[TextEvidence], now: Sequence[TextEvidence]
     ) -> _Place:
-        told = [
+        places = [
             (self._ranks[text_evidence.document], float(text_evidence.spans[0].start))
             for text_evidence in now
             if text_evidence.document in self._ranks
         ]
-        if told:
-            return min(told)
+        if places:
+            return min(places)
         if now:
             return _BEFORE_ALL
         return min(
@@ -167,8 +169,8 @@ def _holds(scene: SceneSummary, text_evidence: TextEvidence) -> bool:
     )
 
 
-def _alike(one: str, other: str) -> int:
-    """Return how many characters two texts begin with that are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    differ = (n for n, (left, right) in pairs if left != right)
-    return next(differ, min(len(one), len(other)))
+def _alike(text: str, other: str) -> int:
+    """Return the length of the common prefix of two texts."""
+    pairs = enumerate(zip(text, other, strict=False))
+    differ = (n for n, (letter, other_letter) in pairs if letter != other_letter)
+    return next(differ, min(len(text), len(other)))

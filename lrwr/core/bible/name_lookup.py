@@ -81,17 +81,20 @@ def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     exact = match_people_exactly(name, bible)
     if exact:
         return exact
-    meant = lookup.resolve_name(name, extract_visible_cast(bible))
-    return tuple(character for character in bible.characters if character.name in meant)
+    matched_names = lookup.resolve_name(name, extract_visible_cast(bible))
+    return tuple(
+        character for character in bible.characters if character.name in matched_names
+    )
 
 
 def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
-    """Return everybody who is called `name`, but for case and an article."""
-    wanted = fold_name(_bare(name))
+    """Return every character called `name`, ignoring case and an article."""
+    folded_name = fold_name(_bare(name))
     return tuple(
         character
         for character in bible.characters
-        if wanted and wanted in {fold_name(form) for form in _all_names(character)}
+        if folded_name
+        and folded_name in {fold_name(form) for form in _all_names(character)}
     )
 
 
@@ -103,14 +106,14 @@ def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     return (
         match_elements_exactly(name, bible)
         or tuple(
-            one
-            for one in bible.world
-            if _shares(element_name, normalize_element_name(one.name))
+            element
+            for element in bible.world
+            if _shares(element_name, normalize_element_name(element.name))
         )
         or tuple(
-            one
-            for one in bible.world
-            if _slipped(element_name, normalize_element_name(one.name))
+            element
+            for element in bible.world
+            if _slipped(element_name, normalize_element_name(element.name))
         )
     )
 
@@ -119,9 +122,9 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
     """Return every thing called `name`, but for case, an article and a plural."""
     element_name = normalize_element_name(name)
     return tuple(
-        one
-        for one in bible.world
-        if element_name and normalize_element_name(one.name) == element_name
+        element
+        for element in bible.world
+        if element_name and normalize_element_name(element.name) == element_name
     )
 
 
@@ -140,18 +143,18 @@ def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]
 
     Somebody and something of one name are one, a person with elements.
     """
-    people, things = list(_people_in(text, bible)), list(_things_in(text, bible))
-    known = [person for person in people if not _covered(person.span, things)]
-    own = {one.span: one for one in known}
-    for thing in things:
-        if thing.span in own:
-            same = own[thing.span]
-            known.remove(same)
-            known.append(_both(same, thing))
-        elif not _covered(thing.span, people):
-            known.append(thing)
-    known += _strangers_in(text, [one.span for one in known])
-    return tuple(sorted(known, key=lambda one: one.span))
+    people, elements = list(_people_in(text, bible)), list(_things_in(text, bible))
+    entities = [person for person in people if not _covered(person.span, elements)]
+    entities_by_span = {entity.span: entity for entity in entities}
+    for element in elements:
+        if element.span in entities_by_span:
+            same_entity = entities_by_span[element.span]
+            entities.remove(same_entity)
+            entities.append(_both(same_entity, element))
+        elif not _covered(element.span, people):
+            entities.append(element)
+    entities += _strangers_in(text, [entity.span for entity in entities])
+    return tuple(sorted(entities, key=lambda entity: entity.span))
 
 
 def collect_bible_names(bible: Bible) -> frozenset[str]:
@@ -171,21 +174,21 @@ def _bare(name: str) -> str:
 
 
 def _singular(word: str) -> str:
-    kept = len(word) < _SHORTEST or word.endswith(("ss", "us", "is"))
-    return word if kept else word.removesuffix("s")
+    is_unchanged = len(word) < _SHORTEST or word.endswith(("ss", "us", "is"))
+    return word if is_unchanged else word.removesuffix("s")
 
 
-def _shares(one: str, other: str) -> bool:
+def _shares(name: str, other: str) -> bool:
     """Say whether all words of one name are among those of the other."""
-    words, others = set(one.split()), set(other.split())
+    words, others = set(name.split()), set(other.split())
     return bool(others) and (words <= others or others <= words)
 
 
-def _slipped(wanted: str, name: str) -> bool:
-    allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
-    if len(wanted) < _SHORTEST or wanted[:1] != name[:1]:
+def _slipped(word: str, name: str) -> bool:
+    allowed = 1 if len(word) < 2 * _SHORTEST else 2
+    if len(word) < _SHORTEST or word[:1] != name[:1]:
         return False
-    return lookup.bounded_edit_distance(wanted, name, allowed) <= allowed
+    return lookup.bounded_edit_distance(word, name, allowed) <= allowed
 
 
 def _covered(span: Span, others: Sequence[NamedEntity]) -> bool:
@@ -193,19 +196,19 @@ def _covered(span: Span, others: Sequence[NamedEntity]) -> bool:
     return any(other.span.holds(span) and other.span != span for other in others)
 
 
-def _both(person: NamedEntity, thing: NamedEntity) -> NamedEntity:
-    sure = max(person.confidence, thing.confidence)
+def _both(person: NamedEntity, element: NamedEntity) -> NamedEntity:
+    confidence = max(person.confidence, element.confidence)
     return NamedEntity(
-        person.span, NamedEntityKind.PERSON, person.name, sure, thing.elements
+        person.span, NamedEntityKind.PERSON, person.name, confidence, element.elements
     )
 
 
 def _people_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
     cast = extract_visible_cast(bible)
-    for span, who in lookup.find_names_in_question(_opened_low(text), cast):
+    for span, people in lookup.find_names_in_question(_opened_low(text), cast):
         words = text[span.start : span.end]
-        exact = len(who) == 1 and lookup.is_character_name(words, cast)
-        name = who[0] if len(who) == 1 else words
+        exact = len(people) == 1 and lookup.is_character_name(words, cast)
+        name = people[0] if len(people) == 1 else words
         yield NamedEntity(
             span,
             NamedEntityKind.PERSON,
@@ -240,13 +243,13 @@ def _things_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
     while at < len(words):
         size, span = _longest(text, words[at:], keys)
         if span is not None:
-            found = keys[normalize_element_name(text[span.start : span.end])]
+            elements = keys[normalize_element_name(text[span.start : span.end])]
             yield NamedEntity(
                 span,
                 NamedEntityKind.THING,
-                found[0].name,
+                elements[0].name,
                 EXACT_NAME_CONFIDENCE,
-                tuple(found),
+                tuple(elements),
             )
         at += size
 
@@ -292,18 +295,18 @@ def _strangers_in(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:
 
 
 def _runs(text: str, spans: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
-    """Yield the capitalised words that stand side by side, small ones between them."""
+    """Yield runs of adjacent capitalised words, with small words between them."""
     covered = {at for span in spans for at in range(span.start, span.end)}
     run: list[re.Match[str]] = []
     small: list[re.Match[str]] = []
     for word in WORD_PATTERN.finditer(text):
         before = (small or run or [word])[-1]
         beside = not text[before.end() : word.start()].strip(" .")
-        free = word.start() not in covered
-        if run and free and beside and word[0] in _PARTICLES:
+        is_uncovered = word.start() not in covered
+        if run and is_uncovered and beside and word[0] in _PARTICLES:
             small.append(word)
             continue
-        capital = free and _may_be_name(text, word)
+        capital = is_uncovered and _may_be_name(text, word)
         if run and not (capital and beside):
             yield run
             run, small = [], []
@@ -331,5 +334,9 @@ def _opens(text: str, start: int) -> bool:
 
 
 def _is_common(word: str) -> bool:
-    bare = normalize_word(word)
-    return is_non_name(word) or bare in STOP_WORDS or bare in _OPENERS
+    normalized_word = normalize_word(word)
+    return (
+        is_non_name(word)
+        or normalized_word in STOP_WORDS
+        or normalized_word in _OPENERS
+    )

@@ -44,8 +44,8 @@ def list_model_claims(
 
 
 def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str]:
-    """Return what nobody could tell of a character, no language model having read."""
-    told = {
+    """Return the empty fields of a character if no language model has read the text."""
+    claims_by_field = {
         "traits": profile.personality_traits,
         "values": profile.stated_values,
         "behaviour": profile.behavioral_patterns,
@@ -53,15 +53,22 @@ def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str
         "references": profile.external_references,
     }
     return (
-        [] if bible.readers else [name for name, claims in told.items() if not claims]
+        []
+        if bible.readers
+        else [name for name, claims in claims_by_field.items() if not claims]
     )
 
 
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
     """Return who and who, and what: "Nell’s sister", "Mags"; "Nell and Mags", "ally"."""
-    judged = f" ({relation.valence})" if relation.kind and relation.valence else ""
+    valence_note = (
+        f" ({relation.valence})" if relation.kind and relation.valence else ""
+    )
     if relation.kind:
-        return f"{relation.source}’s {relation.kind}", f"{relation.target}{judged}"
+        return (
+            f"{relation.source}’s {relation.kind}",
+            f"{relation.target}{valence_note}",
+        )
     people = f"{relation.source} and {relation.target}"
     return people, relation.valence or "related"
 

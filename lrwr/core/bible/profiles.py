@@ -37,15 +37,17 @@ RelationKey = tuple[str, str, str]
 def build_character_profiles(
     material: VisibleFacts, relations: Sequence[CharacterRelation], gaps: Sequence[Gap]
 ) -> tuple[CharacterProfile, ...]:
-    """Return a profile of everyone in sight, most mentioned first."""
-    told: dict[str, list[SourcedFact]] = {}
+    """Return a profile of each visible character, most mentioned first."""
+    facts_by_person: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         person = material.roll.person(sourced_fact.fact.subject)
         if person:
-            told.setdefault(person, []).append(sourced_fact)
+            facts_by_person.setdefault(person, []).append(sourced_fact)
     return tuple(
-        _profile(seen, told.get(name, []), relations, gaps, material)
-        for name, seen in material.roll.seen.items()
+        _profile(
+            visible_character, facts_by_person.get(name, []), relations, gaps, material
+        )
+        for name, visible_character in material.roll.seen.items()
     )
 
 
@@ -84,20 +86,20 @@ def _relations(
 
 def _profile(
     visible_character: VisibleCharacter,
-    told: Sequence[SourcedFact],
+    sourced_facts: Sequence[SourcedFact],
     relations: Sequence[CharacterRelation],
     gaps: Sequence[Gap],
     material: VisibleFacts,
 ) -> CharacterProfile:
-    character, sight = visible_character.character, material.sight
+    character, horizon_view = visible_character.character, material.sight
     first = None
     if visible_character.first is not None:
         place = (visible_character.first.document, (visible_character.first.span,))
-        first = sight.evidence(*place, RULES_KEEPER, character.certainty)
+        first = horizon_view.evidence(*place, RULES_KEEPER, character.certainty)
     gender, certainty = character.gender, character.gender_certainty
-    if sight.bounded:
+    if horizon_view.bounded:
         gender, certainty = _gender_seen(character.name, visible_character)
-    own = [gap for gap in gaps if gap.about == character.name]
+    own_gaps = [gap for gap in gaps if gap.about == character.name]
     profile = CharacterProfile(
         name=character.name,
         aliases=tuple(
@@ -107,17 +109,17 @@ def _profile(
         gender=gender,
         gender_certainty=certainty,
         certainty=character.certainty,
-        because="" if sight.bounded else character.because,
+        because="" if horizon_view.bounded else character.because,
         narrator=character.narrator,
         first_seen=first,
         relationships=tuple(r for r in relations if r.source == character.name),
-        open_gaps=tuple(gap for gap in own if gap.state is GapState.OPEN),
+        open_gaps=tuple(gap for gap in own_gaps if gap.state is GapState.OPEN),
     )
-    return _filled(profile, told, own)
+    return _filled(profile, sourced_facts, own_gaps)
 
 
 def _filled(
-    profile: CharacterProfile, told: Sequence[SourcedFact], gaps: Sequence[Gap]
+    profile: CharacterProfile, sourced_facts: Sequence[SourcedFact], gaps: Sequence[Gap]
 ) -> CharacterProfile:
     answers = tuple(
         BibleClaim(gap.answer, (), Certainty.CONFIRMED, gap.attribute, decided=True)
@@ -126,27 +128,31 @@ def _filled(
     )
     return replace(
         profile,
-        also_called=_other_names(profile, told),
+        also_called=_other_names(profile, sourced_facts),
         attributes=_by_label(
-            answers + merge_claims(_said(told, CharacterField.ATTRIBUTE))
+            answers + merge_claims(_said(sourced_facts, CharacterField.ATTRIBUTE))
         ),
-        personality_traits=merge_claims(_said(told, CharacterField.TRAIT)),
-        stated_values=merge_claims(_said(told, CharacterField.STATED_VALUE)),
-        behavioral_patterns=merge_claims(_said(told, CharacterField.BEHAVIOR)),
-        speech_patterns=merge_claims(_said(told, CharacterField.SPEECH_PATTERN)),
+        personality_traits=merge_claims(_said(sourced_facts, CharacterField.TRAIT)),
+        stated_values=merge_claims(_said(sourced_facts, CharacterField.STATED_VALUE)),
+        behavioral_patterns=merge_claims(_said(sourced_facts, CharacterField.BEHAVIOR)),
+        speech_patterns=merge_claims(
+            _said(sourced_facts, CharacterField.SPEECH_PATTERN)
+        ),
         external_references=merge_claims(
-            _said(told, CharacterField.EXTERNAL_REFERENCE)
+            _said(sourced_facts, CharacterField.EXTERNAL_REFERENCE)
         ),
     )
 
 
 def _other_names(
-    profile: CharacterProfile, told: Sequence[SourcedFact]
+    profile: CharacterProfile, sourced_facts: Sequence[SourcedFact]
 ) -> tuple[BibleClaim, ...]:
-    known = {normalize_character_name(form.name) for form in profile.aliases}
-    claims = merge_claims(_said(told, CharacterField.ALIAS))
+    alias_names = {normalize_character_name(form.name) for form in profile.aliases}
+    claims = merge_claims(_said(sourced_facts, CharacterField.ALIAS))
     return tuple(
-        claim for claim in claims if normalize_character_name(claim.value) not in known
+        claim
+        for claim in claims
+        if normalize_character_name(claim.value) not in alias_names
     )
 
 
@@ -161,9 +167,9 @@ def _by_label(bible_claims: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
 
 
 def _said(
-    told: Sequence[SourcedFact], field: CharacterField
+    sourced_facts: Sequence[SourcedFact], field: CharacterField
 ) -> Iterable[tuple[str, str, TextEvidence]]:
-    for sourced_fact in told:
+    for sourced_fact in sourced_facts:
         if sourced_fact.fact.field == field:
             yield (
                 sourced_fact.fact.detail("attribute"),
@@ -180,11 +186,11 @@ def _gender_seen(
     The cast's own is judged from the whole text, which may say more than one has read.
     """
     forms = (name, *(alias.name for alias in visible_character.character.aliases))
-    told = {
+    genders = {
         _TITLES[word]
         for form in forms
         if (word := form.split()[0].rstrip(".").casefold()) in _TITLES
     }
-    if len(told) == 1:
-        return told.pop(), Certainty.VERIFIED
+    if len(genders) == 1:
+        return genders.pop(), Certainty.VERIFIED
     return Gender.UNKNOWN, Certainty.NOT_EVALUATED

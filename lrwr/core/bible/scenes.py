@@ -23,32 +23,34 @@ SceneKey = tuple[DocumentId, int, int]
 def build_scene_summaries(
     material: VisibleFacts, appearances: Iterable[Appearance], canon: Canon
 ) -> tuple[SceneSummary, ...]:
-    """Return every scene in sight, in story order."""
-    sight = material.sight
-    told: dict[SceneKey, list[SourcedFact]] = {}
+    """Return a summary of every visible scene, in story order."""
+    horizon_view = material.sight
+    facts_by_scene: dict[SceneKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.SCENE):
         evidence = sourced_fact.evidence
-        home = sight.home(evidence.document, evidence.spans[0])
-        told.setdefault((evidence.document, *home), []).append(sourced_fact)
-    there = _presence(material, appearances)
+        home = horizon_view.home(evidence.document, evidence.spans[0])
+        facts_by_scene.setdefault((evidence.document, *home), []).append(sourced_fact)
+    people_by_scene = _presence(material, appearances)
     scenes = []
-    for document, chapter, number, index in sight.scenes():
-        outline = sight.order.outlines[document]
+    for document, chapter, number, index in horizon_view.scenes():
+        outline = horizon_view.order.outlines[document]
         span = chapter.scenes[index].span
-        at = (document, *sight.home(document, span))
+        at = (document, *horizon_view.home(document, span))
         decided = find_decided_point_of_view(canon, outline, chapter, index)
         scenes.append(
             SceneSummary(
                 document=document,
                 span=span,
-                lines=sight.texts[document].lines.lines_of(span),
+                lines=horizon_view.texts[document].lines.lines_of(span),
                 chapter=number,
                 chapter_title=chapter.title,
                 scene=index + 1,
-                points_of_view=_points_of_view(decided, told.get(at, ()), material),
-                recap=_recap(told.get(at, ())),
-                key_sentences=_key_sentences(told.get(at, ()), material),
-                present=there.get(at, ()),
+                points_of_view=_points_of_view(
+                    decided, facts_by_scene.get(at, ()), material
+                ),
+                recap=_recap(facts_by_scene.get(at, ())),
+                key_sentences=_key_sentences(facts_by_scene.get(at, ()), material),
+                present=people_by_scene.get(at, ()),
             )
         )
     return tuple(scenes)
@@ -57,7 +59,7 @@ def build_scene_summaries(
 def find_decided_point_of_view(
     canon: Canon, outline: DocumentOutline, chapter: Chapter, scene: int
 ) -> str:
-    """Return who sees a scene, as decided of it, its chapter or its file; or nobody."""
+    """Return the point of view decided for a scene, its chapter or its file, or empty."""
     if not canon.points_of_view:
         return ""
     document = normalize_canon_path(outline.id)
@@ -67,25 +69,31 @@ def find_decided_point_of_view(
         for name in _names(outline, chapter)
     ]
     views = (
-        canon.points_of_view.get(one, "")
-        for one in (*places, ManuscriptLocation(document))
+        canon.points_of_view.get(location, "")
+        for location in (*places, ManuscriptLocation(document))
     )
     return next(filter(None, views), "")
 
 
-def _recap(told: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
-    sourced_facts = _with(told, "recap")
+def _recap(scene_facts: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
+    sourced_facts = _with(scene_facts, "recap")
     return merge_claims(
-        ("", one.fact.value, one.evidence) for one in sourced_facts if one.fact.value
+        ("", sourced_fact.fact.value, sourced_fact.evidence)
+        for sourced_fact in sourced_facts
+        if sourced_fact.fact.value
     )
 
 
-def _with(told: Iterable[SourcedFact], field: str) -> list[SourcedFact]:
-    return [sourced_fact for sourced_fact in told if sourced_fact.fact.field == field]
+def _with(sourced_facts: Iterable[SourcedFact], field: str) -> list[SourcedFact]:
+    return [
+        sourced_fact
+        for sourced_fact in sourced_facts
+        if sourced_fact.fact.field == field
+    ]
 
 
 def _key_sentences(
-    told: Iterable[SourcedFact], material: VisibleFacts
+    scene_facts: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[TextEvidence, ...]:
     return tuple(
         material.sight.evidence(
@@ -94,34 +102,34 @@ def _key_sentences(
             sourced_fact.fact.keeper,
             sourced_fact.fact.certainty,
         )
-        for sourced_fact in _with(told, "recap")
+        for sourced_fact in _with(scene_facts, "recap")
         if not sourced_fact.fact.value
         for span in sourced_fact.evidence.spans
     )
 
 
 def _points_of_view(
-    decided: str, told: Iterable[SourcedFact], material: VisibleFacts
+    decided: str, scene_facts: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[BibleClaim, ...]:
-    shown = material.roll.shown(decided) if decided else ""
+    shown_name = material.roll.shown(decided) if decided else ""
     claims = merge_claims(
         ("", name, sourced_fact.evidence)
-        for sourced_fact in _with(told, "pov")
+        for sourced_fact in _with(scene_facts, "pov")
         if (name := material.roll.shown(sourced_fact.fact.value))
     )
-    if not shown:
+    if not shown_name:
         return claims
-    others = tuple(claim for claim in claims if claim.value != shown)
-    return (BibleClaim(shown, (), Certainty.CONFIRMED, decided=True), *others)
+    others = tuple(claim for claim in claims if claim.value != shown_name)
+    return (BibleClaim(shown_name, (), Certainty.CONFIRMED, decided=True), *others)
 
 
 def _presence(
     material: VisibleFacts, appearances: Iterable[Appearance]
 ) -> Mapping[SceneKey, tuple[str, ...]]:
-    sight = material.sight
+    horizon_view = material.sight
     counts: dict[SceneKey, dict[str, int]] = {}
     for appearance in appearances:
-        if appearance.role is AppearanceRole.MENTIONED or not sight.sees(
+        if appearance.role is AppearanceRole.MENTIONED or not horizon_view.sees(
             appearance.document, (appearance.span,)
         ):
             continue
@@ -129,7 +137,7 @@ def _presence(
         if name:
             home = (
                 appearance.document,
-                *sight.home(appearance.document, appearance.span),
+                *horizon_view.home(appearance.document, appearance.span),
             )
             row = counts.setdefault(home, {})
             row[name] = row.get(name, 0) + appearance.count
@@ -142,12 +150,16 @@ def _most_first(counts: Mapping[str, int]) -> tuple[str, ...]:
 
 def _names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
     """Return what a chapter is called in its file, best first."""
-    at = next(n for n, one in enumerate(outline.chapters) if one is chapter)
+    at = next(n for n, candidate in enumerate(outline.chapters) if candidate is chapter)
     number = number_chapters({outline.id: outline}, [outline.id])[outline.id][at]
     title = normalize_canon_text(chapter.title)
-    alone = (
-        sum(normalize_canon_text(one.title) == title for one in outline.chapters) == 1
+    is_unique = (
+        sum(
+            normalize_canon_text(candidate.title) == title
+            for candidate in outline.chapters
+        )
+        == 1
     )
-    names = [title] if title and alone else []
+    names = [title] if title and is_unique else []
     names.append(f"ch{number}")
     return [*names, ""] if len(outline.chapters) == 1 else names

@@ -73,31 +73,33 @@ class StoryKnowledge:
     wondered: tuple[GapFlag, ...] = ()
 
 
-def project_bible(known: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
+def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
     """Return what one knows who has read up to `horizon`; None means everything.
 
     What rests on words after the horizon, on a note or on an author's comment is not
     there; nor is a name that has not been seen by then.
     """
-    sight = HorizonView(known.order, known.texts, horizon)
-    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
-    material = collect_visible_facts(known.facts, roll, sight)
-    gaps = build_gap_ledger(material, known.canon, known.wondered)
+    horizon_view = HorizonView(knowledge.order, knowledge.texts, horizon)
+    horizon_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
+    )
+    material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
+    gaps = build_gap_ledger(material, knowledge.canon, knowledge.wondered)
     relations = collect_relations(material)
-    events, told = collect_events(material), collect_disclosures(material)
-    scenes = build_scene_summaries(material, known.appearances, known.canon)
+    events, disclosures = collect_events(material), collect_disclosures(material)
+    scenes = build_scene_summaries(material, knowledge.appearances, knowledge.canon)
     return Bible(
         characters=build_character_profiles(material, relations, gaps),
         world=collect_world_elements(material),
         events=events,
         relations=relations,
-        told=told,
+        told=disclosures,
         scenes=scenes,
-        timeline=build_timeline(events, told, scenes, material),
-        quotes=collect_quotes(known.quotations, material),
+        timeline=build_timeline(events, disclosures, scenes, material),
+        quotes=collect_quotes(knowledge.quotations, material),
         gaps=gaps,
-        readers=list_reader_models(known.facts),
-        bounded=sight.bounded,
+        readers=list_reader_models(knowledge.facts),
+        bounded=horizon_view.bounded,
     )
 
 
@@ -143,9 +145,9 @@ class BibleService:
             SettingsProblem: The file of the writer's decisions is broken.
             StoreProblem: The library cannot be read.
         """
-        known = await self.knowledge(horizon)
+        knowledge = await self.knowledge(horizon)
         counts = await self._passages.counts(Pipeline.AGENTIC)
-        return replace(project_bible(known, horizon), unread=not counts.documents)
+        return replace(project_bible(knowledge, horizon), unread=not counts.documents)
 
     async def knowledge(self, horizon: Horizon | None = None) -> StoryKnowledge:
         """Return everything that is known; of what was wondered, up to `horizon`.
@@ -166,10 +168,10 @@ class BibleService:
             appearances=tuple(await self._stories.appearances()),
             canon=canon,
             wondered=tuple(
-                asked.gap
-                for asked in await self._wondered()
+                wondered_gap.gap
+                for wondered_gap in await self._wondered()
                 if horizon is None
-                or is_at_or_before_horizon(asked.as_of, horizon, order)
+                or is_at_or_before_horizon(wondered_gap.as_of, horizon, order)
             ),
         )
 
@@ -227,7 +229,7 @@ class BibleService:
         if not character:
             return bible.timeline
         name = find_profile_by_name(character, bible).name
-        return tuple(one for one in bible.timeline if name in one.characters)
+        return tuple(moment for moment in bible.timeline if name in moment.characters)
 
     async def relations(
         self, character: str = "", horizon: Horizon | None = None
@@ -304,20 +306,20 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
     """
     people = {profile.name: profile for profile in bible.characters}
     fits = [
-        people[one]
-        for one in resolve_name(name, extract_visible_cast(bible))
-        if one in people
+        people[person]
+        for person in resolve_name(name, extract_visible_cast(bible))
+        if person in people
     ]
     if len(fits) == 1:
         return fits[0]
     if fits:
         names = " or ".join(profile.name for profile in fits[:4])
         raise NotFound(f"{name} may be several people", hint=f"Say {names}.")
-    near = get_close_matches(name, list(people), n=2, cutoff=0.5)
+    similar_names = get_close_matches(name, list(people), n=2, cutoff=0.5)
     raise NotFound(
         f"Nobody in the story{' so far' if bible.bounded else ''} is called {name}",
-        hint=f"Did you mean {' or '.join(near)}?"
-        if near
+        hint=f"Did you mean {' or '.join(similar_names)}?"
+        if similar_names
         else "`lrwr characters` lists everyone.",
     )
 

@@ -53,7 +53,9 @@ class BibleClaim:
     @property
     def writers(self) -> bool:
         """Whether the writer says so."""
-        return self.decided or any(one.keeper == WRITER_KEEPER for one in self.evidence)
+        return self.decided or any(
+            text_evidence.keeper == WRITER_KEEPER for text_evidence in self.evidence
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +280,11 @@ IdentifiedT = TypeVar("IdentifiedT", bound=HasId)
 
 
 def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
-    """Return a few letters for each key, more where few would be those of another."""
-    whole = {key: _letters("\0".join(key)) for key in keys}
+    """Return a short unique id for each key, longer where short ids would collide."""
+    letters_by_key = {key: _letters("\0".join(key)) for key in keys}
     ids: dict[KeyT, str] = {}
-    for key, letters in whole.items():
-        others = [other for k, other in whole.items() if k != key]
+    for key, letters in letters_by_key.items():
+        others = [other for k, other in letters_by_key.items() if k != key]
         size = next(
             n
             for n in range(_SHORTEST, _LONGEST + 1)
@@ -293,7 +295,7 @@ def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
 
 
 def find_by_id_prefix(
-    text: str, every: Sequence[IdentifiedT], *, noun: str, listed_by: str
+    text: str, items: Sequence[IdentifiedT], *, noun: str, listed_by: str
 ) -> IdentifiedT:
     """Return the one whose id is `text`, or begins with it and no other does.
 
@@ -303,22 +305,22 @@ def find_by_id_prefix(
         NotFound: There is none, or more than one.
     """
     word = text.strip().casefold()
-    fits = [one for one in every if word and one.id.startswith(word)]
+    fits = [item for item in items if word and item.id.startswith(word)]
     exact = [fit for fit in fits if fit.id == word]
     if len(exact or fits) == 1:
         return (exact or fits)[0]
-    near = get_close_matches(word, [one.id for one in every], n=1)
-    offered = f"Did you mean {near[0]}? " if near and not fits else ""
-    what = f"More than one {noun} begins with" if fits else f"No {noun} is called"
+    similar_ids = get_close_matches(word, [item.id for item in items], n=1)
+    offered = f"Did you mean {similar_ids[0]}? " if similar_ids and not fits else ""
+    problem = f"More than one {noun} begins with" if fits else f"No {noun} is called"
     raise NotFound(
-        f"{what} {text!r}", hint=f"{offered}`{listed_by}` lists them with their ids."
+        f"{problem} {text!r}", hint=f"{offered}`{listed_by}` lists them with their ids."
     )
 
 
 def _letters(text: str) -> str:
     number = int.from_bytes(sha256(text.encode()).digest(), "big")
-    found = []
+    letters = []
     for _ in range(_LONGEST):
         number, rest = divmod(number, len(_LETTERS))
-        found.append(_LETTERS[rest])
-    return "".join(found)
+        letters.append(_LETTERS[rest])
+    return "".join(letters)

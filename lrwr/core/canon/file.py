@@ -146,12 +146,12 @@ class TextEdit:
     @classmethod
     def between(cls, old: str | None, new: str) -> "TextEdit":
         """Return the shortest single edit that makes `new` of `old`."""
-        was = old or ""
-        start = _common(was, new)
-        end = _common(was[start:][::-1], new[start:][::-1])
+        old_text = old or ""
+        start = _common(old_text, new)
+        end = _common(old_text[start:][::-1], new[start:][::-1])
         return cls(
             start,
-            was[start : len(was) - end],
+            old_text[start : len(old_text) - end],
             new[start : len(new) - end],
             hash_canon_text(old),
             hash_canon_text(new),
@@ -166,8 +166,8 @@ class TextEdit:
         return self._swap(text, self.removed, self.inserted)
 
     def _swap(self, text: str | None, old: str, new: str) -> str:
-        whole = text or ""
-        return whole[: self.at] + new + whole[self.at + len(old) :]
+        full_text = text or ""
+        return full_text[: self.at] + new + full_text[self.at + len(old) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,16 +209,16 @@ class DecisionLog:
         Raises:
             StoreProblem: The log cannot be read.
         """
-        stacks, last = UndoStacks(), ""
+        undo_stacks, last = UndoStacks(), ""
         for number, line in enumerate(self._lines(), start=1):
             try:
-                last = _replay(json.loads(line), stacks)
+                last = _replay(json.loads(line), undo_stacks)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise self._damaged(number) from error
-        word = _mending(stacks, last, hash_canon_text(now))
+        word = _mending(undo_stacks, last, hash_canon_text(now))
         if word:
-            _turn(word, stacks)
-        return stacks, word
+            _turn(word, undo_stacks)
+        return undo_stacks, word
 
     def add_decision(self, entry: DecisionLogEntry) -> None:
         """Note a decision; what was undone before it can no longer be redone.
@@ -256,8 +256,8 @@ class DecisionLog:
             return []
         except OSError as error:
             raise self._unusable(error) from error
-        whole = content[: content.rfind(b"\n") + 1]  # a torn last line never happened
-        return whole.decode(errors="replace").splitlines()
+        lines = content[: content.rfind(b"\n") + 1]  # a torn last line never happened
+        return lines.decode(errors="replace").splitlines()
 
     def _append(self, event: Mapping[str, object]) -> None:
         line = json.dumps(event, separators=(",", ":")) + "\n"
@@ -265,9 +265,9 @@ class DecisionLog:
             with self._path.open("ab+") as file:
                 size = file.seek(0, 2)
                 file.seek(0)
-                whole = file.read().rfind(b"\n") + 1
-                if whole < size:
-                    file.truncate(whole)
+                complete_size = file.read().rfind(b"\n") + 1
+                if complete_size < size:
+                    file.truncate(complete_size)
                 file.write(line.encode())
                 file.flush()
                 fsync(file.fileno())
@@ -292,30 +292,30 @@ def hash_canon_text(text: str | None) -> str:
     return "" if text is None else sha256(text.encode()).hexdigest()
 
 
-def _replay(event: Mapping[str, Any], stacks: UndoStacks) -> str:
+def _replay(event: Mapping[str, Any], undo_stacks: UndoStacks) -> str:
     if "decided" in event:
-        stacks.done.append(_entry(event))
-        stacks.undone.clear()
+        undo_stacks.done.append(_entry(event))
+        undo_stacks.undone.clear()
         return _REDONE
     word = str(event["what"])
-    _turn(word, stacks)
+    _turn(word, undo_stacks)
     return word
 
 
-def _turn(word: str, stacks: UndoStacks) -> None:
+def _turn(word: str, undo_stacks: UndoStacks) -> None:
     if word == _UNDONE:
-        stacks.undone.append(stacks.done.pop())
+        undo_stacks.undone.append(undo_stacks.done.pop())
     elif word == _REDONE:
-        stacks.done.append(stacks.undone.pop())
+        undo_stacks.done.append(undo_stacks.undone.pop())
     else:
         raise ValueError(word)
 
 
-def _mending(stacks: UndoStacks, last: str, now: str) -> str:
+def _mending(undo_stacks: UndoStacks, last: str, now: str) -> str:
     """Say what must follow when the last change never reached the canon file."""
-    if last == _REDONE and stacks.done[-1].edit.before == now:
+    if last == _REDONE and undo_stacks.done[-1].edit.before == now:
         return _UNDONE
-    if last == _UNDONE and stacks.undone[-1].edit.after == now:
+    if last == _UNDONE and undo_stacks.undone[-1].edit.after == now:
         return _REDONE
     return ""
 
@@ -328,13 +328,15 @@ def _entry(event: Mapping[str, Any]) -> DecisionLogEntry:
     )
 
 
-def _decision(kind: str, says: dict[str, Any]) -> Decision:
+def _decision(kind: str, fields: dict[str, Any]) -> Decision:
     if kind == DocumentTypeSet.__name__:
-        says["type"] = DocumentType(says["type"])
+        fields["type"] = DocumentType(fields["type"])
     if kind == PointOfViewSet.__name__:
-        says["place"] = ManuscriptLocation(**says["place"])
-    kinds = {made.__name__: made for made in get_args(Decision)}
-    decision: Decision = kinds[kind](**{k: _frozen(v) for k, v in says.items()})
+        fields["place"] = ManuscriptLocation(**fields["place"])
+    kinds = {
+        decision_class.__name__: decision_class for decision_class in get_args(Decision)
+    }
+    decision: Decision = kinds[kind](**{k: _frozen(v) for k, v in fields.items()})
     return decision
 
 
@@ -342,9 +344,9 @@ def _frozen(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _common(one: Iterable[str], other: Iterable[str]) -> int:
+def _common(parts: Iterable[str], other: Iterable[str]) -> int:
     count = 0
-    for a, b in zip(one, other, strict=False):
+    for a, b in zip(parts, other, strict=False):
         if a != b:
             break
         count += 1

@@ -154,19 +154,26 @@ def resolve_canon_person(names: CanonNames, name: str) -> str:
 def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
     """Yield each name that is used in two ways, and a sentence that says how."""
     groups = [(canonical, *others) for canonical, others in names.merged.items()]
-    seen: set[str] = set()
+    merged_names: set[str] = set()
     for name in chain(*groups):
-        if name in seen:
+        if name in merged_names:
             yield name, f"{name} is merged twice."
-        seen.add(name)
+        merged_names.add(name)
     yield from _of_renames(names)
-    for one, other in names.split:
-        if resolve_canon_person(names, one) == resolve_canon_person(names, other):
-            yield one, f"{one} and {other} are one person and two."
-    used = {*seen, *names.renamed, *names.renamed.values(), *chain(*names.split)}
-    used.update(names.confirmed)
+    for split_name, other in names.split:
+        if resolve_canon_person(names, split_name) == resolve_canon_person(
+            names, other
+        ):
+            yield split_name, f"{split_name} and {other} are one person and two."
+    used_names = {
+        *merged_names,
+        *names.renamed,
+        *names.renamed.values(),
+        *chain(*names.split),
+    }
+    used_names.update(names.confirmed)
     for name in names.ignored:
-        if name in used:
+        if name in used_names:
             yield name, f"{name} is ignored, and a name."
 
 
@@ -178,15 +185,15 @@ def find_answer_conflicts(canon: Canon) -> Iterator[tuple[UndefinedAttribute, st
 
 
 def _of_renames(names: CanonNames) -> Iterator[tuple[str, str]]:
-    taken: set[str] = set()
+    new_names: set[str] = set()
     for old, new in names.renamed.items():
         if any(old in others for others in names.merged.values()):
             yield old, f"{old} is merged into another name; rename that one."
         if old == new:
             yield old, f"{old} is renamed to itself."
-        if new in taken or belongs_to_other_person(names, old, new):
+        if new in new_names or belongs_to_other_person(names, old, new):
             yield old, f"{new} is the name of two people; merge them instead."
-        taken.add(new)
+        new_names.add(new)
 
 
 def belongs_to_other_person(names: CanonNames, person: str, name: str) -> bool:

@@ -29,10 +29,10 @@ def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames
         SettingsProblem: The decision says nothing, or gives two people one name.
     """
     match decision:
-        case NamesMerged(given, canonical):
-            return _consistent(_merged(names, given, canonical))
-        case NamesSplit(one, other):
-            return _consistent(_split(names, *_two(one, other)))
+        case NamesMerged(merged_names, canonical):
+            return _consistent(_merged(names, merged_names, canonical))
+        case NamesSplit(split_name, other):
+            return _consistent(_split(names, *_two(split_name, other)))
         case NameRenamed(old, new):
             return _consistent(_renamed(names, *_two(old, new)))
         case NameIgnored(name):
@@ -43,43 +43,54 @@ def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames
             assert_never(decision)
 
 
-def _merged(names: CanonNames, given: Iterable[str], canonical: str) -> CanonNames:
-    said = [normalize_canon_name(name) for name in given]
-    chosen = (
+def _merged(
+    names: CanonNames, names_to_merge: Iterable[str], canonical: str
+) -> CanonNames:
+    normalized_names = [normalize_canon_name(name) for name in names_to_merge]
+    canonical_name = (
         normalize_canon_name(canonical)
         if canonical
-        else resolve_canon_person(names, said[0])
+        else resolve_canon_person(names, normalized_names[0])
     )
-    people = [resolve_canon_person(names, name) for name in (chosen, *said)]
+    people = [
+        resolve_canon_person(names, name)
+        for name in (canonical_name, *normalized_names)
+    ]
     groups = chain(*(names.merged.get(person, ()) for person in people))
-    own = names.merged.get(chosen, ())
-    whole = dict.fromkeys([chosen, *own, *said, *people, *groups])
-    others = tuple(name for name in whole if name != chosen)
+    own_group = names.merged.get(canonical_name, ())
+    member_names = dict.fromkeys(
+        [canonical_name, *own_group, *normalized_names, *people, *groups]
+    )
+    others = tuple(name for name in member_names if name != canonical_name)
     if not others:
         raise SettingsProblem(
-            f"{chosen} is one name only",
+            f"{canonical_name} is one name only",
             hint='Name two or more: lrwr canon merge "Nell Tallow" Wren',
         )
-    kept = {n: g for n, g in names.merged.items() if n == chosen or n not in whole}
+    other_groups = {
+        n: g
+        for n, g in names.merged.items()
+        if n == canonical_name or n not in member_names
+    }
     return CanonNames(
-        merged={**kept, chosen: others},
+        merged={**other_groups, canonical_name: others},
         split=names.split,
         renamed={old: new for old, new in names.renamed.items() if old not in others},
-        ignored=_without(names.ignored, whole),
+        ignored=_without(names.ignored, member_names),
         confirmed=names.confirmed,
     )
 
 
-def _split(names: CanonNames, one: str, other: str) -> CanonNames:
-    renamed = {o: n for o, n in names.renamed.items() if {o, n} != {one, other}}
+def _split(names: CanonNames, split_name: str, other: str) -> CanonNames:
+    renamed = {o: n for o, n in names.renamed.items() if {o, n} != {split_name, other}}
     bearers = {new: old for old, new in renamed.items()}
-    one, other = bearers.get(one, one), bearers.get(other, other)
+    split_name, other = bearers.get(split_name, split_name), bearers.get(other, other)
     merged = dict(names.merged)
     for canonical, group in names.merged.items():
-        if {one, other} <= {canonical, *group}:
-            leaves = one if other == canonical else other
+        if {split_name, other} <= {canonical, *group}:
+            leaves = split_name if other == canonical else other
             merged[canonical] = tuple(name for name in group if name != leaves)
-    pair = (one, other) if one < other else (other, one)
+    pair = (split_name, other) if split_name < other else (other, split_name)
     return CanonNames(
         merged={name: group for name, group in merged.items() if group},
         split=names.split if pair in names.split else (*names.split, pair),
@@ -108,9 +119,9 @@ def _renamed(names: CanonNames, old: str, new: str) -> CanonNames:
 def _ignored(names: CanonNames, name: str) -> CanonNames:
     merged: dict[str, tuple[str, ...]] = {}
     for canonical, group in names.merged.items():
-        left = [one for one in (canonical, *group) if one != name]
-        if len(left) > 1:
-            merged[left[0]] = tuple(left[1:])
+        remaining_names = [member for member in (canonical, *group) if member != name]
+        if len(remaining_names) > 1:
+            merged[remaining_names[0]] = tuple(remaining_names[1:])
     return CanonNames(
         merged=merged,
         split=tuple(pair for pair in names.split if name not in pair),
@@ -140,14 +151,14 @@ def _consistent(names: CanonNames) -> CanonNames:
     return replace(names, split=tuple(apart))
 
 
-def _two(one: str, other: str) -> tuple[str, str]:
-    one, other = normalize_canon_name(one), normalize_canon_name(other)
-    if one == other:
+def _two(name: str, other: str) -> tuple[str, str]:
+    name, other = normalize_canon_name(name), normalize_canon_name(other)
+    if name == other:
         raise SettingsProblem(
-            f"{one} and {other} are the same name", hint="Name two different ones."
+            f"{name} and {other} are the same name", hint="Name two different ones."
         )
-    return one, other
+    return name, other
 
 
-def _without(names: tuple[str, ...], gone: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name not in gone)
+def _without(names: tuple[str, ...], removed_names: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in removed_names)

@@ -87,42 +87,42 @@ class _CanonParser:
         return canon
 
     def _types(self, table: Mapping[str, object]) -> dict[DocumentId, DocumentType]:
-        found: dict[DocumentId, DocumentType] = {}
+        types_by_document: dict[DocumentId, DocumentType] = {}
         for key, value in table.items():
             where = ("types", key)
-            document = self._document(key, where, found)
+            document = self._document(key, where, types_by_document)
             word = str(value).lower()
             if word not in list(DocumentType):
-                near = find_nearest_name(word, DocumentType) or "scene"
+                similar_type = find_nearest_name(word, DocumentType) or "scene"
                 raise self._refusal(
                     where,
                     f"the type of {document} cannot be {value!r}",
-                    f'Write one of {", ".join(DocumentType)}, such as "{near}".',
+                    f'Write one of {", ".join(DocumentType)}, such as "{similar_type}".',
                 )
-            found[document] = DocumentType(word)
-        return found
+            types_by_document[document] = DocumentType(word)
+        return types_by_document
 
     def _order(self, value: object) -> tuple[DocumentId, ...]:
         where = ("order", "story")
-        found: dict[DocumentId, None] = {}
+        documents: dict[DocumentId, None] = {}
         for name in self._texts(value, where):
-            found[self._document(name, where, found)] = None
-        return tuple(found)
+            documents[self._document(name, where, documents)] = None
+        return tuple(documents)
 
     def _points_of_view(
         self, table: Mapping[str, object]
     ) -> dict[ManuscriptLocation, str]:
-        found: dict[ManuscriptLocation, str] = {}
+        points_of_view: dict[ManuscriptLocation, str] = {}
         for key, value in table.items():
             place = ManuscriptLocation.read(key)
-            if place is None or place in found:
+            if place is None or place in points_of_view:
                 raise self._refusal(
                     ("pov", key),
                     f"`{key}` is named twice" if place else f"`{key}` is no place",
                     'Write it as "ch5.md", "book.md#The Mill" or "book.md#ch5:s2".',
                 )
-            found[place] = self._name(value, ("pov", key))
-        return found
+            points_of_view[place] = self._name(value, ("pov", key))
+        return points_of_view
 
     def _names(self, table: Mapping[str, object]) -> CanonNames:
         at = "names"
@@ -158,8 +158,8 @@ class _CanonParser:
             names = list(self._each_name(pair, where))
             if len(names) != 2:
                 raise self._refusal(where, f"{pair} is no pair of names", _NAMES_TAKE)
-            one, other = sorted(names)
-            yield one, other
+            name, other = sorted(names)
+            yield name, other
 
     def _check(self, names: CanonNames, merged: int, renamed: int) -> None:
         if merged != len(names.merged) or renamed != len(names.renamed):
@@ -173,7 +173,7 @@ class _CanonParser:
 
     def _questions(self, table: str, value: object) -> dict[UndefinedAttribute, str]:
         """Return what each row of `table` asks, and its answer, empty without one."""
-        found: dict[UndefinedAttribute, str] = {}
+        answers_by_question: dict[UndefinedAttribute, str] = {}
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
@@ -183,34 +183,38 @@ class _CanonParser:
                 self._name(about, (*at, "about")) if about != "" else "",
                 self._name(row.get("attribute", ""), (*at, "attribute")),
             )
-            if question in found:
+            if question in answers_by_question:
                 raise self._refusal(at, f"{question} stands there twice", "Keep one.")
-            found[question] = ""
+            answers_by_question[question] = ""
             if "answer" in CANON_ARRAY_TABLES[table]:
                 answer = row.get("answer", "")
-                found[question] = self._name(answer, (*at, "answer"), "answer")
-        return found
+                answers_by_question[question] = self._name(
+                    answer, (*at, "answer"), "answer"
+                )
+        return answers_by_question
 
     def _intended(self, value: object) -> dict[IntendedContradiction, str]:
-        table, found = "intentional", dict[IntendedContradiction, str]()
+        table, reasons = "intentional", dict[IntendedContradiction, str]()
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
                 self._known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
-            about, attribute, one, other = (
+            about, attribute, first_value, other = (
                 self._name(row.get(key, ""), (*at, key))
                 for key in CANON_ARRAY_TABLES[table][:4]
             )
-            intended_contradiction = IntendedContradiction(about, attribute, one, other)
-            if intended_contradiction in found:
+            intended_contradiction = IntendedContradiction(
+                about, attribute, first_value, other
+            )
+            if intended_contradiction in reasons:
                 raise self._refusal(
                     at, f"{intended_contradiction} stands there twice", "Keep one."
                 )
             why = row.get("because", "")
-            found[intended_contradiction] = (
+            reasons[intended_contradiction] = (
                 self._name(why, (*at, "because"), "reason") if why else ""
             )
-        return found
+        return reasons
 
     def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:
         if isinstance(value, list) and all(isinstance(row, dict) for row in value):
@@ -244,34 +248,34 @@ class _CanonParser:
     ) -> DocumentId:
         document = normalize_canon_path(text)
         if not document or document in document_ids:
-            what = f"{document} is named twice" if document else "a file has no name"
-            raise self._refusal(where, what, "Keep one of the two lines.")
+            problem = f"{document} is named twice" if document else "a file has no name"
+            raise self._refusal(where, problem, "Keep one of the two lines.")
         return document
 
     def _each_name(self, value: object, where: tuple[str, ...]) -> Iterator[str]:
         for name in self._texts(value, where):
             yield self._name(name, where)
 
-    def _name(self, value: object, where: tuple[str, ...], what: str = "name") -> str:
+    def _name(self, value: object, where: tuple[str, ...], noun: str = "name") -> str:
         name = normalize_canon_text(value) if isinstance(value, str) else ""
         if name and name.isprintable():
             return name
         raise self._refusal(
-            where, f"{value!r} is no {what}", f"Write the {what} as a text in quotes."
+            where, f"{value!r} is no {noun}", f"Write the {noun} as a text in quotes."
         )
 
     def _known(
-        self, name: str, names: Iterable[str], where: tuple[str, ...], what: str
+        self, name: str, names: Iterable[str], where: tuple[str, ...], noun: str
     ) -> None:
         if name in names:
             return
-        near = find_nearest_name(name, names)
-        meant = f"; did you mean `{near}`?" if near else ""
-        every = ", ".join(names)
+        similar_name = find_nearest_name(name, names)
+        suggestion = f"; did you mean `{similar_name}`?" if similar_name else ""
+        all_names = ", ".join(names)
         raise self._refusal(
             where,
-            f"unknown {what} `{'.'.join(where)}`{meant}",
-            f"Use one of these: {every}; if a newer lrwr wrote it, update this one.",
+            f"unknown {noun} `{'.'.join(where)}`{suggestion}",
+            f"Use one of these: {all_names}; if a newer lrwr wrote it, update this one.",
         )
 
     def _refusal(
@@ -292,23 +296,23 @@ def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
 
     A row of a table that stands many times is found by its number, from "1", too.
     """
-    found: dict[tuple[str, ...], int] = {}
+    lines_by_key: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
-    for number, whole in enumerate(text.split("\n"), start=1):
-        line = whole[:_LONGEST]  # a key is short, and a long line would take its time
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw[:_LONGEST]  # a key is short, and a long line would take its time
         if header := re.fullmatch(_HEADER, line):
             table = _path(header["key"])
-            found.setdefault(table, number)
+            lines_by_key.setdefault(table, number)
             if line.lstrip().startswith("[["):
                 rows[table] = rows.get(table, 0) + 1
                 table = (*table, str(rows[table]))
-                found.setdefault(table, number)
+                lines_by_key.setdefault(table, number)
         elif key := re.match(_KEY, line):
             path = (*table, *_path(key["key"]))
             for end in range(len(table) + 1, len(path) + 1):
-                found.setdefault(path[:end], number)
-    return found
+                lines_by_key.setdefault(path[:end], number)
+    return lines_by_key
 
 
 def _path(key: str) -> tuple[str, ...]:

@@ -40,9 +40,11 @@ def format_decision(decision: Decision) -> str:
             return f"{UndefinedAttribute(about, attribute)}: “{answer}”."
         case GapDeclined(about, attribute):
             return f"{UndefinedAttribute(about, attribute)}: left open on purpose."
-        case SlipIntended(about, attribute, one, other, because):
+        case SlipIntended(about, attribute, value, other, because):
             why = f" ({because})" if because else ""
-            return f"{IntendedContradiction(about, attribute, one, other)}: meant{why}."
+            return (
+                f"{IntendedContradiction(about, attribute, value, other)}: meant{why}."
+            )
         case _:
             return _of_names(decision)
 
@@ -50,12 +52,14 @@ def format_decision(decision: Decision) -> str:
 def _of_names(decision: NameDecision) -> str:
     match decision:
         case NamesMerged(names, canonical):
-            every = list(dict.fromkeys([*names, *([canonical] if canonical else [])]))
-            known = f": {canonical}" if canonical else ""
-            together = f"{', '.join(every[:-1])} and {every[-1]}"
-            return f"{together} are one person{known}."
-        case NamesSplit(one, other):
-            return f"{one} and {other} are two people."
+            all_names = list(
+                dict.fromkeys([*names, *([canonical] if canonical else [])])
+            )
+            canonical_note = f": {canonical}" if canonical else ""
+            joined_names = f"{', '.join(all_names[:-1])} and {all_names[-1]}"
+            return f"{joined_names} are one person{canonical_note}."
+        case NamesSplit(split_name, other):
+            return f"{split_name} and {other} are two people."
         case NameRenamed(old, new):
             return f"{old} is to be called {new}."
         case NameIgnored(name):
@@ -67,6 +71,6 @@ def _of_names(decision: NameDecision) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST])
+    listed_names = ", ".join(names[:_MOST])
     more = len(names) - _MOST
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{listed_names} and {more} more" if more > 0 else listed_names

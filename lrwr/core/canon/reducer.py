@@ -54,15 +54,15 @@ def apply_decision(canon: Canon, decision: Decision) -> Canon:
 
 
 def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
-    """Return each document something was decided about, and what: in a word each."""
-    found: dict[DocumentId, list[str]] = {}
+    """Return the documents with decisions, each with the kinds of its decisions."""
+    labels_by_document: dict[DocumentId, list[str]] = {}
     for document in canon.types:
-        found.setdefault(document, []).append("type")
+        labels_by_document.setdefault(document, []).append("type")
     for document in canon.order:
-        found.setdefault(document, []).append("order")
+        labels_by_document.setdefault(document, []).append("order")
     for document in dict.fromkeys(place.document for place in canon.points_of_view):
-        found.setdefault(document, []).append("point of view")
-    return {document: tuple(words) for document, words in found.items()}
+        labels_by_document.setdefault(document, []).append("point of view")
+    return {document: tuple(words) for document, words in labels_by_document.items()}
 
 
 def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
@@ -90,15 +90,15 @@ def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
 
 
 def _meant(canon: Canon, decision: SlipIntended) -> Canon:
-    """Note that a contradiction is meant; a reason given before is kept or replaced."""
-    one, other = (
+    """Mark a contradiction as intended; an earlier reason is kept or replaced."""
+    value, other = (
         normalize_canon_answer(decision.one),
         normalize_canon_answer(decision.other),
     )
     intended_contradiction = IntendedContradiction(
         normalize_canon_name(decision.about),
         normalize_canon_name(decision.attribute),
-        one,
+        value,
         other,
     )
     before = canon.intentional.get(intended_contradiction, "")
@@ -129,8 +129,10 @@ def _moved(canon: Canon, move: DocumentMoved) -> Canon:
 
 
 def _rekeyed(
-    given: Mapping[DocumentId, ValueT], old: DocumentId, new: DocumentId
+    values_by_document: Mapping[DocumentId, ValueT], old: DocumentId, new: DocumentId
 ) -> dict[DocumentId, ValueT]:
-    if new in given:
-        return {key: value for key, value in given.items() if key != old}
-    return {new if key == old else key: value for key, value in given.items()}
+    if new in values_by_document:
+        return {key: value for key, value in values_by_document.items() if key != old}
+    return {
+        new if key == old else key: value for key, value in values_by_document.items()
+    }

@@ -25,29 +25,37 @@ class OrphanedDecisions:
 
 
 def resolve_document(
-    text: str, *, known: Sequence[DocumentId], root: Path, here: Path
+    text: str,
+    *,
+    document_ids: Sequence[DocumentId],
+    root: Path,
+    working_directory: Path,
 ) -> DocumentId:
     """Return the document that the writer calls `text`.
 
-    It is a path from `here`, one from the library's `root`, or the end of one that
-    no other document shares; `known` are the library's documents, in NFC. A file that is not
-    in the library yet will do.
+    `text` is a path from `working_directory`, a path from the library's `root`, or the
+    end of a path that no other document shares. `document_ids` are the library's
+    documents, in NFC. A file that is not in the library yet is accepted.
 
     Raises:
         NotFound: There is no such document, or more than one; the hint offers some.
     """
-    path = Path(os.path.abspath(here / text))  # noqa: PTH100 (links stay as they are)
-    from_here = _id_of(path, root)
+    path = Path(os.path.abspath(working_directory / text))  # noqa: PTH100 (links stay as they are)
+    from_directory = _id_of(path, root)
     name = normalize_canon_path(text.replace("\\", "/"))
-    for one in known:
-        if one in (from_here, name):
-            return one
-    fits = [document_id for document_id in known if document_id.endswith(f"/{name}")]
+    for document_id in document_ids:
+        if document_id in (from_directory, name):
+            return document_id
+    fits = [
+        document_id for document_id in document_ids if document_id.endswith(f"/{name}")
+    ]
     if len(fits) == 1:
         return fits[0]
     if not fits and path.is_file():
-        return from_here
-    raise _no_such_document(text, fits or _nearest(name, known), several=bool(fits))
+        return from_directory
+    raise _no_such_document(
+        text, fits or _nearest(name, document_ids), several=bool(fits)
+    )
 
 
 def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
@@ -62,22 +70,28 @@ def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
     )
     if name in decided:
         return name
-    near = " or ".join(_nearest(text, decided))
-    hint = f"Did you mean {near}?" if near else "See `lrwr canon` for what was decided."
+    similar_documents = " or ".join(_nearest(text, decided))
+    hint = (
+        f"Did you mean {similar_documents}?"
+        if similar_documents
+        else "See `lrwr canon` for what was decided."
+    )
     raise NotFound(f"Nothing is decided about {text}", hint=hint)
 
 
 def find_orphaned_decisions(
     canon: Canon,
     *,
-    known: Sequence[DocumentId],
+    document_ids: Sequence[DocumentId],
     is_there: Callable[[DocumentId], bool],
 ) -> tuple[OrphanedDecisions, ...]:
     """Return what was decided about documents that are not there."""
     decided = list_decided_documents(canon)
-    free = [document_id for document_id in known if document_id not in decided]
+    undecided_documents = [
+        document_id for document_id in document_ids if document_id not in decided
+    ]
     return tuple(
-        OrphanedDecisions(document, words, _heir(document, free))
+        OrphanedDecisions(document, words, _heir(document, undecided_documents))
         for document, words in decided.items()
         if not is_there(document)
     )
@@ -90,27 +104,33 @@ def _id_of(path: Path, root: Path) -> DocumentId:
         return normalize_canon_path(path.as_posix())
 
 
-def _heir(document: DocumentId, free: Collection[DocumentId]) -> DocumentId | None:
+def _heir(
+    document: DocumentId, undecided_documents: Collection[DocumentId]
+) -> DocumentId | None:
     name = PurePosixPath(document).name
-    same = [
-        document_id for document_id in free if PurePosixPath(document_id).name == name
+    same_name_documents = [
+        document_id
+        for document_id in undecided_documents
+        if PurePosixPath(document_id).name == name
     ]
-    near = same or _nearest(document, free)
-    return near[0] if near else None
+    candidates = same_name_documents or _nearest(document, undecided_documents)
+    return candidates[0] if candidates else None
 
 
-def _nearest(text: str, known: Collection[DocumentId]) -> list[DocumentId]:
+def _nearest(text: str, document_ids: Collection[DocumentId]) -> list[DocumentId]:
     """Return up to three documents whose path or name is most like `text`."""
     by_word: dict[str, list[DocumentId]] = {}
-    for document_id in known:
+    for document_id in document_ids:
         for word in {document_id.lower(), _stem(document_id)}:
             by_word.setdefault(word, []).append(document_id)
     words = [
         *get_close_matches(text.lower(), by_word, n=3),
         *get_close_matches(_stem(text), by_word, n=3),
     ]
-    found = dict.fromkeys(one for word in words for one in by_word[word])
-    return list(found)[:3]
+    nearest_documents = dict.fromkeys(
+        document_id for word in words for document_id in by_word[word]
+    )
+    return list(nearest_documents)[:3]
 
 
 def _stem(text: str) -> str:
@@ -120,11 +140,11 @@ def _stem(text: str) -> str:
 def _no_such_document(
     text: str, offers: Sequence[DocumentId], *, several: bool
 ) -> NotFound:
-    what = "More than one document" if several else "No document"
+    problem = "More than one document" if several else "No document"
     if not offers:
         return NotFound(
-            f"{what} is called {text}",
+            f"{problem} is called {text}",
             hint="Check the path, or run `lrwr ingest` first.",
         )
     names = " or ".join(offers)
-    return NotFound(f"{what} is called {text}", hint=f"Did you mean {names}?")
+    return NotFound(f"{problem} is called {text}", hint=f"Did you mean {names}?")

@@ -37,25 +37,25 @@ def serialize_canon(text: str | None, canon: Canon) -> str:
         StoreProblem: It is written in a way that cannot be changed safely.
     """
     before = _HEAD if text is None else text
-    was = parse_canon(before, CANON_FILE_NAME)
-    had, wanted = _tree(was), _tree(canon)
+    old_canon = parse_canon(before, CANON_FILE_NAME)
+    old_tables, new_tables = _tree(old_canon), _tree(canon)
     mark = "\ufeff" if before.startswith("\ufeff") else ""
     try:
         content = tomlkit.parse(before.removeprefix(mark))
-        for name in wanted:
-            if had[name] != wanted[name]:
-                _change_table(content, name, had[name], wanted[name])
+        for name in new_tables:
+            if old_tables[name] != new_tables[name]:
+                _change_table(content, name, old_tables[name], new_tables[name])
         for name, rows in _rows(canon).items():
-            _change_rows(content, name, _rows(was)[name], rows)
-        made = tomlkit.dumps(content)
+            _change_rows(content, name, _rows(old_canon)[name], rows)
+        serialized = tomlkit.dumps(content)
         if before.count("\r\n") * 2 > before.count("\n"):
-            made = made.replace("\r\n", "\n").replace("\n", "\r\n")
-        kept = parse_canon(made, CANON_FILE_NAME) == canon
+            serialized = serialized.replace("\r\n", "\n").replace("\n", "\r\n")
+        is_preserved = parse_canon(serialized, CANON_FILE_NAME) == canon
     except (LrwrError, ValueError, LookupError, TypeError) as error:
         raise _cannot() from error
-    if not kept:
+    if not is_preserved:
         raise _cannot()
-    return mark + made
+    return mark + serialized
 
 
 def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
@@ -75,22 +75,22 @@ def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
 
 
 def _rows(canon: Canon) -> dict[str, list[dict[str, str]]]:
-    """Return the tables that stand many times; no two rows ask the same."""
+    """Return the rows of the array tables; no two rows have the same question."""
     answers = [{**_row(q), "answer": answer} for q, answer in canon.answers.items()]
-    meant = [
+    contradictions = [
         {
-            "about": one.about,
-            "attribute": one.attribute,
-            "one": one.one,
-            "other": one.other,
+            "about": contradiction.about,
+            "attribute": contradiction.attribute,
+            "one": contradiction.one,
+            "other": contradiction.other,
             **({"because": why} if why else {}),
         }
-        for one, why in canon.intentional.items()
+        for contradiction, why in canon.intentional.items()
     ]
     return {
         "answer": answers,
         "wont_say": [_row(q) for q in canon.unsaid],
-        "intentional": meant,
+        "intentional": contradictions,
     }
 
 
@@ -102,39 +102,44 @@ def _row(question: UndefinedAttribute) -> dict[str, str]:
 def _change_rows(
     parent: MutableMapping[str, Any],
     name: str,
-    had: Sequence[Mapping[str, str]],
-    wanted: Sequence[Mapping[str, str]],
+    old_rows: Sequence[Mapping[str, str]],
+    new_rows: Sequence[Mapping[str, str]],
 ) -> None:
-    """Carry over to the rows `name` what has changed; a row is known by its question."""
-    asked = {_asked(row): row for row in wanted}
-    if not _stand_in_order(had, asked):
+    """Apply changes to the array table `name`; a question identifies its row."""
+    rows_by_question = {_asked(row): row for row in new_rows}
+    if not _stand_in_order(old_rows, rows_by_question):
         del parent[name]
-        had = ()
-    for at in reversed(range(len(had))):
-        row = asked.pop(_asked(had[at]), None)
+        old_rows = ()
+    for at in reversed(range(len(old_rows))):
+        row = rows_by_question.pop(_asked(old_rows[at]), None)
         if row is None:
             del parent[name][at]
-        elif row != had[at]:
+        elif row != old_rows[at]:
             parent[name][at].update(
-                {key: value for key, value in row.items() if had[at].get(key) != value}
+                {
+                    key: value
+                    for key, value in row.items()
+                    if old_rows[at].get(key) != value
+                }
             )
-    if asked and not parent.get(name):
+    if rows_by_question and not parent.get(name):
         parent[name] = tomlkit.aot()
-    for row in asked.values():
+    for row in rows_by_question.values():
         inline = isinstance(parent[name], tomlkit.items.Array)
-        made = tomlkit.inline_table() if inline else tomlkit.table()
-        made.update(row)
-        parent[name].append(made)
+        table = tomlkit.inline_table() if inline else tomlkit.table()
+        table.update(row)
+        parent[name].append(table)
     if name in parent and not parent[name]:
         del parent[name]
 
 
 def _stand_in_order(
-    had: Sequence[Mapping[str, str]], wanted: Mapping[tuple[str, ...], object]
+    old_rows: Sequence[Mapping[str, str]],
+    rows_by_question: Mapping[tuple[str, ...], object],
 ) -> bool:
     """Say whether the rows that stay can stay where they are."""
-    stay = [_asked(row) for row in had if _asked(row) in wanted]
-    return stay == list(wanted)[: len(stay)]
+    stay = [_asked(row) for row in old_rows if _asked(row) in rows_by_question]
+    return stay == list(rows_by_question)[: len(stay)]
 
 
 def _asked(row: Mapping[str, str]) -> tuple[str, ...]:
@@ -144,22 +149,22 @@ def _asked(row: Mapping[str, str]) -> tuple[str, ...]:
 def _change_table(
     parent: MutableMapping[str, Any],
     name: str,
-    had: Mapping[str, Any],
-    wanted: Mapping[str, Any],
+    old_table: Mapping[str, Any],
+    new_table: Mapping[str, Any],
 ) -> None:
-    """Carry over to the table `name` what has changed from `had` to `wanted`."""
+    """Carry over to the table `name` what has changed from `old_table` to `new_table`."""
     if name not in parent:
         parent[name] = tomlkit.table()
     table = parent[name]
     written = {_as_read(name, raw): raw for raw in table}
-    for key in had.keys() - wanted.keys():
+    for key in old_table.keys() - new_table.keys():
         del table[written[key]]
-    for key, value in wanted.items():
-        before = had.get(key)
+    for key, value in new_table.items():
+        before = old_table.get(key)
         if before == value or (not before and not value):
             continue
         if isinstance(value, Mapping):
-            _change_table(table, key, had[key], value)
+            _change_table(table, key, old_table[key], value)
         elif isinstance(value, list):
             _change_list(table, written.get(key, key), before or [], value)
         else:
@@ -176,20 +181,20 @@ def _as_read(table: str, raw: str) -> str:
 def _change_list(
     table: MutableMapping[str, Any],
     key: str,
-    had: Sequence[object],
-    wanted: Sequence[object],
+    old_items: Sequence[object],
+    new_items: Sequence[object],
 ) -> None:
-    kept = [item for item in had if item in wanted]
-    if key in table and kept == wanted[: len(kept)]:
+    kept_items = [item for item in old_items if item in new_items]
+    if key in table and kept_items == new_items[: len(kept_items)]:
         array = table[key]
-        for at in reversed(range(len(had))):
-            if had[at] not in wanted:
+        for at in reversed(range(len(old_items))):
+            if old_items[at] not in new_items:
                 del array[at]
     else:
-        kept, array = [], tomlkit.array()
-        long = sum(len(str(item)) for item in wanted) > _ONE_LINE
+        kept_items, array = [], tomlkit.array()
+        long = sum(len(str(item)) for item in new_items) > _ONE_LINE
         table[key] = array.multiline(long)
-    for item in wanted[len(kept) :]:
+    for item in new_items[len(kept_items) :]:
         table[key].append(item)
 
 

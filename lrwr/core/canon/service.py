@@ -117,10 +117,10 @@ class CanonService:
             return None
         with self._alone():
             text = self._file.text()
-            stacks = self._settled(text)
-            if not stacks.done:
+            undo_stacks = self._settled(text)
+            if not undo_stacks.done:
                 return None
-            last = stacks.done[-1]
+            last = undo_stacks.done[-1]
             if hash_canon_text(text) != last.edit.after:
                 raise self._changed("undo", last.decision)
             self._history.add_undo()
@@ -138,10 +138,10 @@ class CanonService:
             return None
         with self._alone():
             text = self._file.text()
-            stacks = self._settled(text)
-            if not stacks.undone:
+            undo_stacks = self._settled(text)
+            if not undo_stacks.undone:
                 return None
-            last = stacks.undone[-1]
+            last = undo_stacks.undone[-1]
             if hash_canon_text(text) != last.edit.before:
                 raise self._changed("redo", last.decision)
             self._history.add_redo()
@@ -154,15 +154,17 @@ class CanonService:
         Raises:
             StoreProblem: The history cannot be read.
         """
-        stacks, _ = self._history.stacks(self._file.text())
-        told = [(entry, False) for entry in stacks.done]
-        told += [(entry, True) for entry in reversed(stacks.undone)]
-        return tuple(DecisionRecord(e.decision, e.when, undone) for e, undone in told)
+        undo_stacks, _ = self._history.stacks(self._file.text())
+        entries = [(entry, False) for entry in undo_stacks.done]
+        entries += [(entry, True) for entry in reversed(undo_stacks.undone)]
+        return tuple(
+            DecisionRecord(e.decision, e.when, undone) for e, undone in entries
+        )
 
     def _settled(self, text: str | None) -> UndoStacks:
-        stacks, word = self._history.stacks(text)
+        undo_stacks, word = self._history.stacks(text)
         self._history.mend(word)
-        return stacks
+        return undo_stacks
 
     def _changed(self, verb: str, decision: Decision) -> SettingsProblem:
         return SettingsProblem(

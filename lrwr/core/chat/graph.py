@@ -66,7 +66,7 @@ class TurnResult:
 
 
 async def run_turn(
-    question: TurnQuestion, bible: Bible, room: TurnDependencies
+    question: TurnQuestion, bible: Bible, dependencies: TurnDependencies
 ) -> AsyncGenerator[TurnEvent | TurnResult]:
     """Yield what happens in a turn while it does, and last what it came to.
 
@@ -74,7 +74,7 @@ async def run_turn(
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
-        _run(question, bible, TurnContext(room, events.put_nowait))
+        _run(question, bible, TurnContext(dependencies, events.put_nowait))
     )
     turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
@@ -86,13 +86,17 @@ async def run_turn(
         await asyncio.gather(turn, return_exceptions=True)
 
 
-async def _run(question: TurnQuestion, bible: Bible, lent: TurnContext) -> TurnResult:
+async def _run(
+    question: TurnQuestion, bible: Bible, turn_context: TurnContext
+) -> TurnResult:
     from langsmith import tracing_context
 
-    begun: TurnGraphState = {"question": question, "bible": bible}
+    initial_state: TurnGraphState = {"question": question, "bible": bible}
     with tracing_context(enabled=False):  # whatever a shell's variables say
-        ended = await compile_turn_graph().ainvoke(begun, context=lent)
-    return TurnResult(ended["output"], ended["answer"])
+        final_state = await compile_turn_graph().ainvoke(
+            initial_state, context=turn_context
+        )
+    return TurnResult(final_state["output"], final_state["answer"])
 
 
 _STEPS = (
@@ -113,19 +117,19 @@ def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any
     graph.add_node("gaps", _gaps)
     graph.add_node("avatar", _avatar)
     graph.add_node("assemble", _assemble)
-    for one, other in pairwise((START, *_STEPS, END)):
-        graph.add_edge(one, other)
+    for source, target in pairwise((START, *_STEPS, END)):
+        graph.add_edge(source, target)
     return graph.compile()
 
 
 async def _look_up(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    lent = runtime.context
-    plan, found = await plan_and_search(
-        state["question"], state["bible"], lent.room, lent.emit
+    turn_context = runtime.context
+    plan, result = await plan_and_search(
+        state["question"], state["bible"], turn_context.room, turn_context.emit
     )
-    return {"plan": plan, "found": found}
+    return {"plan": plan, "found": result}
 
 
 async def _resolve(
@@ -149,14 +153,14 @@ async def _retrieve(state: TurnGraphState) -> TurnGraphState:
 async def _seek(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    lent = runtime.context
+    turn_context = runtime.context
     result = await run_lookup(
         state["question"],
         state["plan"],
         state["result"],
         state["bible"],
-        lent.room,
-        lent.emit,
+        turn_context.room,
+        turn_context.emit,
     )
     return {"result": result}
 
@@ -164,23 +168,25 @@ async def _seek(
 async def _web(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    lent = runtime.context
+    turn_context = runtime.context
     question, plan, result = state["question"], state["plan"], state["result"]
-    result = await add_web_pages(question, plan, result, lent.room, lent.emit)
+    result = await add_web_pages(
+        question, plan, result, turn_context.room, turn_context.emit
+    )
     return {"result": result}
 
 
 async def _gaps(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    lent = runtime.context
+    turn_context = runtime.context
     turn_gaps = await find_turn_gaps(
         state["question"],
         state["plan"],
         state["result"],
         state["bible"],
-        lent.room,
-        lent.emit,
+        turn_context.room,
+        turn_context.emit,
     )
     return {"gaps": turn_gaps}
 
@@ -188,10 +194,10 @@ async def _gaps(
 async def _avatar(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    lent = runtime.context
-    lent.emit(TurnStageStarted("answer", "Answering"))
-    answer = await lent.room.avatar.answer(
-        state["question"], state["plan"], state["result"], lent.emit
+    turn_context = runtime.context
+    turn_context.emit(TurnStageStarted("answer", "Answering"))
+    answer = await turn_context.room.avatar.answer(
+        state["question"], state["plan"], state["result"], turn_context.emit
     )
     return {"answer": answer}
 

@@ -64,7 +64,7 @@ def is_answer_within_horizon(
         return True
     kinds = frozenset(ChunkKind)
     search_scope = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
-    told = [
+    visible_spans = [
         place.now
         for place in places
         if place.now and place.now.document in order.numbers
@@ -73,7 +73,7 @@ def is_answer_within_horizon(
         search_scope.documents is not None
         and now.document in search_scope.documents
         and now.span.end <= search_scope.until.get(now.document, now.span.end)
-        for now in told
+        for now in visible_spans
     )
 
 
@@ -95,13 +95,13 @@ def fit_turns_to_budget(
     What was before are questions and how their answers begin, cut: nothing is made up.
     An answer that is `outdated` is left out of it.
     """
-    kept = _newest(turns, budget)
-    older = turns[: len(turns) - len(kept)]
+    newest_turns = _newest(turns, budget)
+    older = turns[: len(turns) - len(newest_turns)]
     lines = [
         _in_short(turn, turn.id in outdated) for turn in older[-MAX_SHORTENED_TURNS:]
     ]
     before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
-    return kept, before
+    return newest_turns, before
 
 
 def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
@@ -119,14 +119,16 @@ def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
 
 
 def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
-    kept: list[Turn] = []
-    left = budget
+    newest_turns: list[Turn] = []
+    remaining_tokens = budget
     for turn in reversed(turns):
-        left -= estimate_history_tokens(turn.question + turn.output.response_text)
-        if left < 0:
+        remaining_tokens -= estimate_history_tokens(
+            turn.question + turn.output.response_text
+        )
+        if remaining_tokens < 0:
             break
-        kept.append(turn)
-    return tuple(reversed(kept))
+        newest_turns.append(turn)
+    return tuple(reversed(newest_turns))
 
 
 def _in_short(turn: Turn, outdated: bool) -> str:
@@ -135,8 +137,8 @@ def _in_short(turn: Turn, outdated: bool) -> str:
         if outdated
         else _short(strip_answer_citation_marks(turn.output.response_text))
     )
-    asked = f"- {_short(turn.question)}"
-    return f"{asked} Answered: {answered}" if answered else asked
+    question_line = f"- {_short(turn.question)}"
+    return f"{question_line} Answered: {answered}" if answered else question_line
 
 
 def _short(text: str) -> str:
@@ -172,14 +174,18 @@ async def recall_history(
         filter_turns_by_horizon(turns, horizon, order)
     )
     places = await freshness.of_turns(recallable_turns)
-    seen = [
+    visible_turns = [
         turn
         for turn in recallable_turns
         if is_answer_within_horizon(places[turn.id], horizon, order)
     ]
-    changed = (turn for turn in seen if any(one.changed for one in places[turn.id]))
+    changed = (
+        turn
+        for turn in visible_turns
+        if any(anchored_citation.changed for anchored_citation in places[turn.id])
+    )
     outdated = frozenset(turn.id for turn in changed)
-    history, before = fit_turns_to_budget(seen, outdated=outdated)
+    history, before = fit_turns_to_budget(visible_turns, outdated=outdated)
     return RecalledHistory(history, before, outdated)
 
 
@@ -228,17 +234,17 @@ class MeteredChatModel:
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the model's answer; what came counts, also where it ends early."""
-        sent, said, failed = _sent(messages), 0, 0
+        sent, answer_chars, failed = _sent(messages), 0, 0
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:
                 async for piece in pieces:
-                    said += len(piece)
+                    answer_chars += len(piece)
                     yield piece
         except ServiceUnavailable:
-            sent, failed = sent if said else 0, 1
+            sent, failed = sent if answer_chars else 0, 1
             raise
         finally:
-            self._usage += Usage(1, sent, _quarter(said), failed=failed)
+            self._usage += Usage(1, sent, _quarter(answer_chars), failed=failed)
 
 
 def _sent(messages: Sequence[ChatMessage], shape: ReplyShape | None = None) -> int:

@@ -104,14 +104,17 @@ class TurnDependencies:
 
 
 async def plan_and_search(
-    question: TurnQuestion, bible: Bible, room: TurnDependencies, emit: TurnEventEmitter
+    question: TurnQuestion,
+    bible: Bible,
+    dependencies: TurnDependencies,
+    emit: TurnEventEmitter,
 ) -> tuple[QuestionPlan, SearchResult]:
     """Plan and search at once: neither waits for the other."""
     emit(TurnStageStarted("plan", "Reading the question"))
     emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
-        planned = group.create_task(room.plan(question, bible))
-        task = group.create_task(room.search(question))
+        planned = group.create_task(dependencies.plan(question, bible))
+        task = group.create_task(dependencies.search(question))
     return planned.result(), task.result()
 
 
@@ -126,16 +129,16 @@ async def run_lookup(
     plan: QuestionPlan,
     result: RetrievalResult,
     bible: Bible,
-    room: TurnDependencies,
+    dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Let a model look further where the text's own words are wanted.
 
     How sure the search was says nothing of passages that it did not find.
     """
-    if room.seek is None or not plan.sources & _LOOKED_UP:
+    if dependencies.seek is None or not plan.sources & _LOOKED_UP:
         return result
-    lookup_result = await room.seek(question, bible, result, emit)
+    lookup_result = await dependencies.seek(question, bible, result, emit)
     return replace(
         result,
         ranked_chunks=lookup_result.passages,
@@ -148,13 +151,13 @@ async def add_web_pages(
     question: TurnQuestion,
     plan: QuestionPlan,
     result: RetrievalResult,
-    room: TurnDependencies,
+    dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Add what the web says, where the plan asks for it: beside the text, never in it."""
-    if room.outside is None or AnswerSource.WEB not in plan.sources:
+    if dependencies.outside is None or AnswerSource.WEB not in plan.sources:
         return result
-    web_lookup = await room.outside(question, plan, emit)
+    web_lookup = await dependencies.outside(question, plan, emit)
     return replace(
         result,
         pages=web_lookup.pages,
@@ -168,23 +171,23 @@ async def find_turn_gaps(
     plan: QuestionPlan,
     result: RetrievalResult,
     bible: Bible,
-    room: TurnDependencies,
+    dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> GapFinderResult:
     """Find what the question shows to be undefined, where that may be."""
-    if room.wonder is None or not may_reveal_gap(question, plan, result):
+    if dependencies.wonder is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
     emit(TurnStageStarted("gaps", "Looking for what is left open"))
-    found = await room.wonder(question, result, bible)
-    for gap in found.gaps:
+    gap_result = await dependencies.wonder(question, result, bible)
+    for gap in gap_result.gaps:
         emit(GapFound(gap))
-    return found
+    return gap_result
 
 
 def assemble_output(
     question: TurnQuestion,
     plan: QuestionPlan,
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
     result: RetrievalResult,
     gaps: GapFinderResult,
@@ -193,11 +196,15 @@ def assemble_output(
     """Put together what the turn has come to."""
     cast = {profile.name for profile in bible.characters}
     places = [
-        place.name for resolved_entity in resolved for place in resolved_entity.places
+        place.name
+        for resolved_entity in resolved_entities
+        for place in resolved_entity.places
     ]
     people = tuple(dict.fromkeys(name for name in places if name in cast))
-    things = (name for name in places if any(e.name == name for e in bible.world))
-    entities = dict.fromkeys((*people, *things, *question.state.entities))
+    element_names = (
+        name for name in places if any(e.name == name for e in bible.world)
+    )
+    entities = dict.fromkeys((*people, *element_names, *question.state.entities))
     return SupervisorOutput(
         response_text=answer.text,
         intent=plan.intent,
@@ -216,23 +223,23 @@ def assemble_output(
 
 
 def _doubt(result: RetrievalResult, answer: AvatarAnswer) -> bool | None:
-    """Say whether the search was unsure, where the answer rests on what it found."""
-    found = [passage.chunk for passage in result.ranked_chunks]
-    rests = not answer.citations or any(
-        cited.document == chunk.document
-        and chunk.span.start <= cited.span.start
-        and cited.span.end <= chunk.span.end
-        for cited in answer.citations
-        for chunk in found
+    """Return `low_confidence` if the answer rests on the search's passages, else None."""
+    chunks = [passage.chunk for passage in result.ranked_chunks]
+    rests_on_search = not answer.citations or any(
+        citation.document == chunk.document
+        and chunk.span.start <= citation.span.start
+        and citation.span.end <= chunk.span.end
+        for citation in answer.citations
+        for chunk in chunks
     )
-    return result.low_confidence if rests else None
+    return result.low_confidence if rests_on_search else None
 
 
 def _each_once(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
-    named: dict[tuple[str, str], GapFlag] = {}
+    gaps_by_key: dict[tuple[str, str], GapFlag] = {}
     for gap in gaps:
-        named.setdefault((gap.about, gap.undefined_attribute.casefold()), gap)
-    return tuple(named.values())
+        gaps_by_key.setdefault((gap.about, gap.undefined_attribute.casefold()), gap)
+    return tuple(gaps_by_key.values())
 
 
 MAX_ENTITIES_IN_PLAY = 8
@@ -314,10 +321,10 @@ def build_gap_answer(
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
-    """Return what the writer is told of a decision; `new` unless it was made before."""
-    what = Asked(decision.about, decision.attribute)
+    """Return the message about a decision; `new` is false if it was made before."""
+    topic = Asked(decision.about, decision.attribute)
     since = "Canon from now on" if new else "That is canon already"
-    return f"{since}: {what}: {decision.answer}."
+    return f"{since}: {topic}: {decision.answer}."
 
 
 def _named(gap: GapFlag) -> str:

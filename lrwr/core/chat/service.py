@@ -93,10 +93,11 @@ class _PendingTurn:
 class AvatarSessionService:
     """Answers questions; each is one turn of a conversation, kept whole or stopped.
 
-    `voices` makes those of one turn. `price` tells what a model's usage costs in US
-    dollars, None where that is not known. `decide` writes down a decision of the
-    writer's. `web` is asked for what lies outside of the book, None where it is off. `pipeline` and `limit` are how passages are searched. `now` tells seconds
-    since 1970, `new_id` names what is new.
+    `make_turn_models` creates the models of one turn. `price` returns what a model's
+    usage costs in US dollars, None where that is not known. `decide` saves a decision of
+    the writer. `web` searches outside of the book, None where it is off. `pipeline` and
+    `limit` say how passages are searched. `now` returns seconds since 1970, `new_id` a
+    new id.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class AvatarSessionService:
         finder: PassageFinder,
         passages: PassageStore,
         threads: ThreadStore,
-        voices: Callable[[], TurnModels],
+        make_turn_models: Callable[[], TurnModels],
         price: Callable[[Usage, str], float | None],
         decide: Callable[[Decision], CanonChange],
         web: WebSearch | None,
@@ -115,26 +116,21 @@ class AvatarSessionService:
         now: Callable[[], float],
         new_id: Callable[[], str],
     ) -> None:
-        self._bible = bible
-        self._finder = finder
+        self._bible, self._finder = bible, finder
         self._passages = passages
         self._freshness = FreshnessService(passages)
         self._threads = threads
-        self._voices = voices
-        self._price = price
-        self._decide = decide
-        self._web = web
-        self._pipeline = pipeline
-        self._limit = limit
-        self._now = now
-        self._new_id = new_id
+        self._voices = make_turn_models
+        self._price, self._decide, self._web = price, decide, web
+        self._pipeline, self._limit = pipeline, limit
+        self._now, self._new_id = now, new_id
 
     @property
     def model(self) -> str:
         """Name the language model that answers; empty without one."""
         return self._voices().avatar.model
 
-    async def prompt(self, asking: TurnRequest) -> tuple[PromptPreview, ...]:
+    async def prompt(self, turn_request: TurnRequest) -> tuple[PromptPreview, ...]:
         """Return what language models would be sent for a turn; send and keep nothing.
 
         The answer's is that of a plan by rules: what a model would plan or look up
@@ -145,26 +141,28 @@ class AvatarSessionService:
             NotFound: There is no such conversation, character or place in the story.
             StoreProblem: The library cannot be read.
         """
-        voices = self._voices()
-        if not isinstance(voices.avatar, ModelAvatar) or parse_canon_command(
-            asking.text
+        turn_models = self._voices()
+        if not isinstance(turn_models.avatar, ModelAvatar) or parse_canon_command(
+            turn_request.text
         ):
             return ()
-        begun = await self._begin(asking)
-        shown = PreviewAvatar(voices.avatar)
-        room = replace(
-            self._room(begun, TurnModels(plan_without_model, shown)), outside=None
+        pending = await self._begin(turn_request)
+        preview_avatar = PreviewAvatar(turn_models.avatar)
+        dependencies = replace(
+            self._room(pending, TurnModels(plan_without_model, preview_avatar)),
+            outside=None,
         )
-        async with aclosing(run_turn(begun.question, begun.bible, room)) as events:
+        turn = run_turn(pending.question, pending.bible, dependencies)
+        async with aclosing(turn) as events:
             async for _ in events:
                 pass
-        planning = voices.asked_first(begun.question, begun.bible)
+        planning = turn_models.asked_first(pending.question, pending.bible)
         return (
             *(PromptPreview("planning", messages) for messages in planning),
-            PromptPreview("answering", shown.messages),
+            PromptPreview("answering", preview_avatar.messages),
         )
 
-    async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
+    async def ask(self, turn_request: TurnRequest) -> AsyncGenerator[TurnEvent]:
         """Yield what happens while a question is answered, and last `TurnDone`.
 
         Closing the generator stops the turn; what was said by then is kept, and
@@ -179,11 +177,11 @@ class AvatarSessionService:
             StoreProblem: The library cannot be read.
         """
         asked_at = self._now()
-        begun = await self._begin(asking)
-        thread = begun.before.id if begun.before else ThreadId(self._new_id())
-        voices = self._voices()
-        turn_recorder = TurnRecorder(begun.question, voices)
-        turn = self._turn(begun, voices, turn_recorder)
+        pending = await self._begin(turn_request)
+        thread = pending.before.id if pending.before else ThreadId(self._new_id())
+        turn_models = self._voices()
+        turn_recorder = TurnRecorder(pending.question, turn_models)
+        turn = self._turn(pending, turn_models, turn_recorder)
         try:
             async with aclosing(turn) as events:
                 async for event in events:
@@ -192,87 +190,90 @@ class AvatarSessionService:
             stopped = self._taken(turn_recorder, asked_at)
             await asyncio.shield(self._put_away(thread, stopped))
             raise
-        await self._check(begun, turn_recorder)
-        await self._look_back(begun, turn_recorder)
+        await self._check(pending, turn_recorder)
+        await self._look_back(pending, turn_recorder)
         yield TurnDone(thread, await self._keep(thread, turn_recorder, asked_at))
 
     async def _turn(
-        self, begun: _PendingTurn, voices: TurnModels, turn_recorder: TurnRecorder
+        self,
+        pending: _PendingTurn,
+        turn_models: TurnModels,
+        turn_recorder: TurnRecorder,
     ) -> AsyncGenerator[TurnEvent]:
         """Yield what happens in a turn, and let `turn_recorder` take it in."""
-        if canon := parse_canon_command(begun.question.text):
-            yield await self._defined(begun, canon, turn_recorder)
+        if canon := parse_canon_command(pending.question.text):
+            yield await self._defined(pending, canon, turn_recorder)
             return
-        room = self._room(begun, voices)
+        dependencies = self._room(pending, turn_models)
         async with aclosing(
-            record_turn(begun.question, begun.bible, room, turn_recorder)
+            record_turn(pending.question, pending.bible, dependencies, turn_recorder)
         ) as events:
             async for event in events:
                 yield event
 
     async def _defined(
-        self, begun: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
+        self, pending: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
     ) -> AnswerToken:
         """Write down what the writer defines, and say so."""
-        newest = begun.turns[-1].output.gap_flags if begun.turns else ()
-        decision = build_gap_answer(canon, begun.bible, newest)
+        newest = pending.turns[-1].output.gap_flags if pending.turns else ()
+        decision = build_gap_answer(canon, pending.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
         turn_recorder.settle(format_gap_answer(decision, new=bool(change)))
         return AnswerToken(
             turn_recorder.output("").response_text, AnswerSpeaker.SUPERVISOR
         )
 
-    def _room(self, begun: _PendingTurn, voices: TurnModels) -> TurnDependencies:
-        seeker = voices.seeker
+    def _room(self, pending: _PendingTurn, turn_models: TurnModels) -> TurnDependencies:
+        lookup_loop = turn_models.seeker
 
         def first(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
-            words = build_search_text(turn_question, begun.bible)
+            words = build_search_text(turn_question, pending.bible)
             return search(replace(turn_question, text=words))
 
-        def search(asked: TurnQuestion) -> Coroutine[None, None, SearchResult]:
-            return self._search(asked, begun.order)
+        def search(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
+            return self._search(turn_question, pending.order)
 
         async def outside(
             question: TurnQuestion, plan: QuestionPlan, emit: TurnEventEmitter
         ) -> WebLookup:
-            bible = await self._bible.read() if question.horizon else begun.bible
+            bible = await self._bible.read() if question.horizon else pending.bible
             return await _ask_the_web(question, plan, bible, self._web, emit)
 
         reader = ChapterReader(
-            self._passages, self._pipeline, begun.order, begun.question.horizon
+            self._passages, self._pipeline, pending.order, pending.question.horizon
         )
         return TurnDependencies(
-            plan=voices.plan,
+            plan=turn_models.plan,
             search=first,
-            avatar=voices.avatar,
-            notes=_notes(begun.order),
-            seek=partial(_sought, seeker, search, reader) if seeker else None,
+            avatar=turn_models.avatar,
+            notes=_notes(pending.order),
+            seek=partial(_sought, lookup_loop, search, reader) if lookup_loop else None,
             outside=outside,
-            wonder=voices.gaps.find if voices.gaps else None,
+            wonder=turn_models.gaps.find if turn_models.gaps else None,
         )
 
-    async def _begin(self, asking: TurnRequest) -> _PendingTurn:
+    async def _begin(self, turn_request: TurnRequest) -> _PendingTurn:
         before = None
-        if asking.thread is not None:
-            before = await self._threads.thread(asking.thread)
-        state = _state(asking, before.state if before else NarrativeState())
+        if turn_request.thread is not None:
+            before = await self._threads.thread(turn_request.thread)
+        state = _state(turn_request, before.state if before else NarrativeState())
         order = await self._finder.story_order()
         turns = await self._threads.turns(before.id) if before else []
-        question, bible = await self._question(asking.text, state, turns, order)
+        question, bible = await self._question(turn_request.text, state, turns, order)
         return _PendingTurn(question, bible, order, before, turns)
 
-    async def _check(self, begun: _PendingTurn, turn_recorder: TurnRecorder) -> None:
+    async def _check(self, pending: _PendingTurn, turn_recorder: TurnRecorder) -> None:
         """Have a model's answer say which names in it nobody can know yet.
 
         Quotes are of what is in sight.
         """
-        made = turn_recorder.made
-        if begun.question.horizon is None or made is None or not made.output.model:
+        turn = turn_recorder.made
+        if pending.question.horizon is None or turn is None or not turn.output.model:
             return
         later = await self._bible.read()
-        text = made.output.response_text
+        text = turn.output.response_text
         names = find_names_beyond_horizon(
-            text, collect_bible_names(later), collect_bible_names(begun.bible)
+            text, collect_bible_names(later), collect_bible_names(pending.bible)
         )
         if names:
             _remark(
@@ -280,10 +281,10 @@ class AvatarSessionService:
             )
 
     async def _look_back(
-        self, begun: _PendingTurn, turn_recorder: TurnRecorder
+        self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> None:
         """Remark that the answer before this one rests on what was changed since."""
-        places = await self._freshness.of_turns(begun.turns[-1:])
+        places = await self._freshness.of_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
                 _remark(turn_recorder, remark)
@@ -332,8 +333,10 @@ class AvatarSessionService:
 
     async def _put_away(self, thread: ThreadId, turn: Turn) -> Turn:
         state = turn.output.narrative_state_delta
-        kept = await self._threads.keep_turn(thread, _title(turn), turn, state)
-        return replace(turn, number=kept.turns)
+        thread_summary = await self._threads.keep_turn(
+            thread, _title(turn), turn, state
+        )
+        return replace(turn, number=thread_summary.turns)
 
     def _taken(self, turn_recorder: TurnRecorder, asked_at: float) -> Turn:
         return _build_turn(TurnId(self._new_id()), turn_recorder, asked_at, self._price)
@@ -362,7 +365,7 @@ def _build_turn(
 
 
 async def _sought(
-    seeker: LookupLoop,
+    lookup_loop: LookupLoop,
     search: PassageSearcher,
     reader: ChapterReader,
     question: TurnQuestion,
@@ -370,18 +373,22 @@ async def _sought(
     result: RetrievalResult,
     emit: TurnEventEmitter,
 ) -> LookupResult:
-    hands = BoundedLookupTools(question, bible, search, reader)
-    return await seeker.seek(question, result, hands, emit)
+    lookup_tools = BoundedLookupTools(question, bible, search, reader)
+    return await lookup_loop.seek(question, result, lookup_tools, emit)
 
 
-def _state(asking: TurnRequest, before: NarrativeState) -> NarrativeState:
-    character = before.character if asking.character is None else asking.character
-    witnessed = before.witnessed if asking.witnessed is None else asking.witnessed
-    as_of = before.as_of if asking.as_of is None else asking.as_of
+def _state(turn_request: TurnRequest, before: NarrativeState) -> NarrativeState:
+    character = (
+        before.character if turn_request.character is None else turn_request.character
+    )
+    witnessed = (
+        before.witnessed if turn_request.witnessed is None else turn_request.witnessed
+    )
+    as_of = before.as_of if turn_request.as_of is None else turn_request.as_of
     return replace(
         before,
         character=character,
-        mode=asking.mode or before.mode,
+        mode=turn_request.mode or before.mode,
         as_of=as_of,
         witnessed=witnessed,
     )

@@ -24,9 +24,9 @@ from lrwr.core.model.turns import (
 class TurnRecorder:
     """What has come of a turn so far."""
 
-    def __init__(self, question: TurnQuestion, voices: TurnModels) -> None:
+    def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
         self.question = question
-        self.voices = voices
+        self.voices = turn_models
         self.made: TurnResult | None = None
         self._pieces: list[str] = []
         self._cited: list[Citation] = []
@@ -73,11 +73,11 @@ class TurnRecorder:
 async def record_turn(
     question: TurnQuestion,
     bible: Bible,
-    room: TurnDependencies,
+    dependencies: TurnDependencies,
     turn_recorder: TurnRecorder,
 ) -> AsyncGenerator[TurnEvent]:
     """Run a turn, and let `turn_recorder` take in what comes of it."""
-    async with aclosing(run_turn(question, bible, room)) as events:
+    async with aclosing(run_turn(question, bible, dependencies)) as events:
         async for event in events:
             if isinstance(event, TurnResult):
                 turn_recorder.made = event

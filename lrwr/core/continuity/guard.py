@@ -37,7 +37,7 @@ UNCHECKED_TOPICS = (
 
 
 def find_contradictions(
-    known: StoryKnowledge,
+    knowledge: StoryKnowledge,
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[Contradiction, ...]:
@@ -48,16 +48,20 @@ def find_contradictions(
     at; notes and answers hold all the same. With `documents` only what has a passage
     in one of them is returned. Those marked as intended are among them.
     """
-    sight = HorizonView(known.order, known.texts, None)
-    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
-    material = collect_visible_facts(known.facts, roll, sight)
-    bound = HorizonView(known.order, known.texts, horizon)
-    found = [c for c in _clashes(material, known.canon) if _is_seen(c, bound)]
-    contradictions = _contradictions(found, roll, known.canon)
+    horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
+    horizon_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
+    )
+    material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
+    bounded_view = HorizonView(knowledge.order, knowledge.texts, horizon)
+    conflicts = [
+        c for c in _clashes(material, knowledge.canon) if _is_seen(c, bounded_view)
+    ]
+    contradictions = _contradictions(conflicts, horizon_cast, knowledge.canon)
     return tuple(
-        one
-        for one in contradictions
-        if documents is None or is_in_documents(one, documents)
+        contradiction
+        for contradiction in contradictions
+        if documents is None or is_in_documents(contradiction, documents)
     )
 
 
@@ -70,7 +74,7 @@ def is_in_documents(
 
 
 def find_contradiction_by_id(
-    text: str, every: Sequence[Contradiction]
+    text: str, contradictions: Sequence[Contradiction]
 ) -> Contradiction:
     """Return the contradiction whose id is `text`, or alone begins with it.
 
@@ -78,19 +82,19 @@ def find_contradiction_by_id(
         NotFound: There is none, or more than one.
     """
     return find_by_id_prefix(
-        text, every, noun="contradiction", listed_by="lrwr check --all"
+        text, contradictions, noun="contradiction", listed_by="lrwr check --all"
     )
 
 
 def _clashes(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
     judge = StatementComparator(material)
-    found = list(judge.clashes(collect_statements(material, canon)))
-    found += _of_numbers(find_quantity_statements(material.sight))
-    found += [
+    conflicts = list(judge.clashes(collect_statements(material, canon)))
+    conflicts += _of_numbers(find_quantity_statements(material.sight))
+    conflicts += [
         StatementConflict("name", right, wrong, (right.value, wrong.value))
         for right, wrong in find_misspelled_names(material, canon)
     ]
-    return sorted(found, key=lambda clash: clash.found.rank)
+    return sorted(conflicts, key=lambda conflict: conflict.found.rank)
 
 
 def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
@@ -106,24 +110,28 @@ def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
             )
 
 
-def _is_seen(clash: StatementConflict, bound: HorizonView) -> bool:
-    """Say whether both passages are within the horizon; a note always is."""
-    places = [one.evidence for one in (clash.canon, clash.found) if one.evidence]
-    told = [place for place in places if bound.tells(place.document)]
-    return all(bound.sees(place.document, place.spans) for place in told)
+def _is_seen(conflict: StatementConflict, bounded_view: HorizonView) -> bool:
+    """Say whether both passages are before the horizon; a note always is."""
+    places = [
+        statement.evidence
+        for statement in (conflict.canon, conflict.found)
+        if statement.evidence
+    ]
+    story_places = [place for place in places if bounded_view.tells(place.document)]
+    return all(bounded_view.sees(place.document, place.spans) for place in story_places)
 
 
 def _contradictions(
-    clashes: Sequence[StatementConflict], roll: HorizonCast, canon: Canon
+    clashes: Sequence[StatementConflict], horizon_cast: HorizonCast, canon: Canon
 ) -> list[Contradiction]:
     groups: dict[ContradictionKey, list[StatementConflict]] = {}
-    for clash in clashes:
-        groups.setdefault(_key(clash), []).append(clash)
+    for conflict in clashes:
+        groups.setdefault(_key(conflict), []).append(conflict)
     ids = assign_short_ids(groups)
-    intended = collect_intended_contradictions(canon, roll)
+    intended = collect_intended_contradictions(canon, horizon_cast)
     return [
         replace(
-            _contradiction(ids[key], group, roll),
+            _contradiction(ids[key], group, horizon_cast),
             intended=key in intended,
             because=intended.get(key, ""),
         )
@@ -132,15 +140,15 @@ def _contradictions(
 
 
 def _contradiction(
-    id_: str, group: Sequence[StatementConflict], roll: HorizonCast
+    id_: str, group: Sequence[StatementConflict], horizon_cast: HorizonCast
 ) -> Contradiction:
     first = group[0]
     return Contradiction(
         id=id_,
-        about=roll.shown(first.found.about) or first.found.about,
+        about=horizon_cast.shown(first.found.about) or first.found.about,
         attribute=first.attribute,
-        canon=_side(first.values[0], [clash.canon for clash in group]),
-        found=_side(first.values[1], [clash.found for clash in group]),
+        canon=_side(first.values[0], [conflict.canon for conflict in group]),
+        found=_side(first.values[1], [conflict.found for conflict in group]),
     )
 
 
@@ -149,21 +157,29 @@ def _side(value: str, statements: Sequence[Statement]) -> ContradictionSide:
     return ContradictionSide(value, statements[0].source, deduplicate_evidence(places))
 
 
-def _key(clash: StatementConflict) -> ContradictionKey:
-    return build_contradiction_key(clash.found.about, clash.attribute, *clash.values)
+def _key(conflict: StatementConflict) -> ContradictionKey:
+    return build_contradiction_key(
+        conflict.found.about, conflict.attribute, *conflict.values
+    )
 
 
 def collect_intended_contradictions(
-    canon: Canon, roll: HorizonCast
+    canon: Canon, horizon_cast: HorizonCast
 ) -> dict[ContradictionKey, str]:
-    """Return what the writer means so, and why."""
-    return {_intended_key(one, roll): why for one, why in canon.intentional.items()}
+    """Return the intended contradictions, each with the writer's reason."""
+    return {
+        _intended_key(contradiction, horizon_cast): why
+        for contradiction, why in canon.intentional.items()
+    }
 
 
 def _intended_key(
-    intended_contradiction: IntendedContradiction, roll: HorizonCast
+    intended_contradiction: IntendedContradiction, horizon_cast: HorizonCast
 ) -> ContradictionKey:
-    person = roll.person(intended_contradiction.about) or intended_contradiction.about
+    person = (
+        horizon_cast.person(intended_contradiction.about)
+        or intended_contradiction.about
+    )
     return build_contradiction_key(
         person,
         intended_contradiction.attribute,
@@ -173,11 +189,11 @@ def _intended_key(
 
 
 def build_contradiction_key(
-    about: str, attribute: str, one: str, other: str
+    about: str, attribute: str, first_value: str, second_value: str
 ) -> ContradictionKey:
-    """Return what stays the same for as long as both values mean the same."""
+    """Return a key that does not change while both values mean the same."""
     kind = attribute.split(" ")[0]
     first, second = sorted(
-        normalize_value_meaning(kind, value) for value in (one, other)
+        normalize_value_meaning(kind, value) for value in (first_value, second_value)
     )
     return normalize_value(about), attribute, first, second

@@ -86,11 +86,11 @@ class PairJudge:
     """
 
     def __init__(
-        self, chat: ChatModel, store: AnalysisStore, purse: PairJudgeBudget
+        self, chat: ChatModel, store: AnalysisStore, budget: PairJudgeBudget
     ) -> None:
         self._chat = chat
         self._store = store
-        self._purse = purse
+        self._purse = budget
 
     @property
     def name(self) -> str:
@@ -98,9 +98,9 @@ class PairJudge:
         return self._chat.name
 
     async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
-        """Return what judging `pairs` would take; asks nothing."""
-        kept = await self.kept(pairs)
-        missing = [pair for pair in pairs if pair not in kept]
+        """Return an estimate of judging `pairs`; sends no request."""
+        judgements = await self.kept(pairs)
+        missing = [pair for pair in pairs if pair not in judgements]
         usage = Usage()
         for batch in _batches(missing[:MAX_PAIRS_PER_RUN]):
             usage += _estimated(batch)
@@ -110,13 +110,13 @@ class PairJudge:
     async def kept(
         self, pairs: Sequence[StatementPair]
     ) -> Mapping[StatementPair, PairJudgement]:
-        """Return the judgements that are kept already; asks nothing."""
+        """Return the stored judgements; sends no request."""
         keys = {pair: self._key(pair) for pair in pairs}
-        found = await self._store.replies(list(keys.values()))
+        replies_by_key = await self._store.replies(list(keys.values()))
         return {
-            one: deserialize_judgement(found[key])
-            for one, key in keys.items()
-            if key in found
+            pair: deserialize_judgement(replies_by_key[key])
+            for pair, key in keys.items()
+            if key in replies_by_key
         }
 
     async def judge(self, pairs: Sequence[StatementPair]) -> PairJudgeResult:
@@ -124,18 +124,20 @@ class PairJudge:
 
         A model that fails takes nothing away: what is judged by then is returned.
         """
-        told = dict(await self.kept(pairs))
-        usage = Usage(cached=len(told))
-        missing = [pair for pair in pairs if pair not in told][:MAX_PAIRS_PER_RUN]
+        judgements = dict(await self.kept(pairs))
+        usage = Usage(cached=len(judgements))
+        missing = [pair for pair in pairs if pair not in judgements][:MAX_PAIRS_PER_RUN]
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(self._ask(b)) for b in _batches(missing)]
-        for task in asked:
-            found, cost = task.result()
-            told.update(found)
+            tasks = [group.create_task(self._ask(b)) for b in _batches(missing)]
+        for task in tasks:
+            new_judgements, cost = task.result()
+            judgements.update(new_judgements)
             usage += cost
-        judged = [(pair, told[pair]) for pair in pairs if pair in told]
+        judged_pairs = [
+            (pair, judgements[pair]) for pair in pairs if pair in judgements
+        ]
         return PairJudgeResult(
-            judged, usage, len(pairs) - len(judged), self._purse.stopped
+            judged_pairs, usage, len(pairs) - len(judged_pairs), self._purse.stopped
         )
 
     async def _ask(
@@ -147,16 +149,20 @@ class PairJudge:
             return {}, Usage()
         spent: list[ChatReply] = []
         try:
-            told = await self._answered(build_judge_messages(batch), len(batch), spent)
+            judgements_by_number = await self._answered(
+                build_judge_messages(batch), len(batch), spent
+            )
         except ServiceUnavailable as error:
             self._purse.stop(_told(error))
-            told = {}
+            judgements_by_number = {}
         finally:
             usage = _usage(spent)
             self._purse.settle(reserved, usage)
-        found = {batch[place]: one for place, one in told.items()}
-        await self._keep(found, usage)
-        return found, usage
+        judgements = {
+            batch[place]: judgement for place, judgement in judgements_by_number.items()
+        }
+        await self._keep(judgements, usage)
+        return judgements, usage
 
     async def _answered(
         self, chat_messages: Sequence[ChatMessage], count: int, spent: list[ChatReply]
@@ -176,11 +182,12 @@ class PairJudge:
             return {}
 
     async def _keep(
-        self, found: Mapping[StatementPair, PairJudgement], usage: Usage
+        self, judgements: Mapping[StatementPair, PairJudgement], usage: Usage
     ) -> None:
         """Keep judgements; where that cannot be, nothing more is paid for."""
         replies = {
-            self._key(pair): serialize_judgement(one) for pair, one in found.items()
+            self._key(pair): serialize_judgement(judgement)
+            for pair, judgement in judgements.items()
         }
         try:
             if replies:
@@ -190,7 +197,7 @@ class PairJudge:
 
     def _key(self, pair: StatementPair) -> str:
         """Return what a judgement depends on, and nothing else."""
-        whole = [
+        key_parts = [
             "continuity",
             JUDGE_PROMPT_REVISION,
             self.name,
@@ -199,7 +206,7 @@ class PairJudge:
             pair.canon.text,
             pair.found.text,
         ]
-        return sha256(json.dumps(whole).encode()).hexdigest()
+        return sha256(json.dumps(key_parts).encode()).hexdigest()
 
 
 def _batches(pairs: Sequence[StatementPair]) -> Iterator[list[StatementPair]]:

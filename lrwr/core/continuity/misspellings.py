@@ -40,26 +40,30 @@ def find_misspelled_names(
     with capitals inside ("OchroMags"); it is rare, is nobody's name, no plural, and
     no word of the text in lower case.
     """
-    sight = material.sight
-    texts = {d: sight.texts[d].text for d in sight.order.story if sight.opens(d)}
+    horizon_view = material.sight
+    texts = {
+        d: horizon_view.texts[d].text
+        for d in horizon_view.order.story
+        if horizon_view.opens(d)
+    }
     counts: Counter[str] = Counter()
     for text in texts.values():
         counts.update(_words(text))
     names = _confirmed(material, canon)
-    known = {word for name in _all_names(material) for word in name.split()}
-    odd = _odd(names, counts, known)
+    name_words = {word for name in _all_names(material) for word in name.split()}
+    names_by_misspelling = _odd(names, counts, name_words)
     for document, text in texts.items():
-        if odd.keys().isdisjoint(_words(text)):
+        if names_by_misspelling.keys().isdisjoint(_words(text)):
             continue
         quoted = list(find_quoted_spans(text))
         for match in _WORD.finditer(text):
-            name = odd.get(match[0])
+            name = names_by_misspelling.get(match[0])
             span = Span(*match.span())
             if name is None or any(q.start <= span.start < q.end for q in quoted):
                 continue
             wrong = _whole(name, match, text)
             if wrong:
-                yield _pair_spellings(name, wrong, document, text, span, sight)
+                yield _pair_spellings(name, wrong, document, text, span, horizon_view)
 
 
 def _pair_spellings(
@@ -68,14 +72,14 @@ def _pair_spellings(
     document: DocumentId,
     text: str,
     span: Span,
-    sight: HorizonView,
+    horizon_view: HorizonView,
 ) -> tuple[Statement, Statement]:
     """Return the confirmed name as an answer, and the narrator's spelling at `span`."""
     enclosing_sentence = find_enclosing_sentence(text, span)
-    place = sight.evidence(
+    place = horizon_view.evidence(
         document, (enclosing_sentence,), RULES_KEEPER, Certainty.VERIFIED
     )
-    rank = sight.key(document, span.start)
+    rank = horizon_view.key(document, span.start)
     answer, story = StatementSource.ANSWER, StatementSource.TEXT
     return (
         Statement(name, NAME_ATTRIBUTE, name, answer, True, (-2, "", 0)),
@@ -91,36 +95,40 @@ def _words(text: str) -> Mapping[str, int]:
 
 def _confirmed(material: VisibleFacts, canon: Canon) -> list[str]:
     names = canon.names
-    sure = {*names.confirmed, *names.merged, *names.renamed.values()}
-    sure.update(other for others in names.merged.values() for other in others)
-    sure.update(
-        seen.character.name
-        for seen in material.roll.seen.values()
-        if seen.character.certainty is Certainty.CONFIRMED
+    confirmed_names = {*names.confirmed, *names.merged, *names.renamed.values()}
+    confirmed_names.update(
+        other for others in names.merged.values() for other in others
     )
-    return sorted(sure)
+    confirmed_names.update(
+        visible_character.character.name
+        for visible_character in material.roll.seen.values()
+        if visible_character.character.certainty is Certainty.CONFIRMED
+    )
+    return sorted(confirmed_names)
 
 
 def _all_names(material: VisibleFacts) -> Iterator[str]:
-    for seen in material.roll.seen.values():
-        yield seen.character.name
-        for alias in seen.character.aliases:
+    for visible_character in material.roll.seen.values():
+        yield visible_character.character.name
+        for alias in visible_character.character.aliases:
             if alias.mentions > _RARE or alias.certainty is Certainty.CONFIRMED:
                 yield alias.name
 
 
-def _odd(names: list[str], counts: Counter[str], known: set[str]) -> dict[str, str]:
+def _odd(
+    names: list[str], counts: Counter[str], name_words: set[str]
+) -> dict[str, str]:
     """Return each rare word that is a letter off, and the name that it may be."""
     rare = [w for w, n in counts.items() if n <= _RARE and len(w) >= _SHORTEST]
-    rare = [w for w in rare if w not in known and not w.isupper()]
+    rare = [w for w in rare if w not in name_words and not w.isupper()]
     pairs = [(word, name) for name in names for word in _telling_words(name, counts)]
     slips = (
         (other, name) for word, name in pairs for other in rare if _is_slip(word, other)
     )
-    found: dict[str, str] = {}
+    names_by_misspelling: dict[str, str] = {}
     for other, name in slips:
-        found.setdefault(other, name)
-    return found
+        names_by_misspelling.setdefault(other, name)
+    return names_by_misspelling
 
 
 def _telling_words(name: str, counts: Counter[str]) -> list[str]:
@@ -160,6 +168,15 @@ def _is_slip(word: str, other: str) -> bool:
     start = 0
     while start < min(len(word), len(other)) and word[start] == other[start]:
         start += 1
-    one, two = word[start:], other[start:]
-    swapped = one[:2] == two[1::-1] and one[2:] == two[2:] and len(one) > 1
-    return swapped or one[1:] == two[1:] or one[1:] == two or one == two[1:]
+    word_rest, other_rest = word[start:], other[start:]
+    swapped = (
+        word_rest[:2] == other_rest[1::-1]
+        and word_rest[2:] == other_rest[2:]
+        and len(word_rest) > 1
+    )
+    return (
+        swapped
+        or word_rest[1:] == other_rest[1:]
+        or word_rest[1:] == other_rest
+        or word_rest == other_rest[1:]
+    )

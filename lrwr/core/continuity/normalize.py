@@ -53,29 +53,29 @@ _UNSURE = re.compile(
 
 @lru_cache(maxsize=10_000)
 def classify_hues(attribute: str, value: str) -> frozenset[str]:
-    """Return every hue that `value` may be said of; none where it names no colour."""
+    """Return every hue that `value` may name; empty if it names no colour."""
     words = _TAIL.sub("", value.casefold())
     if _UNSURE.search(words):
         return frozenset()
-    known = _EYES if attribute == "eyes" else _HAIR
-    found: set[str] = set()
+    hues_by_word = _EYES if attribute == "eyes" else _HAIR
+    hues: set[str] = set()
     plain = _WORD.findall(words)
     if attribute == "eyes" and plain == ["dark"]:
         return frozenset()  # dark blue, dark grey: only how light they are not
     for word in plain:
         if word != "dark" or plain == ["dark"]:
-            found.update(known.get(word, "").split())
-    return frozenset(found | _shaded(attribute, plain, found))
+            hues.update(hues_by_word.get(word, "").split())
+    return frozenset(hues | _shaded(attribute, plain, hues))
 
 
-def _shaded(attribute: str, words: list[str], found: set[str]) -> set[str]:
+def _shaded(attribute: str, words: list[str], hues: set[str]) -> set[str]:
     """Return the hues that a shade lets in: light brown is fair to many."""
     if attribute != "hair":
         return set()
-    if "brown" in found and not {"light", "pale", "bright"}.isdisjoint(words):
+    if "brown" in hues and not {"light", "pale", "bright"}.isdisjoint(words):
         return {"fair"}
-    if "dark" in words and found & {"brown", "red", "fair"}:
-        return {"brown", "black"} if "brown" in found else {"brown"}
+    if "dark" in words and hues & {"brown", "red", "fair"}:
+        return {"brown", "black"} if "brown" in hues else {"brown"}
     return set()
 
 
@@ -130,17 +130,17 @@ def parse_age_range(value: str) -> tuple[int, int] | None:
 def parse_date_parts(value: str) -> dict[str, int]:
     """Return what `value` says of a date: weekday, day, month, year, as far as it does."""
     words = re.findall(r"[a-z]+|\d+", value.casefold())
-    found: dict[str, int] = {}
+    date_parts: dict[str, int] = {}
     for word in words:
         if word in _DAYS:
-            found["weekday"] = _DAYS.index(word)
+            date_parts["weekday"] = _DAYS.index(word)
         elif word in _MONTHS:
-            found["month"] = _MONTHS.index(word)
+            date_parts["month"] = _MONTHS.index(word)
         elif word.isdigit():
-            found["day" if len(word) < 3 else "year"] = int(word)
-    if "day" not in found and (spelled := _spelled_day(words)):
-        found["day"] = spelled
-    return found
+            date_parts["day" if len(word) < 3 else "year"] = int(word)
+    if "day" not in date_parts and (spelled := _spelled_day(words)):
+        date_parts["day"] = spelled
+    return date_parts
 
 
 def _spelled_day(words: list[str]) -> int:
@@ -152,18 +152,21 @@ def _spelled_day(words: list[str]) -> int:
     return 30 if "thirtieth" in words else 0
 
 
-def are_values_incompatible(attribute: str, one: str, other: str) -> bool:
-    """Say whether two values surely cannot both be; what cannot be read can."""
+def are_values_incompatible(attribute: str, value: str, other: str) -> bool:
+    """Say whether two values surely exclude each other; unreadable values never do."""
     if attribute in COLOUR_ATTRIBUTES:
-        mine, its = classify_hues(attribute, one), classify_hues(attribute, other)
-        return bool(mine and its) and mine.isdisjoint(its)
+        hues, other_hues = (
+            classify_hues(attribute, value),
+            classify_hues(attribute, other),
+        )
+        return bool(hues and other_hues) and hues.isdisjoint(other_hues)
     if attribute == "born":
-        first, second = parse_date_parts(one), parse_date_parts(other)
+        first, second = parse_date_parts(value), parse_date_parts(other)
         return any(first[key] != second[key] for key in first.keys() & second.keys())
     if attribute == "number":
-        here, there = parse_value_number(one), parse_value_number(other)
-        return None not in (here, there) and here != there
-    return normalize_value(one) != normalize_value(other)
+        number, other_number = parse_value_number(value), parse_value_number(other)
+        return None not in (number, other_number) and number != other_number
+    return normalize_value(value) != normalize_value(other)
 
 
 @lru_cache(maxsize=VALUE_CACHE_SIZE)
@@ -223,9 +226,12 @@ def invert_kinship(kind: str) -> str:
     return _SEEN_BACK.get(classify_kinship(kind), "")
 
 
-def excludes_kinship(one: str, other: str) -> bool:
-    """Say whether somebody cannot be both classes of kin to one person."""
-    return bool(one and other and one != other) and {one, other} not in _MAY_BE_BOTH
+def excludes_kinship(kinship: str, other: str) -> bool:
+    """Say whether one character cannot have both kinships to one person."""
+    return (
+        bool(kinship and other and kinship != other)
+        and {kinship, other} not in _MAY_BE_BOTH
+    )
 
 
 QUANTITY_ATTRIBUTE = "number"
@@ -254,54 +260,58 @@ _COUNTS = (
 )
 
 
-def find_quantity_statements(sight: HorizonView) -> list[Statement]:
-    """Return how many of a thing there are, by the writer and by the narrator."""
-    found = [
-        statement for document in sight.texts for statement in _in(document, sight)
+def find_quantity_statements(horizon_view: HorizonView) -> list[Statement]:
+    """Return the statements of the writer and the narrator about quantities."""
+    statements = [
+        statement
+        for document in horizon_view.texts
+        for statement in _in(document, horizon_view)
     ]
-    return sorted(found, key=lambda one: one.rank)
+    return sorted(statements, key=lambda statement: statement.rank)
 
 
-def _in(document: DocumentId, sight: HorizonView) -> Iterator[Statement]:
-    text = sight.texts[document].text
+def _in(document: DocumentId, horizon_view: HorizonView) -> Iterator[Statement]:
+    text = horizon_view.texts[document].text
     hits = _hits(text)
-    if not hits or not sight.opens(document):
+    if not hits or not horizon_view.opens(document):
         return
-    told = sight.tells(document)
-    quoted = list(find_quoted_spans(text)) if told else []
+    is_story = horizon_view.tells(document)
+    quoted = list(find_quoted_spans(text)) if is_story else []
     for hit in hits:
         span = Span(*hit.span())
         if any(q.start < span.end and span.start < q.end for q in quoted):
             continue
         if not is_asserted_in_context(text, span) or mentions_change(text, span):
             continue
-        yield _statement(document, hit, sight)
+        yield _statement(document, hit, horizon_view)
 
 
 @lru_cache(maxsize=COUNT_CACHE_SIZE)
 def _hits(text: str) -> tuple[re.Match[str], ...]:
-    hits = (found for pattern in _COUNTS for found in pattern.finditer(text))
-    return tuple(sorted(hits, key=lambda one: one.start()))
+    hits = (match for pattern in _COUNTS for match in pattern.finditer(text))
+    return tuple(sorted(hits, key=lambda match: match.start()))
 
 
 def _statement(
-    document: DocumentId, match: re.Match[str], sight: HorizonView
+    document: DocumentId, match: re.Match[str], horizon_view: HorizonView
 ) -> Statement:
-    told, span = sight.tells(document), Span(*match.span())
-    enclosing_sentence = find_enclosing_sentence(sight.texts[document].text, span)
+    is_story, span = horizon_view.tells(document), Span(*match.span())
+    enclosing_sentence = find_enclosing_sentence(
+        horizon_view.texts[document].text, span
+    )
     noun, place = stem_lightly(match["noun"]), match["place"]
     return Statement(
         about=f"{place.partition(' of ')[0].casefold()}",
         attribute=f"{QUANTITY_ATTRIBUTE} of {noun}s",
         value=match["number"],
-        source=StatementSource.TEXT if told else StatementSource.NOTE,
+        source=StatementSource.TEXT if is_story else StatementSource.NOTE,
         certain=parse_value_number(match["number"]) is not None,
-        rank=sight.key(document, span.start),
-        evidence=sight.evidence(
+        rank=horizon_view.key(document, span.start),
+        evidence=horizon_view.evidence(
             document,
             (enclosing_sentence,),
-            RULES_KEEPER if told else WRITER_KEEPER,
-            Certainty.VERIFIED if told else Certainty.CONFIRMED,
+            RULES_KEEPER if is_story else WRITER_KEEPER,
+            Certainty.VERIFIED if is_story else Certainty.CONFIRMED,
         ),
         span=span,
     )

@@ -47,7 +47,7 @@ class _NamingSentence:
 
 
 def find_statement_pairs(
-    known: StoryKnowledge,
+    knowledge: StoryKnowledge,
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[StatementPair, ...]:
@@ -58,19 +58,30 @@ def find_statement_pairs(
     narrator, of the same by name. Under a horizon no passage of the story that lies
     beyond it is in a pair. With `documents` only what has a passage in one of them.
     """
-    sight = HorizonView(known.order, known.texts, None)
-    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
-    material = collect_visible_facts(known.facts, roll, sight)
-    statements = collect_uncompared_statements(material, known.canon)
+    horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
+    horizon_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
+    )
+    material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
+    statements = collect_uncompared_statements(material, knowledge.canon)
     joined = [*_by_attribute(statements), *_by_words(statements, material)]
     joined.sort(
         key=lambda two: (two[0].source is StatementSource.TEXT, *_latest(two[1]))
     )
-    bound = HorizonView(known.order, known.texts, horizon)
-    shown = HorizonCast(known.cast, known.first_seen, bound, known.canon.names)
-    made = (_pair(one, other, shown, sight) for one, other in joined)
-    seen = dict.fromkeys(one for one in made if one and _is_seen(one, bound))
-    return tuple(one for one in seen if documents is None or one.touches(documents))
+    bounded_view = HorizonView(knowledge.order, knowledge.texts, horizon)
+    visible_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, bounded_view, knowledge.canon.names
+    )
+    pairs = (
+        _pair(statement, other, visible_cast, horizon_view)
+        for statement, other in joined
+    )
+    visible_pairs = dict.fromkeys(
+        pair for pair in pairs if pair and _is_seen(pair, bounded_view)
+    )
+    return tuple(
+        pair for pair in visible_pairs if documents is None or pair.touches(documents)
+    )
 
 
 def _latest(statement: Statement) -> tuple[int, int]:
@@ -88,25 +99,30 @@ def _by_attribute(
                 (normalize_value(statement.about), statement.attribute), []
             ).append(statement)
     for group in groups.values():
-        told = [one for one in group if one.source is StatementSource.TEXT]
+        story_statements = [
+            statement for statement in group if statement.source is StatementSource.TEXT
+        ]
         canon = [
-            one for one in group if one.source is not StatementSource.TEXT
-        ] or told[:1]
+            statement
+            for statement in group
+            if statement.source is not StatementSource.TEXT
+        ] or story_statements[:1]
         yield from (
-            (one, found)
-            for found in told
-            for one in canon
-            if one.rank[:2] != found.rank[:2] and not _alike(one, found)
+            (canon_statement, story_statement)
+            for story_statement in story_statements
+            for canon_statement in canon
+            if canon_statement.rank[:2] != story_statement.rank[:2]
+            and not _alike(canon_statement, story_statement)
         )
 
 
 def _alike(statement: Statement, other: Statement) -> bool:
-    """Say whether one value only says the other in more words."""
-    mine, its = (
+    """Say whether the content words of one value are a subset of the other's."""
+    stems, other_stems = (
         extract_content_stems(statement.value),
         extract_content_stems(other.value),
     )
-    return mine <= its or its <= mine
+    return stems <= other_stems or other_stems <= stems
 
 
 def _by_words(
@@ -122,12 +138,18 @@ def _by_words(
         forms = _forms(about, material.roll)
         sentences = list(_naming(forms, material.sight, quoted))
         counts = Counter(stem for sentence in sentences for stem in sentence.stems)
-        few = max(_SELDOM, _COMMON * len(sentences))
-        own = extract_content_stems(" ".join(forms))
-        telling = frozenset(s for s, n in counts.items() if n <= few) - own
+        max_occurrences = max(_SELDOM, _COMMON * len(sentences))
+        name_stems = extract_content_stems(" ".join(forms))
+        telling = (
+            frozenset(s for s, n in counts.items() if n <= max_occurrences) - name_stems
+        )
         for claim in claims:
-            near = _near(claim, sentences, telling, counts)[:MAX_PASSAGES_PER_CLAIM]
-            yield from ((claim, _statement(n, claim, material.sight)) for n in near)
+            near_sentences = _near(claim, sentences, telling, counts)[
+                :MAX_PASSAGES_PER_CLAIM
+            ]
+            yield from (
+                (claim, _statement(n, claim, material.sight)) for n in near_sentences
+            )
 
 
 def _near(
@@ -150,31 +172,33 @@ def _near(
         if enough and not (content_stems <= sentence.stems):
             score = sum(1 / counts[stem] for stem in shared)
             rated.append((-score, sentence.document, sentence.span, sentence))
-    return [one for *_, one in sorted(rated, key=lambda row: row[:3])]
+    return [sentence for *_, sentence in sorted(rated, key=lambda row: row[:3])]
 
 
-def _forms(about: str, roll: HorizonCast) -> list[str]:
-    seen = roll.seen.get(about)
-    if seen is None:
+def _forms(about: str, horizon_cast: HorizonCast) -> list[str]:
+    visible_character = horizon_cast.seen.get(about)
+    if visible_character is None:
         return [about]
-    return [about, *(alias.name for alias in seen.character.aliases)]
+    return [about, *(alias.name for alias in visible_character.character.aliases)]
 
 
 def _naming(
-    forms: Sequence[str], sight: HorizonView, quoted: dict[DocumentId, list[Span]]
+    forms: Sequence[str],
+    horizon_view: HorizonView,
+    quoted: dict[DocumentId, list[Span]],
 ) -> Iterator[_NamingSentence]:
     """Yield the narrator's sentences that name somebody and assert something now.
 
     `quoted` is filled with what stands in quotation marks, by document.
     """
     names = compile_forms_pattern(forms)
-    for document in sight.order.story if names else ():
-        if document not in sight.texts:
+    for document in horizon_view.order.story if names else ():
+        if document not in horizon_view.texts:
             continue
-        text = sight.texts[document].text
+        text = horizon_view.texts[document].text
         last = -1
-        for found in names.finditer(text) if names else ():
-            span = Span(*found.span())
+        for match in names.finditer(text) if names else ():
+            span = Span(*match.span())
             if document not in quoted:
                 quoted[document] = list(find_quoted_spans(text))
             if span.start < last or overlaps_any(span, quoted[document]):
@@ -182,17 +206,17 @@ def _naming(
             enclosing_sentence = find_enclosing_sentence(text, span)
             last = enclosing_sentence.end
             if is_asserted_in_context(text, span) and not mentions_change(text, span):
-                told = _outside(text, enclosing_sentence, quoted[document])
+                remaining_words = _outside(text, enclosing_sentence, quoted[document])
                 yield _NamingSentence(
-                    document, enclosing_sentence, extract_content_stems(told)
+                    document, enclosing_sentence, extract_content_stems(remaining_words)
                 )
 
 
 def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
-    """Return the words at `span` that stand in no quotation marks."""
+    """Return the words at `span` outside of quotation marks."""
     words = list(text[span.start : span.end])
-    for one in quoted:
-        start, end = max(one.start, span.start), min(one.end, span.end)
+    for quoted_span in quoted:
+        start, end = max(quoted_span.start, span.start), min(quoted_span.end, span.end)
         if start < end:
             words[start - span.start : end - span.start] = " " * (end - start)
     return "".join(words)
@@ -200,13 +224,16 @@ def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
 
 def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
     """Say whether `span` shares a character with one of `others`."""
-    return any(one.start < span.end and span.start < one.end for one in others)
+    return any(
+        other_span.start < span.end and span.start < other_span.end
+        for other_span in others
+    )
 
 
 def _statement(
-    naming_sentence: _NamingSentence, claim: Statement, sight: HorizonView
+    naming_sentence: _NamingSentence, claim: Statement, horizon_view: HorizonView
 ) -> Statement:
-    evidence = sight.evidence(
+    evidence = horizon_view.evidence(
         naming_sentence.document,
         (naming_sentence.span,),
         RULES_KEEPER,
@@ -218,31 +245,39 @@ def _statement(
         value=evidence.text,
         source=StatementSource.TEXT,
         certain=False,
-        rank=sight.key(naming_sentence.document, naming_sentence.span.start),
+        rank=horizon_view.key(naming_sentence.document, naming_sentence.span.start),
         evidence=evidence,
         span=naming_sentence.span,
     )
 
 
 def _pair(
-    canon: Statement, statement: Statement, roll: HorizonCast, sight: HorizonView
+    canon: Statement,
+    statement: Statement,
+    horizon_cast: HorizonCast,
+    horizon_view: HorizonView,
 ) -> StatementPair | None:
-    one, other = build_pair_passage(canon, sight), build_pair_passage(statement, sight)
-    about = roll.shown(statement.about)
-    if one is None or other is None or not about:
+    canon_passage, passage = (
+        build_pair_passage(canon, horizon_view),
+        build_pair_passage(statement, horizon_view),
+    )
+    about = horizon_cast.shown(statement.about)
+    if canon_passage is None or passage is None or not about:
         return None
-    return StatementPair(about, statement.attribute, one, other)
+    return StatementPair(about, statement.attribute, canon_passage, passage)
 
 
-def _is_seen(pair: StatementPair, bound: HorizonView) -> bool:
-    """Say whether what the story tells in a pair is within the horizon, all of it."""
-    return all(_is_within(one, bound) for one in (pair.canon, pair.found))
+def _is_seen(pair: StatementPair, bounded_view: HorizonView) -> bool:
+    """Say whether all story passages of a pair are before the horizon."""
+    return all(
+        _is_within(passage, bounded_view) for passage in (pair.canon, pair.found)
+    )
 
 
-def _is_within(pair_passage: PairPassage, bound: HorizonView) -> bool:
-    if pair_passage.document is None or not bound.tells(pair_passage.document):
+def _is_within(pair_passage: PairPassage, bounded_view: HorizonView) -> bool:
+    if pair_passage.document is None or not bounded_view.tells(pair_passage.document):
         return True
-    return bound.sees(
+    return bounded_view.sees(
         pair_passage.document,
         (Span(pair_passage.start, pair_passage.start + len(pair_passage.text)),),
     )

@@ -41,55 +41,61 @@ class StatementPair:
     found: PairPassage
 
     def touches(self, documents: Collection[DocumentId]) -> bool:
-        """Say whether either passage stands in one of `documents`."""
-        return any(one.document in documents for one in (self.canon, self.found))
+        """Say whether either passage is in one of `documents`."""
+        return any(
+            passage.document in documents for passage in (self.canon, self.found)
+        )
 
 
-def build_pair_passage(statement: Statement, sight: HorizonView) -> PairPassage | None:
+def build_pair_passage(
+    statement: Statement, horizon_view: HorizonView
+) -> PairPassage | None:
     """Return the passage of a statement; None where nothing of it may be shown.
 
     Of a note it is the sentence alone. Authors' comments are never part of it, nor is
     anything beyond the scene.
     """
     if statement.evidence is None:
-        said = f"{statement.attribute}: {statement.value}"
-        return PairPassage(said, Span(0, len(said)), statement.source)
+        fact_text = f"{statement.attribute}: {statement.value}"
+        return PairPassage(fact_text, Span(0, len(fact_text)), statement.source)
     document, core = statement.evidence.document, statement.evidence.spans[0]
-    text = sight.texts[document].text
-    shown = core
-    if sight.tells(document):
-        own = _own_part(document, statement.span or core, sight)
-        if own is None:
+    text = horizon_view.texts[document].text
+    shown_span = core
+    if horizon_view.tells(document):
+        own_part = _own_part(document, statement.span or core, horizon_view)
+        if own_part is None:
             return None
-        core = Span(max(core.start, own.start), min(core.end, own.end))
-        shown = _around(text, core, own)
+        core = Span(max(core.start, own_part.start), min(core.end, own_part.end))
+        shown_span = _around(text, core, own_part)
     elif "<!--" in text[core.start : core.end] or "%%" in text[core.start : core.end]:
         return None
     return PairPassage(
-        text=text[shown.start : shown.end],
-        core=Span(core.start - shown.start, core.end - shown.start),
+        text=text[shown_span.start : shown_span.end],
+        core=Span(core.start - shown_span.start, core.end - shown_span.start),
         source=statement.source,
         document=document,
-        start=shown.start,
+        start=shown_span.start,
         evidence=statement.evidence,
     )
 
 
-def _own_part(document: DocumentId, span: Span, sight: HorizonView) -> Span | None:
+def _own_part(
+    document: DocumentId, span: Span, horizon_view: HorizonView
+) -> Span | None:
     """Return the stretch of the story's own words that `span` begins in."""
     parts = (
         part
-        for chapter in sight.order.outlines[document].chapters
+        for chapter in horizon_view.order.outlines[document].chapters
         for scene in chapter.scenes
         for part in scene.parts
     )
-    return next((one for one in parts if one.start <= span.start < one.end), None)
+    return next((part for part in parts if part.start <= span.start < part.end), None)
 
 
-def _around(text: str, core: Span, own: Span) -> Span:
+def _around(text: str, core: Span, own_part: Span) -> Span:
     paragraph = find_enclosing_paragraph(text, core)
-    start = max(own.start, paragraph.start, core.start - PAIR_CONTEXT_CHARS)
-    end = min(own.end, paragraph.end, core.end + PAIR_CONTEXT_CHARS)
+    start = max(own_part.start, paragraph.start, core.start - PAIR_CONTEXT_CHARS)
+    end = min(own_part.end, paragraph.end, core.end + PAIR_CONTEXT_CHARS)
     while start < core.start and _inside_word(text, start):
         start += 1
     while end > core.end and _inside_word(text, end):

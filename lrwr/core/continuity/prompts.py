@@ -65,17 +65,28 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
         )
     ]
     mark = generate_fence_mark(*(text for _, text in blocks))
-    shown = "\n".join(wrap_in_fence(label, text, mark) for label, text in blocks)
-    return [ChatMessage("system", f"{_TOLD}{FENCE_RULE}"), ChatMessage("user", shown)]
+    fenced_blocks = "\n".join(
+        wrap_in_fence(label, text, mark) for label, text in blocks
+    )
+    return [
+        ChatMessage("system", f"{_TOLD}{FENCE_RULE}"),
+        ChatMessage("user", fenced_blocks),
+    ]
 
 
 def build_judge_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
-    wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
-    said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*chat_messages, ChatMessage("assistant", said), ChatMessage("user", wrong)]
+    repair_request = (
+        f"That does not fit: {problem}. Answer again as asked, with JSON alone."
+    )
+    shown_reply = reply.strip()[:_SHOWN_AGAIN] or "-"
+    return [
+        *chat_messages,
+        ChatMessage("assistant", shown_reply),
+        ChatMessage("user", repair_request),
+    ]
 
 
 @cache
@@ -100,17 +111,17 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
     A pair that the reply leaves out, or judges twice, has no judgement.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape.
+        MalformedReply: The reply does not keep to its shape.
     """
     match extract_json_object(reply):
         case {"pairs": [*rows], **more} if not more:
-            told = [_row(row) for row in rows]
+            numbered_judgements = [_row(row) for row in rows]
         case _:
             raise MalformedReply("it is not an object of `pairs`")
-    numbers = [number for number, _ in told]
+    numbers = [number for number, _ in numbered_judgements]
     return {
-        number - 1: one
-        for number, one in told
+        number - 1: judgement
+        for number, judgement in numbered_judgements
         if 1 <= number <= count and numbers.count(number) == 1
     }
 
@@ -122,14 +133,17 @@ def serialize_judgement(pair_judgement: PairJudgement) -> str:
 
 def deserialize_judgement(text: str) -> PairJudgement:
     """Read a judgement as `serialize_judgement` writes it."""
-    kept = json.loads(text)
+    fields = json.loads(text)
     return PairJudgement(
-        kept["contradicts"], kept["canon_quote"], kept["text_quote"], kept["why"]
+        fields["contradicts"],
+        fields["canon_quote"],
+        fields["text_quote"],
+        fields["why"],
     )
 
 
-def _row(told: object) -> tuple[int, PairJudgement]:
-    match told:
+def _row(row: object) -> tuple[int, PairJudgement]:
+    match row:
         case {
             "id": int(number),
             "contradicts": bool(contradicts),

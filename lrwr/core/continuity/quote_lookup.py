@@ -15,29 +15,29 @@ def find_verbatim(quote: str, text: str) -> Span | None:
     Only what is typed in several ways may differ: capitals, kinds of quotation marks
     and dashes, white space, and the marks of emphasis.
     """
-    wanted = "".join(letter for letter, _ in _folded(normalize("NFC", quote)))
-    wanted = wanted.strip(" '-…")
-    if not any(letter.isalnum() for letter in wanted):
+    folded_quote = "".join(letter for letter, _ in _folded(normalize("NFC", quote)))
+    folded_quote = folded_quote.strip(" '-…")
+    if not any(letter.isalnum() for letter in folded_quote):
         return None
     folded = _folded(text)
     plain = "".join(letter for letter, _ in folded)
-    at = plain.find(wanted)
+    at = plain.find(folded_quote)
     while at >= 0:
-        end = at + len(wanted)
+        end = at + len(folded_quote)
         if not (_inside_word(plain, at) or _inside_word(plain, end)):
             return Span(folded[at][1], folded[end - 1][1] + 1)
-        at = plain.find(wanted, at + 1)
+        at = plain.find(folded_quote, at + 1)
     return None
 
 
 def _folded(text: str) -> list[tuple[str, int]]:
-    """Return the letters that count, each with its place in `text`."""
-    kept: list[tuple[str, int]] = []
+    """Return the normalized letters, each with its index in `text`."""
+    letters: list[tuple[str, int]] = []
     for place, letter in enumerate(text):
         plain = _plain(letter)
-        if plain and not (plain == " " and kept and kept[-1][0] == " "):
-            kept.append((plain, place))
-    return kept
+        if plain and not (plain == " " and letters and letters[-1][0] == " "):
+            letters.append((plain, place))
+    return letters
 
 
 def _plain(letter: str) -> str:

@@ -61,8 +61,10 @@ class StatementComparator:
         own word only against later ones, and where it is repeated.
         """
         groups: dict[tuple[str, str], list[Statement]] = {}
-        for one in statements:
-            groups.setdefault((one.about, one.attribute), []).append(one)
+        for statement in statements:
+            groups.setdefault((statement.about, statement.attribute), []).append(
+                statement
+            )
         for (_, attribute), group in groups.items():
             if attribute != KINSHIP_ATTRIBUTE:
                 yield from self._of_attribute(attribute, group)
@@ -76,18 +78,18 @@ class StatementComparator:
     def _of_attribute(
         self, attribute: str, group: Sequence[Statement]
     ) -> Iterator[StatementConflict]:
-        for at, found in enumerate(group):
-            for canon in self._canon_for(attribute, found, group[:at]):
-                if self._differ(attribute, canon, found):
+        for at, statement in enumerate(group):
+            for canon in self._canon_for(attribute, statement, group[:at]):
+                if self._differ(attribute, canon, statement):
                     yield StatementConflict(
-                        attribute, canon, found, (canon.value, found.value)
+                        attribute, canon, statement, (canon.value, statement.value)
                     )
                     break
 
     def _canon_for(
-        self, attribute: str, found: Statement, before: Sequence[Statement]
+        self, attribute: str, statement: Statement, before: Sequence[Statement]
     ) -> Iterator[Statement]:
-        """Yield what counts where `found` stands: the writer's word, if there is one."""
+        """Yield what `statement` has to agree with: the writer's word, if there is one."""
         writers = [
             statement
             for statement in before
@@ -96,22 +98,29 @@ class StatementComparator:
         if writers:
             yield from writers
             return
-        told = [
+        candidates = [
             statement
             for statement in before
             if statement.source is StatementSource.TEXT and statement.certain
         ]
-        told = [one for one in told if one.rank[:2] != found.rank[:2]]
+        candidates = [
+            candidate
+            for candidate in candidates
+            if candidate.rank[:2] != statement.rank[:2]
+        ]
         if attribute in ("eyes", "life", "age", "born"):
-            yield from told
+            yield from candidates
             return
-        counter = Counter(normalize_value_meaning(attribute, one.value) for one in told)
-        for one in told:
+        counter = Counter(
+            normalize_value_meaning(attribute, candidate.value)
+            for candidate in candidates
+        )
+        for candidate in candidates:
             if (
-                counter[normalize_value_meaning(attribute, one.value)]
+                counter[normalize_value_meaning(attribute, candidate.value)]
                 >= MIN_REPEATED_STATEMENTS
             ):
-                yield one
+                yield candidate
 
     def _differ(self, attribute: str, canon: Statement, statement: Statement) -> bool:
         if attribute == "age":
@@ -125,14 +134,24 @@ class StatementComparator:
             or statement.source is not StatementSource.TEXT
         ):
             return True
-        if any(self._changes(one) for one in (canon, statement)):
+        if any(
+            self._changes(compared_statement)
+            for compared_statement in (canon, statement)
+        ):
             return False
         return attribute != "hair" or not self._whitens(canon, statement)
 
     def _other_age(self, canon: Statement, statement: Statement) -> bool:
-        """Say whether the later one is younger, or older with no years in between."""
-        one, other = parse_age_range(canon.value), parse_age_range(statement.value)
-        if one is None or other is None or StatementSource.ANSWER is statement.source:
+        """Say whether the later age is lower, or higher with no years in between."""
+        age_range, other = (
+            parse_age_range(canon.value),
+            parse_age_range(statement.value),
+        )
+        if (
+            age_range is None
+            or other is None
+            or StatementSource.ANSWER is statement.source
+        ):
             return False
         if any(
             mentions_past_age(*self._place(s))
@@ -140,9 +159,11 @@ class StatementComparator:
             if self._is_told(s)
         ):
             return False
-        if other[1] < one[0] - 1:
+        if other[1] < age_range[0] - 1:
             return True
-        return other[0] > one[1] + _GROWN and not self._years_between(canon, statement)
+        return other[0] > age_range[1] + _GROWN and not self._years_between(
+            canon, statement
+        )
 
     def _rises(self, canon: Statement, statement: Statement) -> bool:
         """Say whether somebody lives whom the text itself has let die before."""
@@ -184,21 +205,23 @@ class StatementComparator:
 
 
 def find_kinship_conflicts(
-    statements: Sequence[Statement], roll: HorizonCast
+    statements: Sequence[Statement], horizon_cast: HorizonCast
 ) -> Iterator[StatementConflict]:
     """Yield two fathers of one child, and people who are two things to each other."""
-    held: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
+    ties_by_pair: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     for statement in statements:
         if not classify_kinship(statement.value):
             continue
-        for child, kind, parent in _parentage(statement, roll):
-            known = parents.setdefault((child, kind), [])
-            yield from _two_parents(kind, parent, statement, known, roll)
-            known.append((parent, statement))
+        for child, kind, parent in _parentage(statement, horizon_cast):
+            known_parents = parents.setdefault((child, kind), [])
+            yield from _two_parents(
+                kind, parent, statement, known_parents, horizon_cast
+            )
+            known_parents.append((parent, statement))
         pair, kinship = _pair(statement)
-        yield from _two_ties(statement, kinship, held.setdefault(pair, []))
-        held[pair].append((kinship, statement))
+        yield from _two_ties(statement, kinship, ties_by_pair.setdefault(pair, []))
+        ties_by_pair[pair].append((kinship, statement))
 
 
 def _pair(statement: Statement) -> tuple[tuple[str, str], str]:
@@ -209,9 +232,9 @@ def _pair(statement: Statement) -> tuple[tuple[str, str], str]:
 
 
 def _two_ties(
-    statement: Statement, kinship: str, known: Sequence[tuple[str, Statement]]
+    statement: Statement, kinship: str, known_ties: Sequence[tuple[str, Statement]]
 ) -> Iterator[StatementConflict]:
-    for other, before in _weightiest(known):
+    for other, before in _weightiest(known_ties):
         if _counts(before, statement) and excludes_kinship(other, kinship):
             values = (_of(before), _of(statement))
             yield StatementConflict("kin", before, statement, values)
@@ -219,14 +242,16 @@ def _two_ties(
 
 
 def _parentage(
-    statement: Statement, roll: HorizonCast
+    statement: Statement, horizon_cast: HorizonCast
 ) -> Iterator[tuple[str, str, str]]:
     """Yield child, "father" or "mother", and who that is."""
     if statement.value in UNIQUE_KINSHIP_CLASSES:
         yield statement.about, statement.value, statement.other
     elif classify_kinship(statement.value) == "child":
-        seen = roll.seen.get(statement.about)
-        gender = seen.character.gender if seen else Gender.UNKNOWN
+        visible_character = horizon_cast.seen.get(statement.about)
+        gender = (
+            visible_character.character.gender if visible_character else Gender.UNKNOWN
+        )
         if gender is Gender.MALE:
             yield statement.other, "father", statement.about
         elif gender is Gender.FEMALE:
@@ -237,25 +262,25 @@ def _two_parents(
     kind: str,
     parent: str,
     statement: Statement,
-    known: Sequence[tuple[str, Statement]],
-    roll: HorizonCast,
+    known_parents: Sequence[tuple[str, Statement]],
+    horizon_cast: HorizonCast,
 ) -> Iterator[StatementConflict]:
-    for other, before in _weightiest(known):
+    for other, before in _weightiest(known_parents):
         if (
             other != parent
             and _counts(before, statement)
-            and _apart(other, parent, roll)
+            and _apart(other, parent, horizon_cast)
         ):
             yield StatementConflict(kind, before, statement, (other, parent))
             return
 
 
 def _weightiest(
-    known: Sequence[tuple[str, Statement]],
+    rows: Sequence[tuple[str, Statement]],
 ) -> list[tuple[str, Statement]]:
-    """Return what the writer says; where that is nothing, what the text does."""
-    writers = [pair for pair in known if pair[1].source is not StatementSource.TEXT]
-    return writers or list(known)
+    """Return the writer's statements, else those of the text."""
+    writers = [pair for pair in rows if pair[1].source is not StatementSource.TEXT]
+    return writers or list(rows)
 
 
 def _counts(canon: Statement, statement: Statement) -> bool:
@@ -273,13 +298,17 @@ def _of(statement: Statement) -> str:
     return f"{statement.other} is {statement.about}’s {statement.value}"
 
 
-def _apart(one: str, other: str, roll: HorizonCast) -> bool:
-    """Say whether two people share no word of any name, and so are surely two."""
-    return _words(one, roll).isdisjoint(_words(other, roll))
+def _apart(name: str, other: str, horizon_cast: HorizonCast) -> bool:
+    """Say whether two people share no word of any name, and so surely differ."""
+    return _words(name, horizon_cast).isdisjoint(_words(other, horizon_cast))
 
 
-def _words(person: str, roll: HorizonCast) -> set[str]:
-    seen = roll.seen.get(person)
-    forms = [person, *(a.name for a in seen.character.aliases)] if seen else [person]
+def _words(person: str, horizon_cast: HorizonCast) -> set[str]:
+    visible_character = horizon_cast.seen.get(person)
+    forms = (
+        [person, *(a.name for a in visible_character.character.aliases)]
+        if visible_character
+        else [person]
+    )
     words = {word.rstrip(".") for form in forms for word in form.split()}
     return {word.casefold() for word in words - _TITLES} - {"the"}

@@ -107,9 +107,9 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
     if _NOT_THERE.search(text, paragraph.start, paragraph.end):
         return False
     led = text[paragraph.start : span.start]
-    inside = led.count("“") > led.count("”") or led.count('"') % 2
-    inside = inside or bool(_APOSTROPHES.search(led))
-    return not inside and led.count("*") % 2 == 0 and led.count("_") % 2 == 0
+    is_quoted = led.count("“") > led.count("”") or led.count('"') % 2
+    is_quoted = is_quoted or bool(_APOSTROPHES.search(led))
+    return not is_quoted and led.count("*") % 2 == 0 and led.count("_") % 2 == 0
 
 
 def mentions_change(text: str, span: Span) -> bool:
@@ -197,13 +197,13 @@ def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
 
     Of the story only what the narrator asserts of somebody by name: see `is_asserted_in_context`.
     """
-    made = [
+    statements = [
         statement
         for sourced_fact in material.about(FactAbout.CHARACTER)
         for statement in _of(sourced_fact, material)
     ]
-    made += _answers(material, canon)
-    return sorted(made, key=lambda one: one.rank)
+    statements += _answers(material, canon)
+    return sorted(statements, key=lambda statement: statement.rank)
 
 
 def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
@@ -242,8 +242,8 @@ def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
         yield attribute, value
     if normalize_attribute(label) == "description" and not _ANOTHERS.search(value):
         for looks, pattern in _IN_A_NOTE:
-            if seen := pattern.search(value):
-                yield looks, seen["value"]
+            if match := pattern.search(value):
+                yield looks, match["value"]
 
 
 def _told(
@@ -291,8 +291,12 @@ def _looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
 def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     """Say whether "her blue eyes" are those of whoever raises them."""
     words = re.match(r"(his|her) .*(eyes|hair)$", text[span.start : span.end], re.S)
-    known = material.roll.seen.get(person)
-    if not (words and known and known.character.gender is _SEX[words[1]]):
+    visible_character = material.roll.seen.get(person)
+    if not (
+        words
+        and visible_character
+        and visible_character.character.gender is _SEX[words[1]]
+    ):
         return False
     moves = _OWN_EYES if words[2] == "eyes" else _OWN_HAIR
     return bool(moves.search(text[max(0, span.start - 20) : span.start]))
@@ -304,9 +308,13 @@ def _looked(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
         return False
     sentence = find_enclosing_sentence(text, span)
     match = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
-    known = material.roll.seen.get(person)
+    visible_character = material.roll.seen.get(person)
     other = {"him": Gender.FEMALE, "her": Gender.MALE}
-    return bool(match and known and known.character.gender is other[match[1]])
+    return bool(
+        match
+        and visible_character
+        and visible_character.character.gender is other[match[1]]
+    )
 
 
 def _kin(

@@ -65,31 +65,36 @@ def collect_uncompared_statements(
     Of the story what is told, by the narrator, of somebody by name; of notes and
     answers all that holds at any time.
     """
-    made = [
+    statements = [
         statement
         for about in (FactAbout.CHARACTER, FactAbout.WORLD)
         for sourced_fact in material.about(about)
         for statement in _of(sourced_fact, material)
     ]
-    made += _answers(material, canon)
-    return sorted(made, key=lambda one: one.rank)
+    statements += _answers(material, canon)
+    return sorted(statements, key=lambda statement: statement.rank)
 
 
 def extract_content_stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's words that carry meaning; none of eyes and hair."""
-    found = frozenset(map(stem_lightly, extract_content_words(text)))
-    return found - _LOOKS
+    """Return the stems of a text's content words, without those for eyes and hair."""
+    stems = frozenset(map(stem_lightly, extract_content_words(text)))
+    return stems - _LOOKS
 
 
 def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
-    fact, told = sourced_fact.fact, material.sight.tells(sourced_fact.evidence.document)
+    fact, is_story = (
+        sourced_fact.fact,
+        material.sight.tells(sourced_fact.evidence.document),
+    )
     about, label = _about(fact, material), _label(fact)
     if not (about and label) or SPOKEN_DETAIL in fact.details:
         return
-    if not told and fact.keeper == WRITER_KEEPER:
+    if not is_story and fact.keeper == WRITER_KEEPER:
         if not _ANOTHER_TIME.search(fact.value):
             yield _made(sourced_fact, about, label, StatementSource.NOTE, material)
-    elif told and label != DESCRIPTION_ATTRIBUTE and _is_told(sourced_fact, material):
+    elif (
+        is_story and label != DESCRIPTION_ATTRIBUTE and _is_told(sourced_fact, material)
+    ):
         yield _made(sourced_fact, about, label, StatementSource.TEXT, material)
 
 
@@ -127,9 +132,9 @@ def _is_told(sourced_fact: SourcedFact, material: VisibleFacts) -> bool:
     """Say whether the narrator asserts it, as it is now."""
     place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
     text = material.sight.texts[place.document].text
-    named = sourced_fact.fact.certainty is not Certainty.PROBABLE
+    is_certain = sourced_fact.fact.certainty is not Certainty.PROBABLE
     asserted = place.chapter is not None and is_asserted_in_context(text, span)
-    return named and asserted and not mentions_change(text, span)
+    return is_certain and asserted and not mentions_change(text, span)
 
 
 def _made(
@@ -139,17 +144,19 @@ def _made(
     source: StatementSource,
     material: VisibleFacts,
 ) -> Statement:
-    sight, place, span = (
+    horizon_view, place, span = (
         material.sight,
         sourced_fact.evidence,
         sourced_fact.fact.spans[0],
     )
-    text = sight.texts[place.document].text
-    whole = (
+    text = horizon_view.texts[place.document].text
+    sentence_span = (
         find_enclosing_sentence(text, span) if source is StatementSource.TEXT else span
     )
-    evidence = sight.evidence(place.document, (whole,), place.keeper, place.certainty)
-    rank = sight.key(place.document, span.start)
+    evidence = horizon_view.evidence(
+        place.document, (sentence_span,), place.keeper, place.certainty
+    )
+    rank = horizon_view.key(place.document, span.start)
     return Statement(
         about, label, sourced_fact.fact.value, source, True, rank, evidence, span
     )

@@ -56,8 +56,8 @@ class VerifiedJudgements:
 
 
 def verify_judgements(
-    judged: Sequence[JudgedPair],
-    known: StoryKnowledge,
+    judged_pairs: Sequence[JudgedPair],
+    knowledge: StoryKnowledge,
     model: str,
     ruled: Sequence[Contradiction] = (),
 ) -> VerifiedJudgements:
@@ -69,24 +69,24 @@ def verify_judgements(
     not reported twice.
     """
     dropped: Counter[DropReason] = Counter()
-    kept: list[tuple[StatementPair, tuple[str, str], str]] = []
-    claimed = [row for row in judged if row[1].contradicts]
-    for pair, judgement in claimed:
-        quotes = _quotes(pair, judgement, known)
+    verified_rows: list[tuple[StatementPair, tuple[str, str], str]] = []
+    claimed_rows = [row for row in judged_pairs if row[1].contradicts]
+    for pair, judgement in claimed_rows:
+        quotes = _quotes(pair, judgement, knowledge)
         if isinstance(quotes, DropReason):
             dropped[quotes] += 1
         else:
-            kept.append((pair, quotes, judgement.why))
-    contradictions = _contradictions(kept, known, model, ruled)
+            verified_rows.append((pair, quotes, judgement.why))
+    contradictions = _contradictions(verified_rows, knowledge, model, ruled)
     return VerifiedJudgements(
         contradictions,
-        len(judged) - sum(dropped.values()) - len(contradictions),
+        len(judged_pairs) - sum(dropped.values()) - len(contradictions),
         dropped,
     )
 
 
 def _quotes(
-    pair: StatementPair, judgement: PairJudgement, known: StoryKnowledge
+    pair: StatementPair, judgement: PairJudgement, knowledge: StoryKnowledge
 ) -> tuple[str, str] | DropReason:
     sides = ((pair.canon, judgement.canon_quote), (pair.found, judgement.text_quote))
     words: list[str] = []
@@ -97,7 +97,7 @@ def _quotes(
         text = passage.text[place.start : place.end]
         if not _is_on_it(place, text, passage, pair):
             return DropReason.BESIDE
-        if _is_said(place, passage, known):
+        if _is_said(place, passage, knowledge):
             return DropReason.SAID
         words.append(" ".join(text.split()))
     return words[0], words[1]
@@ -108,42 +108,46 @@ def _is_on_it(
 ) -> bool:
     """Say whether a quote is of the sentence that counts, and more than the name."""
     core = passage.core
-    said = extract_content_stems(text) - extract_content_stems(pair.about) - STOP_WORDS
-    return core.start < place.end and place.start < core.end and bool(said)
+    content_stems = (
+        extract_content_stems(text) - extract_content_stems(pair.about) - STOP_WORDS
+    )
+    return core.start < place.end and place.start < core.end and bool(content_stems)
 
 
-def _is_said(place: Span, passage: PairPassage, known: StoryKnowledge) -> bool:
+def _is_said(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -> bool:
     if passage.source is not StatementSource.TEXT or passage.document is None:
         return False
     span = Span(passage.start + place.start, passage.start + place.end)
-    spoken = [
+    spoken_spans = [
         stretch
-        for quotation in known.quotations
+        for quotation in knowledge.quotations
         if quotation.document == passage.document
         for stretch in quotation.quotation.spans
     ]
-    text = known.texts[passage.document].text
+    text = knowledge.texts[passage.document].text
     return any(
-        one.start < span.end and span.start < one.end
-        for one in (*find_quoted_spans(text), *spoken)
+        spoken_span.start < span.end and span.start < spoken_span.end
+        for spoken_span in (*find_quoted_spans(text), *spoken_spans)
     )
 
 
 def _contradictions(
-    kept: Iterable[tuple[StatementPair, tuple[str, str], str]],
-    known: StoryKnowledge,
+    verified_rows: Iterable[tuple[StatementPair, tuple[str, str], str]],
+    knowledge: StoryKnowledge,
     model: str,
     ruled: Sequence[Contradiction],
 ) -> tuple[Contradiction, ...]:
-    sight = HorizonView(known.order, known.texts, None)
-    roll = HorizonCast(known.cast, known.first_seen, sight, known.canon.names)
-    intended = collect_intended_contradictions(known.canon, roll)
+    horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
+    horizon_cast = HorizonCast(
+        knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
+    )
+    intended = collect_intended_contradictions(knowledge.canon, horizon_cast)
     groups: dict[
         ContradictionKey, list[tuple[StatementPair, tuple[str, str], str]]
     ] = {}
-    for row in kept:
+    for row in verified_rows:
         pair, quotes, _ = row
-        about = roll.person(pair.about) or pair.about
+        about = horizon_cast.person(pair.about) or pair.about
         groups.setdefault(
             build_contradiction_key(about, pair.attribute, *quotes), []
         ).append(row)
@@ -166,8 +170,8 @@ def _contradiction(
         id=id_,
         about=pair.about,
         attribute=pair.attribute,
-        canon=_side(canon, [one.canon for one, _, _ in group]),
-        found=_side(text, [one.found for one, _, _ in group]),
+        canon=_side(canon, [pair.canon for pair, _, _ in group]),
+        found=_side(text, [pair.found for pair, _, _ in group]),
         intended=because is not None,
         because=because or "",
         judge=model,
@@ -192,8 +196,8 @@ def _is_known(pair: StatementPair, ruled: Sequence[Contradiction]) -> bool:
 
 def _stands(passage: PairPassage, side: ContradictionSide) -> bool:
     return any(
-        one.document == passage.document
-        and one.spans[0].start < passage.start + passage.core.end
-        and passage.start + passage.core.start < one.spans[-1].end
-        for one in side.evidence
+        text_evidence.document == passage.document
+        and text_evidence.spans[0].start < passage.start + passage.core.end
+        and passage.start + passage.core.start < text_evidence.spans[-1].end
+        for text_evidence in side.evidence
     )

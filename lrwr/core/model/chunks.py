@@ -100,9 +100,9 @@ class Knowledge:
     unfinished: str = ""
 
 
-def dot_product(one: "NDArray[Any]", two: "NDArray[Any]") -> float:
+def dot_product(first: "NDArray[Any]", second: "NDArray[Any]") -> float:
     """Return the dot product of two vectors of one length, summed in 64 bits."""
-    return float((one.astype("f8") * two.astype("f8")).sum())
+    return float((first.astype("f8") * second.astype("f8")).sum())
 
 
 def compute_norm(vector: "NDArray[Any]") -> float:

@@ -50,9 +50,9 @@ class LrwrError(Exception):
     @property
     def told(self) -> str:
         """Return it as sentences, for a remark: what happened, and what to try."""
-        what = str(self)
-        end = "" if what.endswith((".", "!", "?", "…")) else "."
-        return f"{what}{end} {self.hint}".rstrip()
+        message = str(self)
+        end = "" if message.endswith((".", "!", "?", "…")) else "."
+        return f"{message}{end} {self.hint}".rstrip()
 
 
 class SettingsProblem(LrwrError):

@@ -27,17 +27,19 @@ def extract_json_object(reply: str) -> object:
     Raises:
         NotAsAsked: There is none.
     """
-    said = reply.rpartition(_THOUGHT)[2]
-    start, end = said.find("{"), said.rfind("}") + 1
+    answer = reply.rpartition(_THOUGHT)[2]
+    start, end = answer.find("{"), answer.rfind("}") + 1
     if not 0 <= start < end:
         raise MalformedReply("it holds no JSON object")
     try:
-        return json.loads(said[start:end])
+        return json.loads(answer[start:end])
     except (ValueError, RecursionError) as error:
         raise MalformedReply(f"it is no JSON: {error}") from error
 
 
 def flatten_reply_text(text: str) -> str:
     """Return a text on one line, without what no terminal can show."""
-    printable = "".join(one if one.isprintable() else " " for one in text)
+    printable = "".join(
+        character if character.isprintable() else " " for character in text
+    )
     return " ".join(printable.split())

@@ -106,8 +106,8 @@ def extract_content_words(text: str) -> list[str]:
 
 def extract_capitalized_words(text: str) -> list[str]:
     """Return the capitalised words that begin no sentence, plain, each once."""
-    found = [word for word in _NAME.findall(text) if word[0].isupper()]
-    return list(dict.fromkeys(normalize_word(word) for word in found))
+    names = [word for word in _NAME.findall(text) if word[0].isupper()]
+    return list(dict.fromkeys(normalize_word(word) for word in names))
 
 
 @lru_cache(maxsize=50_000)

@@ -92,24 +92,24 @@ def compute_price(
 
     A dated name, such as gpt-6-luna-2026-09-22, has the price of the plain one.
     """
-    known = table.get(model) or table.get(_DATED.sub("", model))
-    if known is None:
+    model_price = table.get(model) or table.get(_DATED.sub("", model))
+    if model_price is None:
         return None
-    sent = usage.prompt_tokens * known.prompt
-    answered = usage.completion_tokens * known.completion
-    return (sent + answered) / 1_000_000
+    prompt_cost = usage.prompt_tokens * model_price.prompt
+    completion_cost = usage.completion_tokens * model_price.completion
+    return (prompt_cost + completion_cost) / 1_000_000
 
 
 def compute_total_price(
-    asked: Iterable[tuple[Usage, str]], price: Callable[[Usage, str], float | None]
+    usages: Iterable[tuple[Usage, str]], price: Callable[[Usage, str], float | None]
 ) -> float | None:
     """Return what several models together cost, each at its own price.
 
     One that was not asked costs nothing; None where one was whose price is not known.
     """
-    prices = [price(usage, model) for usage, model in asked if usage.calls]
-    known = [one for one in prices if one is not None]
-    return sum(known) if len(known) == len(prices) else None
+    prices = [price(usage, model) for usage, model in usages if usage.calls]
+    known_prices = [amount for amount in prices if amount is not None]
+    return sum(known_prices) if len(known_prices) == len(prices) else None
 
 
 _PRICE = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")

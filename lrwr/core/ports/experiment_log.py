@@ -74,13 +74,13 @@ class ExperimentLog(Protocol):
         self,
         golden: GoldenSet,
         experiments: Sequence[Experiment],
-        kept: Callable[[], None] | None = None,
+        on_stored: Callable[[], None] | None = None,
     ) -> str:
-        """Keep a set and experiments on it, in order, and return what the set is called
-        there; `kept` is called after each experiment.
+        """Store a set and its experiments, in order, and return the set's name in the log.
 
-        What is there already is not kept twice: what changed of it is brought up to
-        date, what is missing is added, whatever came of an earlier try.
+        `on_stored` is called after each experiment. Idempotent: what is already stored
+        is updated where it differs, and what is missing is added, even after an
+        earlier call failed.
 
         Raises:
             ServiceUnavailable: Not all could be kept; try again later.

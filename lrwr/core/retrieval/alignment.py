@@ -68,19 +68,19 @@ def find_nearest_quote(quote: str, text: str, near: int) -> int | None:
     if not quote:
         return None
     size = len(quote)
-    left = text.rfind(quote, 0, near + size)
-    while left >= 0 and _is_cut(text, left, size):
-        left = text.rfind(quote, 0, left + size - 1)
-    right = text.find(quote, near + 1)
-    while right >= 0 and _is_cut(text, right, size):
-        right = text.find(quote, right + 1)
-    found = [start for start in (left, right) if start >= 0]
-    return min(found, key=lambda start: abs(start - near), default=None)
+    start_before = text.rfind(quote, 0, near + size)
+    while start_before >= 0 and _is_cut(text, start_before, size):
+        start_before = text.rfind(quote, 0, start_before + size - 1)
+    start_after = text.find(quote, near + 1)
+    while start_after >= 0 and _is_cut(text, start_after, size):
+        start_after = text.find(quote, start_after + 1)
+    starts = [start for start in (start_before, start_after) if start >= 0]
+    return min(starts, key=lambda start: abs(start - near), default=None)
 
 
-def is_same_wording(one: str, other: str) -> bool:
+def is_same_wording(quote: str, other: str) -> bool:
     """Say whether two texts differ in line ends, emphasis and shapes of marks alone."""
-    return _bare(one) == _bare(other)
+    return _bare(quote) == _bare(other)
 
 
 def find_most_similar_span(
@@ -92,38 +92,47 @@ def find_most_similar_span(
     aligned, around that place; the neighbourhood is aligned in any case. The passage is
     made of whole words, and of whole sentences where the quote is.
     """
-    wanted = quote.strip()
-    needed = next(((a, b) for size, a, b in _ALIKE if len(wanted) >= size), None)
+    bare_quote = quote.strip()
+    needed = next(((a, b) for size, a, b in _ALIKE if len(bare_quote) >= size), None)
     if needed is None or not text:
         return None
     anywhere, close = needed
-    found = _aligned(
-        wanted, text, _around(text, near, NEIGHBOURHOOD_CHARS + len(wanted)), close
+    similar_span = _aligned(
+        bare_quote,
+        text,
+        _around(text, near, NEIGHBOURHOOD_CHARS + len(bare_quote)),
+        close,
     )
-    if found is None or found.similarity < anywhere / 100:
+    if similar_span is None or similar_span.similarity < anywhere / 100:
         span = _around(text, near, reach // 2)
-        found = _aligned(wanted, text, span, anywhere) or found
-    if found is None:
+        similar_span = _aligned(bare_quote, text, span, anywhere) or similar_span
+    if similar_span is None:
         return None
-    return SimilarSpan(_whole_sentences(wanted, text, found.span), found.similarity)
+    return SimilarSpan(
+        _whole_sentences(bare_quote, text, similar_span.span), similar_span.similarity
+    )
 
 
 def _aligned(quote: str, text: str, within: Span, needed: float) -> SimilarSpan | None:
     from rapidfuzz import fuzz
 
     plain = _plain(text)[within.start : within.end]
-    wanted = quote.translate(_LETTER_FOR_LETTER)
-    found = fuzz.partial_ratio_alignment(wanted, plain, score_cutoff=needed - 10)
-    if found is None:
+    folded_quote = quote.translate(_LETTER_FOR_LETTER)
+    alignment = fuzz.partial_ratio_alignment(
+        folded_quote, plain, score_cutoff=needed - 10
+    )
+    if alignment is None:
         return None
-    start, end = found.dest_start, found.dest_end
+    start, end = alignment.dest_start, alignment.dest_end
     start = max(
-        _begins(plain, start, end), key=lambda one: fuzz.ratio(wanted, plain[one:end])
+        _begins(plain, start, end),
+        key=lambda position: fuzz.ratio(folded_quote, plain[position:end]),
     )
     end = max(
-        _ends(plain, start, end), key=lambda one: fuzz.ratio(wanted, plain[start:one])
+        _ends(plain, start, end),
+        key=lambda position: fuzz.ratio(folded_quote, plain[start:position]),
     )
-    score = fuzz.ratio(wanted, plain[start:end])
+    score = fuzz.ratio(folded_quote, plain[start:end])
     if score < needed:
         return None
     return SimilarSpan(Span(within.start + start, within.start + end), score / 100)
@@ -192,10 +201,10 @@ def _to_sentence_end(after: str) -> int:
 
 def _to_sentence_start(before: str) -> int:
     """Return how many characters of `before` belong to a sentence that goes on."""
-    whole = len(before) < _LONGEST_END
+    is_short = len(before) < _LONGEST_END
     breaks = [match.end() for match in _PARAGRAPH.finditer(before)]
     breaks += [match.end() for match in _SENTENCE_END.finditer(before)]
-    if not breaks and not whole:
+    if not breaks and not is_short:
         return 0
     return len(before[max(breaks, default=0) :].lstrip())
 
@@ -216,8 +225,8 @@ def _inside_word(text: str, at: int) -> bool:
     return _is_letter(text[at - 1]) and _is_letter(text[at])
 
 
-def _is_letter(one: str) -> bool:
-    return one.isdigit() or one.lower() != one.upper()
+def _is_letter(letter: str) -> bool:
+    return letter.isdigit() or letter.lower() != letter.upper()
 
 
 def _bare(text: str) -> str:

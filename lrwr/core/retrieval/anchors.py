@@ -70,11 +70,14 @@ class AnchoredCitation:
 
     @property
     def moved(self) -> bool:
-        """Say whether the same words stand on other lines, or in another file."""
+        """Say whether the same words are now on other lines, or in another file."""
         if self.now is None or self.freshness is not Freshness.CURRENT:
             return False
-        was = self.citation
-        return (self.now.document, self.now.lines) != (was.document, was.lines)
+        old_citation = self.citation
+        return (self.now.document, self.now.lines) != (
+            old_citation.document,
+            old_citation.lines,
+        )
 
 
 def mark_unevaluated(citation: Citation) -> AnchoredCitation:
@@ -91,17 +94,17 @@ def find_citation_in_place(
     place. Else the nearest occurrence of whole words counts, and of two that are
     equally near the former.
     """
-    own = texts.get(citation.document)
-    if own is None:
+    document_text = texts.get(citation.document)
+    if document_text is None:
         return None
     start = citation.span.start
-    if not has_quote_at(citation.text, own.text, start):
-        nearest_quote = find_nearest_quote(citation.text, own.text, start)
+    if not has_quote_at(citation.text, document_text.text, start):
+        nearest_quote = find_nearest_quote(citation.text, document_text.text, start)
         if nearest_quote is None:
             return None
         start = nearest_quote
     span = Span(start, start + len(citation.text))
-    return _current(citation, _placed(citation.document, own, span))
+    return _current(citation, _placed(citation.document, document_text, span))
 
 
 def anchor_citations(
@@ -116,28 +119,42 @@ def anchor_citations(
     Words that differ in nothing but line ends, emphasis and the shape of quotation
     marks and dashes are the same words.
     """
-    kept = [find_citation_in_place(citation, texts) for citation in citations]
-    share = MAX_ALIGNMENT_WORK // max(1, kept.count(None))
+    anchored_citations = [
+        find_citation_in_place(citation, texts) for citation in citations
+    ]
+    share = MAX_ALIGNMENT_WORK // max(1, anchored_citations.count(None))
     return [
-        found or _sought(citation, texts, share)
-        for citation, found in zip(citations, kept, strict=True)
+        anchored_citation or _sought(citation, texts, share)
+        for citation, anchored_citation in zip(
+            citations, anchored_citations, strict=True
+        )
     ]
 
 
 def _sought(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
 ) -> AnchoredCitation:
-    own = texts.get(citation.document)
-    anchored_citation = _alike(citation, {citation.document: own} if own else {}, share)
+    own_text = texts.get(citation.document)
+    anchored_citation = _alike(
+        citation, {citation.document: own_text} if own_text else {}, share
+    )
     if anchored_citation and anchored_citation.freshness is Freshness.CURRENT:
         return anchored_citation
-    others = {name: one for name, one in texts.items() if name != citation.document}
+    others = {
+        name: document_text
+        for name, document_text in texts.items()
+        if name != citation.document
+    }
     if moved := _elsewhere(
-        citation, others, least=COMMON_PHRASE_CHARS if own else MIN_ALIGNED_QUOTE_CHARS
+        citation,
+        others,
+        least=COMMON_PHRASE_CHARS if own_text else MIN_ALIGNED_QUOTE_CHARS,
     ):
         return moved
-    there = anchored_citation if own else _alike(citation, others, share)
-    return there or AnchoredCitation(citation, Freshness.GONE)
+    similar_citation = (
+        anchored_citation if own_text else _alike(citation, others, share)
+    )
+    return similar_citation or AnchoredCitation(citation, Freshness.GONE)
 
 
 def _elsewhere(
@@ -149,14 +166,14 @@ def _elsewhere(
     """
     quote, at = citation.text, citation.span.start
     common = len(quote.strip()) < least
-    found: list[tuple[int, DocumentId, int]] = []
-    for document, one in others.items():
-        start = find_nearest_quote(quote, one.text, at)
+    candidates: list[tuple[int, DocumentId, int]] = []
+    for document, document_text in others.items():
+        start = find_nearest_quote(quote, document_text.text, at)
         if start is not None and (start == at or not common):
-            found.append((abs(start - at), document, start))
-    if not found:
+            candidates.append((abs(start - at), document, start))
+    if not candidates:
         return None
-    _, document, start = min(found)
+    _, document, start = min(candidates)
     span = Span(start, start + len(quote))
     return _current(citation, _placed(document, others[document], span))
 
@@ -186,6 +203,8 @@ def _current(citation: Citation, now: QuoteLocation) -> AnchoredCitation:
     return AnchoredCitation(citation, Freshness.CURRENT, now, 1.0)
 
 
-def _placed(document: DocumentId, own: DocumentText, span: Span) -> QuoteLocation:
-    text = own.text[span.start : span.end]
-    return QuoteLocation(document, span, own.lines.lines_of(span), text)
+def _placed(
+    document: DocumentId, document_text: DocumentText, span: Span
+) -> QuoteLocation:
+    text = document_text.text[span.start : span.end]
+    return QuoteLocation(document, span, document_text.lines.lines_of(span), text)

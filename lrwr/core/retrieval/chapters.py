@@ -50,22 +50,22 @@ class ChapterReader:
 
     async def chapter(self, number: int) -> tuple[Passage, ...]:
         """Return a chapter's passages in order; none where there is no such chapter."""
-        found: list[Passage] = []
+        passages: list[Passage] = []
         for document, place in self._places(number):
             chunks = await self._store.chunks_of(document, self._pipeline)
-            found += [
+            passages += [
                 build_passage(chunk, self._order, 0.0)
                 for chunk in chunks
                 if chunk.chapter == place
                 and chunk.kind is ChunkKind.PROSE
                 and is_within_scope(document, chunk.span, self._scope)
             ]
-        return tuple(found)
+        return tuple(passages)
 
     def _places(self, number: int) -> Iterator[tuple[DocumentId, int]]:
         for document in self._order.story:
-            for place, told in enumerate(self._order.numbers[document]):
-                if told == number:
+            for place, chapter_number in enumerate(self._order.numbers[document]):
+                if chapter_number == number:
                     yield document, place
 
 

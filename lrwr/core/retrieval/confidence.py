@@ -119,11 +119,11 @@ CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
 """What is known of each ranking of each pipeline's passages."""
 
 
-def index_calibrations(known: Iterable[Calibration]) -> CalibrationTable:
-    """Return `known` by ranking and pipeline; of two of the same the later counts."""
+def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
+    """Return `calibrations` by ranking and pipeline; the later of two of the same wins."""
     return {
         (calibration.ranking, calibration.pipeline): calibration
-        for calibration in known
+        for calibration in calibrations
     }
 
 
@@ -173,34 +173,40 @@ class SearchConfidence:
 
 
 def assess_search_confidence(
-    looked: RankingInputs, ranking: str, known: Calibration | None
+    ranking_inputs: RankingInputs, ranking: str, calibration: Calibration | None
 ) -> SearchConfidence:
     """Say how far a search can be trusted. What found nothing holds no answer."""
-    if not looked.first:
+    if not ranking_inputs.first:
         return SearchConfidence(ranking, None, 0.0, True)
-    signals = compute_ranking_signals(looked)
-    if known is None:
+    signals = compute_ranking_signals(ranking_inputs)
+    if calibration is None:
         return SearchConfidence(ranking, signals)
-    confidence = estimate_probability(signals, known)
-    return SearchConfidence(ranking, signals, confidence, confidence < known.threshold)
+    confidence = estimate_probability(signals, calibration)
+    return SearchConfidence(
+        ranking, signals, confidence, confidence < calibration.threshold
+    )
 
 
-def compute_ranking_signals(looked: RankingInputs) -> RankingSignals:
+def compute_ranking_signals(ranking_inputs: RankingInputs) -> RankingSignals:
     """Return the signals of a search that found something."""
-    weights = WordWeights.of(list(looked.counts), looked.counts, looked.total)
-    named = extract_capitalized_words(looked.question)
-    stems = [_stems(chunk.text) for chunk in looked.first]
-    together = frozenset().union(*stems)
-    last = [looked.last_scores.get(chunk.id, 0.0) for chunk in looked.first]
+    weights = WordWeights.of(
+        list(ranking_inputs.counts), ranking_inputs.counts, ranking_inputs.total
+    )
+    names = extract_capitalized_words(ranking_inputs.question)
+    stems = [_stems(chunk.text) for chunk in ranking_inputs.first]
+    all_stems = frozenset().union(*stems)
+    last = [
+        ranking_inputs.last_scores.get(chunk.id, 0.0) for chunk in ranking_inputs.first
+    ]
     return RankingSignals(
         top=last[0],
         margin=compute_score_lead(last),
-        lead=compute_score_lead(looked.first_scores.values()),
-        pairs=_share(looked.ways.pairs),
-        named=_covered({name: 1 / len(named) for name in named}, together),
+        lead=compute_score_lead(ranking_inputs.first_scores.values()),
+        pairs=_share(ranking_inputs.ways.pairs),
+        named=_covered({name: 1 / len(names) for name in names}, all_stems),
         covered=_covered(weights.weights, stems[0]),
-        covered_together=_covered(weights.weights, together),
-        agreement=_agreement(looked.ways.words, looked.ways.meaning),
+        covered_together=_covered(weights.weights, all_stems),
+        agreement=_agreement(ranking_inputs.ways.words, ranking_inputs.ways.meaning),
     )
 
 
@@ -210,9 +216,11 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
-    """Return the share of the weight that is there, 0.0 to 1.0; 1.0 of nothing."""
-    there = sum(w for word, w in weights.items() if stem_lightly(word) in stems)
-    return min(1.0, there) if weights else 1.0
+    """Return the covered share of the weight, 0.0 to 1.0; 1.0 without weights."""
+    covered_weight = sum(
+        w for word, w in weights.items() if stem_lightly(word) in stems
+    )
+    return min(1.0, covered_weight) if weights else 1.0
 
 
 def compute_score_lead(scores: Iterable[float]) -> float:
@@ -237,8 +245,10 @@ def _share(scores: Mapping[ChunkId, float]) -> float:
     return compute_score_lead(scores.values()) / best if best > 0 else 0.0
 
 
-def _agreement(one: Mapping[ChunkId, float], other: Mapping[ChunkId, float]) -> float:
-    return len(_best(one) & _best(other)) / AGREEMENT_DEPTH
+def _agreement(
+    scores: Mapping[ChunkId, float], other: Mapping[ChunkId, float]
+) -> float:
+    return len(_best(scores) & _best(other)) / AGREEMENT_DEPTH
 
 
 def _best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
@@ -356,10 +366,10 @@ def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
             return [], ""
         if path.stat().st_size > _LARGEST:
             raise ValueError("too large")
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told["format"] != _FORMAT:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != _FORMAT:
             raise ValueError("another format")
-        return [_calibration(one) for one in told["calibrations"]], ""
+        return [_calibration(entry) for entry in content["calibrations"]], ""
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], (
             f"{path} is damaged or of another lrwr, and not used. `lrwr eval --reset`"
@@ -374,13 +384,15 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
         StoreProblem: The file cannot be written.
     """
     path = get_calibration_path(library)
-    told = {
+    content = {
         "format": _FORMAT,
         "calibrations": [asdict(calibration) for calibration in calibrations],
     }
     prepare_state_dir(library)
     try:
-        write_private_file(path, json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+        write_private_file(
+            path, json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        )
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be written: {error.strerror}",
@@ -408,31 +420,33 @@ def delete_calibrations(library: Library) -> bool:
     return True
 
 
-def _calibration(told: Mapping[str, object]) -> Calibration:
-    bias, threshold, auroc = (_number(told[name]) for name in _NUMBERS)
-    terms, questions = told["terms"], told["questions"]
+def _calibration(fields: Mapping[str, object]) -> Calibration:
+    bias, threshold, auroc = (_number(fields[name]) for name in _NUMBERS)
+    terms, questions = fields["terms"], fields["questions"]
     if not isinstance(terms, list) or not isinstance(questions, int):
         raise ValueError("no calibration")
     return Calibration(
-        ranking=str(told["ranking"]),
-        pipeline=Pipeline(str(told["pipeline"])),
+        ranking=str(fields["ranking"]),
+        pipeline=Pipeline(str(fields["pipeline"])),
         bias=bias,
         terms=tuple(_term(term) for term in terms),
         threshold=threshold,
         questions=questions,
         auroc=auroc,
-        source=str(told["source"]),
+        source=str(fields["source"]),
     )
 
 
-def _term(told: Mapping[str, object]) -> SignalTerm:
-    weight, mean, scale = (_number(told[name]) for name in ("weight", "mean", "scale"))
-    if told["signal"] not in SIGNAL_NAMES or scale <= 0:
+def _term(fields: Mapping[str, object]) -> SignalTerm:
+    weight, mean, scale = (
+        _number(fields[name]) for name in ("weight", "mean", "scale")
+    )
+    if fields["signal"] not in SIGNAL_NAMES or scale <= 0:
         raise ValueError("no such signal")
-    return SignalTerm(str(told["signal"]), weight, mean, scale)
+    return SignalTerm(str(fields["signal"]), weight, mean, scale)
 
 
-def _number(told: object) -> float:
-    if not isinstance(told, int | float) or not math.isfinite(told):
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("no number")
-    return float(told)
+    return float(value)

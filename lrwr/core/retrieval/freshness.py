@@ -45,11 +45,11 @@ async def drop_deleted_passages(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    found = [passage.chunk.document for passage in result.passages]
-    known = [fact.document for fact in result.facts]
-    texts = await load_existing_texts(store, [*found, *known])
-    lost = sorted({*found, *known} - texts.keys())
-    kept = replace(
+    passage_documents = [passage.chunk.document for passage in result.passages]
+    fact_documents = [fact.document for fact in result.facts]
+    texts = await load_existing_texts(store, [*passage_documents, *fact_documents])
+    lost = sorted({*passage_documents, *fact_documents} - texts.keys())
+    existing_result = replace(
         result,
         passages=tuple(p for p in result.passages if p.chunk.document in texts),
         facts=tuple(fact for fact in result.facts if fact.document in texts),
@@ -58,7 +58,7 @@ async def drop_deleted_passages(
             *(f"{document} was taken away since it was found." for document in lost),
         ),
     )
-    return kept, texts
+    return existing_result, texts
 
 
 class FreshnessService:
@@ -96,22 +96,32 @@ class FreshnessService:
         self, turns: Iterable[Turn]
     ) -> Mapping[TurnId, tuple[AnchoredCitation, ...]]:
         """Say of each turn what became of the words that its answer cites, in order."""
-        own = {turn.id: turn.output.citations for turn in turns}
-        every = [citation for citations in own.values() for citation in citations]
-        anchored_citations = iter(await self.anchors(every))
+        citations_by_turn = {turn.id: turn.output.citations for turn in turns}
+        all_citations = [
+            citation
+            for citations in citations_by_turn.values()
+            for citation in citations
+        ]
+        anchored_citations = iter(await self.anchors(all_citations))
         return {
             turn: tuple(next(anchored_citations) for _ in citations)
-            for turn, citations in own.items()
+            for turn, citations in citations_by_turn.items()
         }
 
     async def _anchors(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
         texts = await load_existing_texts(
             self._passages, sorted({citation.document for citation in citations})
         )
-        kept = [find_citation_in_place(citation, texts) for citation in citations]
-        whole = [one for one in kept if one is not None]
-        if len(whole) == len(citations):
-            return whole
+        citations_in_place = [
+            find_citation_in_place(citation, texts) for citation in citations
+        ]
+        anchored_citations = [
+            anchored_citation
+            for anchored_citation in citations_in_place
+            if anchored_citation is not None
+        ]
+        if len(anchored_citations) == len(citations):
+            return anchored_citations
         outlines = await self._passages.outlines()
         others = sorted({outline.id for outline in outlines} - texts.keys())
         texts |= await load_existing_texts(self._passages, others)
@@ -156,21 +166,31 @@ class StaleAnswerDetector:
         if not documents:
             return StaleAnswers()
         new = await self._news(await self._threads.citing(documents))
-        return StaleAnswers(len(new), tuple(dict.fromkeys(one.thread for one in new)))
+        return StaleAnswers(len(new), tuple(dict.fromkeys(turn.thread for turn in new)))
 
     async def _news(self, turns: Sequence[TurnCitations]) -> list[TurnCitations]:
-        cited = [(turn, citation) for turn in turns for citation in turn.citations]
-        told = [pair for pair in cited if _key(*pair) in self._told]
-        back = await self._freshness.stand([citation for _, citation in told])
-        self._told -= {_key(*pair) for pair, one in zip(told, back, strict=True) if one}
-        new = [pair for pair in cited if _key(*pair) not in self._told]
+        turn_citations = [
+            (turn, citation) for turn in turns for citation in turn.citations
+        ]
+        reported = [pair for pair in turn_citations if _key(*pair) in self._told]
+        restored_citations = await self._freshness.stand(
+            [citation for _, citation in reported]
+        )
+        self._told -= {
+            _key(*pair)
+            for pair, anchored_citation in zip(
+                reported, restored_citations, strict=True
+            )
+            if anchored_citation
+        }
+        new = [pair for pair in turn_citations if _key(*pair) not in self._told]
         anchored_citations = await self._freshness.anchors(
             [citation for _, citation in new]
         )
         lost = [
             pair
-            for pair, one in zip(new, anchored_citations, strict=True)
-            if one.changed
+            for pair, anchored_citation in zip(new, anchored_citations, strict=True)
+            if anchored_citation.changed
         ]
         self._told |= {_key(*pair) for pair in lost}
         return list(dict.fromkeys(turn for turn, _ in lost))

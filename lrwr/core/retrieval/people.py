@@ -176,27 +176,31 @@ def find_unknown_question_names(
     """
     if not asks_about_saying(question):
         return []
-    taken = [question_character.span for question_character in question_characters]
+    character_spans = [
+        question_character.span for question_character in question_characters
+    ]
     return [
         (name[0].split()[-1], infer_question_role(question, name.start()))
         for name in _CAPITALISED.finditer(question)
-        if not any(s.start < name.end() and name.start() < s.end for s in taken)
+        if not any(
+            s.start < name.end() and name.start() < s.end for s in character_spans
+        )
         and not _OWNS.match(question, name.end())
     ]
 
 
 def _joined(
-    question: str, named: Sequence[tuple[Span, tuple[str, ...]]]
+    question: str, named_spans: Sequence[tuple[Span, tuple[str, ...]]]
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Take names that stand side by side for one: that of whom both may mean."""
-    whole: list[tuple[Span, tuple[str, ...]]] = []
-    for span, people in named:
-        if whole and not question[whole[-1][0].end : span.start].strip():
-            before, others = whole.pop()
+    """Join adjacent names to one name of the people that both may mean."""
+    joined: list[tuple[Span, tuple[str, ...]]] = []
+    for span, people in named_spans:
+        if joined and not question[joined[-1][0].end : span.start].strip():
+            before, others = joined.pop()
             both = tuple(person for person in people if person in others)
             span, people = Span(before.start, span.end), both or others or people
-        whole.append((span, people))
-    return whole
+        joined.append((span, people))
+    return joined
 
 
 def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> bool:
@@ -218,33 +222,44 @@ class CharacterProximity:
 
     def __init__(
         self,
-        asked: Sequence[QuestionCharacter],
+        question_characters: Sequence[QuestionCharacter],
         appearances: Sequence[Appearance],
-        said: Sequence[DocumentQuotation],
+        document_quotations: Sequence[DocumentQuotation],
         scope: SearchScope,
         *,
         total: int,
     ) -> None:
-        seen = [
+        visible_appearances = [
             appearance
             for appearance in appearances
             if is_within_scope(appearance.document, appearance.span, scope)
         ]
-        self.chunks = {(one.document, one.ordinal): one.chunk for one in seen}
+        self.chunks = {
+            (appearance.document, appearance.ordinal): appearance.chunk
+            for appearance in visible_appearances
+        }
         self._near = [
-            _near(question_character, seen, max(1, total))
-            for question_character in asked
+            _near(question_character, visible_appearances, max(1, total))
+            for question_character in question_characters
         ]
-        self._uttered = _uttered(asked, said, seen)
+        self._uttered = _uttered(
+            question_characters, document_quotations, visible_appearances
+        )
 
     def score(self, spot: _Spot) -> float:
         """Return a chunk's score; 0.0 says as much as knowing nothing."""
-        people = (near.weights[near.levels.get(spot, -1)] for near in self._near)
+        people = (
+            proximity_table.weights[proximity_table.levels.get(spot, -1)]
+            for proximity_table in self._near
+        )
         return sum(people) + self._uttered.get(spot, 0.0)
 
     def is_plain(self, spot: _Spot) -> bool:
         """Say whether everybody plainly does in a chunk what the question asks."""
-        return all(0 <= near.levels.get(spot, -1) < near.plain for near in self._near)
+        return all(
+            0 <= proximity_table.levels.get(spot, -1) < proximity_table.plain
+            for proximity_table in self._near
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +297,14 @@ def infer_question_role(question: str, start: int) -> AppearanceRole:
 def _near(
     question_character: QuestionCharacter, appearances: Sequence[Appearance], total: int
 ) -> _ProximityTable:
-    own = [
+    own_appearances = [
         appearance
         for appearance in appearances
         if appearance.character in question_character.people
     ]
     levels: dict[_Spot, int] = {}
     for number, level in enumerate(PROXIMITY_LEVELS[question_character.role]):
-        for spot in _around(own, level):
+        for spot in _around(own_appearances, level):
             levels.setdefault(spot, number)
     shares = [level.share for level in PROXIMITY_LEVELS[question_character.role]]
     shares.append(1 - sum(shares))
@@ -310,7 +325,7 @@ def _uttered(
     appearances: Sequence[Appearance],
 ) -> dict[_Spot, float]:
     """Score the spots of the utterances that fit the question as a whole."""
-    doing = {
+    people_by_role = {
         role: {
             person
             for question_character in question_characters
@@ -327,7 +342,7 @@ def _uttered(
     for appearance in appearances:
         if (
             appearance.role is AppearanceRole.SPEAKS
-            and appearance.character in doing[AppearanceRole.SPEAKS]
+            and appearance.character in people_by_role[AppearanceRole.SPEAKS]
         ):
             speaking.setdefault(appearance.document, {})[appearance.ordinal] = (
                 appearance.span
@@ -337,18 +352,22 @@ def _uttered(
         (document_quotation.document, document_quotation.quotation)
         for document_quotation in document_quotations
     ):
-        fits = int(quotation.addressee in doing[AppearanceRole.HEARS])
-        fits += not doing[AppearanceRole.MENTIONED].isdisjoint(quotation.mentions)
-        whole = Span(quotation.spans[0].start, quotation.spans[-1].end)
+        fits = int(quotation.addressee in people_by_role[AppearanceRole.HEARS])
+        fits += not people_by_role[AppearanceRole.MENTIONED].isdisjoint(
+            quotation.mentions
+        )
+        quotation_span = Span(quotation.spans[0].start, quotation.spans[-1].end)
         for ordinal, span in speaking.get(document, {}).items() if fits else ():
-            if whole.start < span.end and span.start < whole.end:
+            if quotation_span.start < span.end and span.start < quotation_span.end:
                 spot = document, ordinal
                 scores[spot] = max(scores.get(spot, 0.0), UTTERANCE_BONUS * fits)
     return scores
 
 
-def _around(own: Sequence[Appearance], level: ProximityLevel) -> Iterator[_Spot]:
-    for appearance in own:
+def _around(
+    appearances: Sequence[Appearance], level: ProximityLevel
+) -> Iterator[_Spot]:
+    for appearance in appearances:
         if appearance.role in level.roles:
             first = max(0, appearance.ordinal - level.away)
             for ordinal in range(first, appearance.ordinal + level.away + 1):
@@ -377,8 +396,8 @@ class ScopedCast:
         )
 
     def meaning(self, people: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the whole cast who go by the names of `people` here."""
-        return tuple(who for person in people for who in self.meant[person])
+        """Return the names in the whole cast of the `people` of this cast."""
+        return tuple(name for person in people for name in self.meant[person])
 
 
 def build_unscoped_cast(cast: Cast) -> ScopedCast:
@@ -391,19 +410,22 @@ def build_unscoped_cast(cast: Cast) -> ScopedCast:
 def build_scoped_cast(
     cast: Cast, rows: Iterable[FirstMention], scope: SearchScope
 ) -> ScopedCast:
-    """Return those whose names stand in `scope`, by the forms that stand there."""
+    """Return the characters named in `scope`, by the forms of their names there."""
     forms: dict[str, set[str]] = {}
     for row in rows:
         if is_within_scope(row.document, row.span, scope):
             forms.setdefault(row.character, set()).add(row.alias)
-    meant: dict[str, tuple[str, ...]] = {}
+    whole_cast_names: dict[str, tuple[str, ...]] = {}
     people = []
     for character in cast.characters:
         if character.name in forms:
-            known = _by_forms(character, forms[character.name])
-            meant[known.name] = (*meant.get(known.name, ()), character.name)
-            people.append(known)
-    return ScopedCast(Cast(tuple(people)), meant)
+            scoped_character = _by_forms(character, forms[character.name])
+            whole_cast_names[scoped_character.name] = (
+                *whole_cast_names.get(scoped_character.name, ()),
+                character.name,
+            )
+            people.append(scoped_character)
+    return ScopedCast(Cast(tuple(people)), whole_cast_names)
 
 
 def _by_forms(character: Character, forms: Collection[str]) -> Character:

@@ -34,21 +34,21 @@ def parse_manuscript_location(
     """
     if _STORY_CHAPTER.fullmatch(text.strip()):
         return _place_in_story(text, order)
-    said = ManuscriptLocation.read(text)
-    document = find(said.document if said else text)
-    if said is None or not (said.chapter or said.scene):
+    location = ManuscriptLocation.read(text)
+    document = find(location.document if location else text)
+    if location is None or not (location.chapter or location.scene):
         return ManuscriptLocation(document)
     outline = _outline(document, order)
     if outline is None:
-        return ManuscriptLocation(document, said.chapter, said.scene)
-    chapter = _chapter_called(said.chapter, outline)
+        return ManuscriptLocation(document, location.chapter, location.scene)
+    chapter = _chapter_called(location.chapter, outline)
     if chapter is None:
-        raise _no_chapter(said.chapter, outline)
-    if said.scene is not None and said.scene > len(chapter.scenes):
+        raise _no_chapter(location.chapter, outline)
+    if location.scene is not None and location.scene > len(chapter.scenes):
         raise NotFound(
             f"That chapter of {document} has {len(chapter.scenes)} scenes", hint=_SAY
         )
-    return _place(outline, chapter, said.scene)
+    return _place(outline, chapter, location.scene)
 
 
 def find_orphaned_locations(
@@ -68,10 +68,12 @@ def find_orphaned_locations(
 
 def _place_in_story(text: str, order: StoryOrder) -> ManuscriptLocation:
     horizon = parse_horizon(text, order)
-    told = [(d, c) for d, c, number in order.told() if number == horizon.chapter]
-    if not told:
+    matching_chapters = [
+        (d, c) for d, c, number in order.told() if number == horizon.chapter
+    ]
+    if not matching_chapters:
         raise NotFound(f"The story has no chapter {horizon.chapter}", hint=_SAY)
-    document, chapter = told[-1]
+    document, chapter = matching_chapters[-1]
     return _place(order.outlines[document], chapter, horizon.scene)
 
 
@@ -116,7 +118,9 @@ def _numbers(outline: DocumentOutline) -> Sequence[int]:
 
 
 def _index(outline: DocumentOutline, chapter: Chapter) -> int:
-    return next(n for n, one in enumerate(outline.chapters) if one is chapter)
+    return next(
+        n for n, candidate in enumerate(outline.chapters) if candidate is chapter
+    )
 
 
 def _outline(document: DocumentId, order: StoryOrder) -> DocumentOutline | None:
@@ -128,7 +132,9 @@ def _outline(document: DocumentId, order: StoryOrder) -> DocumentOutline | None:
 
 def _no_chapter(name: str, outline: DocumentOutline) -> NotFound:
     titles = [normalize_canon_text(c.title) for c in outline.chapters if c.title]
-    near = get_close_matches(name, titles, n=1)
-    meant = f'Did you mean "{near[0]}"? ' if near else ""
-    what = f"chapter {name!r}" if name else "scene of its own: it has several chapters"
-    return NotFound(f"{outline.id} has no {what}", hint=f"{meant}{_SAY}")
+    similar_titles = get_close_matches(name, titles, n=1)
+    suggestion = f'Did you mean "{similar_titles[0]}"? ' if similar_titles else ""
+    missing_place = (
+        f"chapter {name!r}" if name else "scene of its own: it has several chapters"
+    )
+    return NotFound(f"{outline.id} has no {missing_place}", hint=f"{suggestion}{_SAY}")

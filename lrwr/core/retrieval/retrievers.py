@@ -102,12 +102,12 @@ class HybridRetriever:
         scope: SearchScope,
         limit: int,
     ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
-        """Score chunks by the words they hold, and by words that stand together."""
-        found = [
+        """Score chunks by single words, and by pairs of adjacent words."""
+        scored_lists = [
             await search(words, pipeline=pipeline, scope=scope, limit=limit)
             for search in (self.lexical.search_words, self.lexical.search_pairs)
         ]
-        single, pairs = ({s.chunk: s.score for s in scored} for scored in found)
+        single, pairs = ({s.chunk: s.score for s in scored} for scored in scored_lists)
         return single, pairs
 
     async def by_meaning(
@@ -171,16 +171,18 @@ class WordWeights:
     ) -> "WordWeights":
         """Weigh `words` by in how many of `total` passages each occurs."""
         raw = {w: math.log(1 + total / (counts.get(w, 0) + 0.5)) for w in words}
-        whole = sum(raw.values()) or 1.0
-        return cls({word: value / whole for word, value in raw.items()})
+        total_weight = sum(raw.values()) or 1.0
+        return cls({word: value / total_weight for word, value in raw.items()})
 
     def coverage(self, text: str) -> float:
-        """Return the share of the question's weight that `text` holds, 0.0 to 1.0."""
-        there = {
+        """Return the share of the question's weight whose words `text` has, 0.0 to 1.0."""
+        text_stems = {
             stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)
         }
-        found = (w for word, w in self.weights.items() if stem_lightly(word) in there)
-        return min(1.0, sum(found))
+        covered_weights = (
+            w for word, w in self.weights.items() if stem_lightly(word) in text_stems
+        )
+        return min(1.0, sum(covered_weights))
 
 
 def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:

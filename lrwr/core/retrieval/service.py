@@ -150,15 +150,11 @@ class PassageFinder:
         story: StorySearch | None = None,
         calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
     ) -> None:
-        self._store = store
-        self._lexical = lexical
+        self._store, self._lexical = store, lexical
         self._ways = HybridRetriever(lexical, embedder, vectors)
-        self._reranker = reranker
-        self._calibrations = calibrations
-        self._candidates = candidates
-        self._patterns = order_patterns
-        self._canon = canon
-        self._story = story
+        self._reranker, self._candidates = reranker, candidates
+        self._calibrations, self._patterns = calibrations, order_patterns
+        self._canon, self._story = canon, story
 
     async def story_order(self) -> StoryOrder:
         """Return the library's documents in story order, as the writer decided it.
@@ -181,17 +177,18 @@ class PassageFinder:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        quest = await self._quest(request, order or await self.story_order())
-        scores, of_people = await self._scores(quest)
+        context = await self._quest(request, order or await self.story_order())
+        scores, of_people = await self._scores(context)
         best = rank_chunks(scores)[: max(request.limit, self._candidates)]
         stored = await self._store.chunks([scored.chunk for scored in best])
-        chunks = [c for c in stored if c.document in quest.order.outlines]  # none newer
+        outlines = context.order.outlines
+        chunks = [chunk for chunk in stored if chunk.document in outlines]  # none newer
         final = {chunk.id: scores[chunk.id] for chunk in chunks}
         if request.rerank and not of_people and len(chunks) > 1:
-            final = await self._reranked(quest, chunks, final)
+            final = await self._reranked(context, chunks, final)
         by_id = {chunk.id: chunk for chunk in chunks}
         passages = [
-            build_passage(by_id[scored.chunk], quest.order, scored.score)
+            build_passage(by_id[scored.chunk], context.order, scored.score)
             for scored in rank_chunks(final)
         ]
         counts, total = await self._lexical.document_frequencies(
@@ -200,18 +197,18 @@ class PassageFinder:
         return SearchResult(
             passages=tuple(passages[: request.limit]),
             unknown=await self._ways.unknown(
-                counts, pipeline=request.pipeline, scope=quest.scope
+                counts, pipeline=request.pipeline, scope=context.scope
             ),
-            remarks=tuple(quest.remarks),
-            facts=await self._facts(quest),
+            remarks=tuple(context.remarks),
+            facts=await self._facts(context),
             judgement=self._judged(
-                quest,
+                context,
                 RankingInputs(
                     question=request.question,
                     first=[passage.chunk for passage in passages[:FIRST_PASSAGES]],
-                    last_scores=quest.closer or scores,
+                    last_scores=context.closer or scores,
                     first_scores=scores,
-                    ways=quest.ways,
+                    ways=context.ways,
                     counts=counts,
                     total=total,
                 ),
@@ -224,33 +221,35 @@ class PassageFinder:
         scope = build_search_scope(
             order, types=request.types, horizon=request.horizon, kinds=kinds
         )
-        quest = _SearchContext(request, order, scope)
+        context = _SearchContext(request, order, scope)
         if self._story is not None and request.pipeline is Pipeline.AGENTIC:
-            quest.story = self._story
-            quest.seen = await self._story.seen(_told(request, order))
-        return quest
+            context.story = self._story
+            context.seen = await self._story.seen(_told(request, order))
+        return context
 
-    async def _scores(self, quest: _SearchContext) -> tuple[dict[ChunkId, float], bool]:
-        """Score chunks, and say whether it was by the people that are asked for."""
-        allowed = await self._allowed(quest)
-        scores = await self._first_scores(quest, allowed)
+    async def _scores(
+        self, context: _SearchContext
+    ) -> tuple[dict[ChunkId, float], bool]:
+        """Return the chunks' scores, and whether they are by the people asked for."""
+        allowed = await self._allowed(context)
+        scores = await self._first_scores(context, allowed)
         people: Mapping[ChunkId, float] = {}
-        if quest.story is not None and quest.request.names:
-            people = await self._people(quest, quest.story, scores)
-        if quest.story is not None and quest.request.boosts:
-            boosts = await quest.story.boosts(quest.request.question, scores)
+        if context.story is not None and context.request.names:
+            people = await self._people(context, context.story, scores)
+        if context.story is not None and context.request.boosts:
+            boosts = await context.story.boosts(context.request.question, scores)
             scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
         scores = fuse_weighted_scores([(1.0, scores), (1.0, people)])
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         return scores, bool(people)
 
-    async def _allowed(self, quest: _SearchContext) -> frozenset[ChunkId] | None:
+    async def _allowed(self, context: _SearchContext) -> frozenset[ChunkId] | None:
         """Return the chunks in scope that pass the filters; None without filters."""
-        if quest.story is None or not quest.request.filters:
+        if context.story is None or not context.request.filters:
             return None
-        chunk_ids = await quest.story.allowed(quest.request.filters, quest.seen)
-        scope = quest.scope
+        chunk_ids = await context.story.allowed(context.request.filters, context.seen)
+        scope = context.scope
         return frozenset(
             chunk.id
             for chunk in await self._store.chunks(sorted(chunk_ids))
@@ -259,40 +258,49 @@ class PassageFinder:
         )
 
     async def _people(
-        self, quest: _SearchContext, story: StorySearch, scores: Mapping[ChunkId, float]
+        self,
+        context: _SearchContext,
+        story: StorySearch,
+        scores: Mapping[ChunkId, float],
     ) -> dict[ChunkId, float]:
         """Score chunks by the people of a question about who says what."""
 
         async def holding(word: str) -> list[Chunk]:
             words = await self._lexical.search_words(
                 [word],
-                pipeline=quest.request.pipeline,
-                scope=quest.scope,
+                pipeline=context.request.pipeline,
+                scope=context.scope,
                 limit=RETRIEVER_POOL_SIZE,
             )
             return await self._store.chunks([scored.chunk for scored in words])
 
-        speech_question = await story.asked(quest.request.question, quest.seen, holding)
+        speech_question = await story.asked(
+            context.request.question, context.seen, holding
+        )
         if not speech_question.people:
             return {}
-        counts = await self._store.counts(quest.request.pipeline)
+        counts = await self._store.counts(context.request.pipeline)
         chunks = await self._store.chunks(sorted(scores))
         return score_chunks_by_people(
-            speech_question, quest.scope, quest.order, chunks, total=counts.chunks
+            speech_question,
+            context.scope,
+            context.order,
+            chunks,
+            total=counts.chunks,
         )
 
-    async def _facts(self, quest: _SearchContext) -> tuple[DocumentFact, ...]:
-        if quest.story is None:
+    async def _facts(self, context: _SearchContext) -> tuple[DocumentFact, ...]:
+        if context.story is None:
             return ()
-        request = quest.request
-        return await quest.story.facts(
-            request.question, quest.scope, names=request.names
+        request = context.request
+        return await context.story.facts(
+            request.question, context.scope, names=request.names
         )
 
     async def _first_scores(
-        self, quest: _SearchContext, allowed: Collection[ChunkId] | None
+        self, context: _SearchContext, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
-        request = quest.request
+        request = context.request
         words: dict[ChunkId, float] = {}
         pairs: dict[ChunkId, float] = {}
         meaning: dict[ChunkId, float] = {}
@@ -300,32 +308,34 @@ class PassageFinder:
             words, pairs = await self._ways.by_words(
                 extract_content_words(request.question),
                 pipeline=request.pipeline,
-                scope=quest.scope,
+                scope=context.scope,
                 limit=RETRIEVER_POOL_SIZE if allowed is None else FILTERED_POOL_SIZE,
             )
         if request.dense:
             others = {*words, *(allowed or ())}
-            meaning = await self._by_meaning(quest, others)
-        quest.ways = HybridScores(words, pairs, meaning)
-        return quest.ways.fused()
+            meaning = await self._by_meaning(context, others)
+        context.ways = HybridScores(words, pairs, meaning)
+        return context.ways.fused()
 
     async def _by_meaning(
-        self, quest: _SearchContext, others: Collection[ChunkId]
+        self, context: _SearchContext, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         try:
-            found = await self._ways.by_meaning(
-                quest.request.question, scope=quest.scope, others=others
+            scores = await self._ways.by_meaning(
+                context.request.question,
+                scope=context.scope,
+                others=others,
             )
         except ServiceUnavailable as error:
-            quest.remarks.append(f"Searched by words alone. {error.told}")
+            context.remarks.append(f"Searched by words alone. {error.told}")
             return {}
         if remark := await self._ways.remark():
-            quest.remarks.append(remark)
-        return found
+            context.remarks.append(remark)
+        return scores
 
     async def _reranked(
         self,
-        quest: _SearchContext,
+        context: _SearchContext,
         chunks: Sequence[Chunk],
         scores: Mapping[ChunkId, float],
     ) -> dict[ChunkId, float]:
@@ -335,33 +345,37 @@ class PassageFinder:
         candidates = chunks[: self._candidates]
         try:
             texts = [chunk.text for chunk in candidates]
-            closer = await self._reranker.rerank(quest.request.question, texts)
+            closer = await self._reranker.rerank(context.request.question, texts)
         except ServiceUnavailable as error:
-            quest.remarks.append(f"Not looked at a second time. {error.told}")
+            context.remarks.append(f"Not looked at a second time. {error.told}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
-        quest.closer = dict(zip(ids, closer, strict=True))
+        context.closer = dict(zip(ids, closer, strict=True))
         blended = fuse_weighted_scores(
             [
-                (RERANK_WEIGHT, scale_min_max(quest.closer)),
+                (RERANK_WEIGHT, scale_min_max(context.closer)),
                 (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
             ]
         )
         return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
 
     def _judged(
-        self, quest: _SearchContext, looked: RankingInputs, *, of_people: bool
+        self,
+        context: _SearchContext,
+        ranking_inputs: RankingInputs,
+        *,
+        of_people: bool,
     ) -> SearchConfidence | None:
-        request, embedder = quest.request, self._ways.embedder
+        request, embedder = context.request, self._ways.embedder
         if not (request.lexical and request.dense) or request.filters:
             return None
         ranking = build_ranking_id(
-            reranker=self._reranker.name if self._reranker and quest.closer else "",
+            reranker=self._reranker.name if self._reranker and context.closer else "",
             of_people=of_people,
-            space=embedder.space if embedder and quest.ways.meaning else "",
+            space=embedder.space if embedder and context.ways.meaning else "",
         )
-        known = self._calibrations.get((ranking, request.pipeline))
-        return assess_search_confidence(looked, ranking, known)
+        calibration = self._calibrations.get((ranking, request.pipeline))
+        return assess_search_confidence(ranking_inputs, ranking, calibration)
 
 
 def _told(request: SearchRequest, order: StoryOrder) -> SearchScope | None:

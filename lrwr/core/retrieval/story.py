@@ -87,8 +87,10 @@ def reorder_documents(
     A name of `order` that is not among them is passed over.
     """
     ranks = {document: rank for rank, document in enumerate(order)}
-    named = [d for d in documents if normalize_canon_path(d) in ranks]
-    waiting = iter(sorted(named, key=lambda d: ranks[normalize_canon_path(d)]))
+    ordered_documents = [d for d in documents if normalize_canon_path(d) in ranks]
+    waiting = iter(
+        sorted(ordered_documents, key=lambda d: ranks[normalize_canon_path(d)])
+    )
     return [next(waiting) if normalize_canon_path(d) in ranks else d for d in documents]
 
 
@@ -101,12 +103,18 @@ def merge_document_order(
 
     `story` is told as `before` says. All that either names is named, and no more.
     """
-    named = dict.fromkeys([*before, *now])
-    told = [
-        normalize_canon_path(d) for d in reorder_documents(story or list(named), now)
+    documents = dict.fromkeys([*before, *now])
+    story_documents = [
+        normalize_canon_path(d)
+        for d in reorder_documents(story or list(documents), now)
     ]
-    there = [document for document in told if document in named]
-    return (*there, *(document for document in named if document not in there))
+    existing_documents = [
+        document for document in story_documents if document in documents
+    ]
+    return (
+        *existing_documents,
+        *(document for document in documents if document not in existing_documents),
+    )
 
 
 def number_chapters(
@@ -150,8 +158,10 @@ def build_search_scope(
     """
     if horizon is None:
         within = [o.id for o in order.outlines.values() if not types or o.type in types]
-        whole = len(within) == len(order.outlines)
-        return SearchScope(None if whole else frozenset(within), {}, frozenset(kinds))
+        has_all_documents = len(within) == len(order.outlines)
+        return SearchScope(
+            None if has_all_documents else frozenset(within), {}, frozenset(kinds)
+        )
     if types and DocumentType.SCENE not in types:
         return SearchScope(frozenset(), {}, frozenset(kinds))
     ends = _visible_ends(order, horizon)
@@ -191,14 +201,14 @@ def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> 
     if not as_of:
         return False
     try:
-        asked = parse_horizon(as_of, order)
+        asked_horizon = parse_horizon(as_of, order)
     except NotFound:
         return False
-    if asked.chapter != horizon.chapter:
-        return asked.chapter < horizon.chapter
+    if asked_horizon.chapter != horizon.chapter:
+        return asked_horizon.chapter < horizon.chapter
     if horizon.scene is None:
         return True
-    return asked.scene is not None and asked.scene <= horizon.scene
+    return asked_horizon.scene is not None and asked_horizon.scene <= horizon.scene
 
 
 def _as_decided(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
@@ -214,7 +224,7 @@ def _rank(document: DocumentId, order: Sequence[str]) -> int:
 
 
 def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int | None]:
-    """Say of each document that is seen at all where sight ends; None: nowhere."""
+    """Return where the visible part of each visible document ends; None: at its end."""
     ends: dict[DocumentId, int | None] = {}
     hidden: set[DocumentId] = set()
     last = _last_told(order, horizon.chapter)
@@ -225,20 +235,21 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
         if number > horizon.chapter or (bounded and horizon.scene == 0):
             hidden.add(document)
             continue
-        bound = _scene_end(chapter, horizon.scene) if bounded else None
-        ends[document] = chapter.span.end if bound is None else bound
-        if bound is not None:
+        scene_end = _scene_end(chapter, horizon.scene) if bounded else None
+        ends[document] = chapter.span.end if scene_end is None else scene_end
+        if scene_end is not None:
             hidden.add(document)
-    whole = set(ends) - hidden
+    visible_documents = set(ends) - hidden
     return {
-        document: None if document in whole else end for document, end in ends.items()
+        document: None if document in visible_documents else end
+        for document, end in ends.items()
     }
 
 
 def _last_told(order: StoryOrder, number: int) -> Chapter | None:
-    """Return the chapter of that number itself, not what opens it."""
-    told = [chapter for _, chapter, n in order.told() if n == number]
-    return told[-1] if told else None
+    """Return the last chapter with that number, not one that opens it."""
+    chapters = [chapter for _, chapter, n in order.told() if n == number]
+    return chapters[-1] if chapters else None
 
 
 def _scene_end(chapter: Chapter, scene: int | None) -> int | None:
@@ -248,9 +259,9 @@ def _scene_end(chapter: Chapter, scene: int | None) -> int | None:
 
 
 def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
-    for _, chapter, told in order.told():
+    for _, chapter, chapter_number in order.told():
         if chapter.volume == volume and chapter.number == number:
-            return told
+            return chapter_number
     raise NotFound(f"No heading says volume {volume}, chapter {number}", hint=_EXAMPLES)
 
 
@@ -272,8 +283,8 @@ def _horizon_of_path(text: str, order: StoryOrder) -> Horizon:
     path = (text[: suffix.start()] if suffix else text).removeprefix("./")
     fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
     if len(fits) != 1:
-        what = "No file" if not fits else "More than one file"
-        raise NotFound(f"{what} of the story is called {path!r}", hint=_EXAMPLES)
+        problem = "No file" if not fits else "More than one file"
+        raise NotFound(f"{problem} of the story is called {path!r}", hint=_EXAMPLES)
     chapters = order.outlines[fits[0]].chapters
     number = order.numbers[fits[0]][-1] if chapters else 0
     if not chapters or chapters[-1] is _last_told(order, number):

@@ -104,15 +104,15 @@ class StorySearch:
     def __init__(self, stories: StoryStore) -> None:
         self._stories = stories
 
-    async def seen(self, told: SearchScope | None) -> ScopedCast:
-        """Return who has been named in `told`, the story as far as one has read.
+    async def seen(self, scope: SearchScope | None) -> ScopedCast:
+        """Return who has been named in `scope`, the story as far as one has read.
 
         None stands for all of it.
         """
         cast = await self._stories.cast()
-        if told is None:
+        if scope is None:
             return build_unscoped_cast(cast)
-        return build_scoped_cast(cast, await self._stories.first_seen(), told)
+        return build_scoped_cast(cast, await self._stories.first_seen(), scope)
 
     async def asked(
         self, question: str, scoped_cast: ScopedCast, strangers: WordChunkFinder
@@ -123,7 +123,7 @@ class StorySearch:
         Nobody in other questions, where names are words among others: see decision
         011.
         """
-        asked = [
+        question_characters = [
             replace(
                 question_character,
                 people=scoped_cast.meaning(question_character.people),
@@ -132,14 +132,21 @@ class StorySearch:
                 question, scoped_cast.cast
             )
         ]
-        people = {person for one in asked for person in one.people}
-        found = await self._stories.appearances(people) if people else []
-        document_quotations = await self._said(asked)
-        for word, role in find_unknown_question_names(question, asked):
-            asked.append(QuestionCharacter(Span(0, 0), (word,), role))
-            found += _appearing(word, await strangers(word))
+        people = {
+            person
+            for question_character in question_characters
+            for person in question_character.people
+        }
+        appearances = await self._stories.appearances(people) if people else []
+        document_quotations = await self._said(question_characters)
+        for word, role in find_unknown_question_names(question, question_characters):
+            question_characters.append(QuestionCharacter(Span(0, 0), (word,), role))
+            appearances += _appearing(word, await strangers(word))
         return SpeechQuestion(
-            question, tuple(asked), tuple(found), tuple(document_quotations)
+            question,
+            tuple(question_characters),
+            tuple(appearances),
+            tuple(document_quotations),
         )
 
     async def _said(
@@ -179,7 +186,7 @@ class StorySearch:
         Raises:
             NotFound: Nobody who has been seen is called so.
         """
-        kept = [
+        allowed_chunks = [
             await self._with(scoped_cast.called(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(AppearanceRole)),
@@ -188,8 +195,8 @@ class StorySearch:
             for name in sorted(names)
         ]
         if filters.content_types or filters.functions:
-            kept.append(await self._labelled(filters))
-        return frozenset.intersection(*kept)
+            allowed_chunks.append(await self._labelled(filters))
+        return frozenset.intersection(*allowed_chunks)
 
     async def facts(
         self, question: str, scope: SearchScope, *, names: bool = True
@@ -199,30 +206,38 @@ class StorySearch:
         A fact of whom the question names comes before others.
         """
         words = extract_content_words(question)
-        found = await self._stories.search_facts(words, limit=_FACTS_READ)
-        near = [
-            known
-            for known in found
+        document_facts = await self._stories.search_facts(words, limit=_FACTS_READ)
+        facts_in_scope = [
+            document_fact
+            for document_fact in document_facts
             if all(
-                is_within_scope(known.document, span, scope)
-                for span in known.fact.spans
+                is_within_scope(document_fact.document, span, scope)
+                for span in document_fact.fact.spans
             )
-            and is_within_scope(known.document, Span(0, known.fact.reach), scope)
+            and is_within_scope(
+                document_fact.document, Span(0, document_fact.fact.reach), scope
+            )
         ]
         cast = await self._stories.cast()
-        near = [known for known in near if not is_misread_place(known.fact, cast)]
+        facts_in_scope = [
+            document_fact
+            for document_fact in facts_in_scope
+            if not is_misread_place(document_fact.fact, cast)
+        ]
         if names:
-            near = _of_people_first(near, question, cast)
-        return tuple(_each_once(near)[:MAX_SEARCH_FACTS])
+            facts_in_scope = _of_people_first(facts_in_scope, question, cast)
+        return tuple(_each_once(facts_in_scope)[:MAX_SEARCH_FACTS])
 
     async def _with(
         self, people: Collection[str], roles: Collection[AppearanceRole]
     ) -> frozenset[ChunkId]:
         appearances = await self._stories.appearances(people)
-        return frozenset(one.chunk for one in appearances if one.role in roles)
+        return frozenset(
+            appearance.chunk for appearance in appearances if appearance.role in roles
+        )
 
     async def _labelled(self, filters: SearchFilters) -> frozenset[ChunkId]:
-        wanted = {
+        labels_by_field = {
             PassageField.CONTENT_TYPE: filters.content_types,
             PassageField.NARRATIVE_FUNCTION: filters.functions,
         }
@@ -231,13 +246,13 @@ class StorySearch:
             for chunk, label in (await self._stories.labels()).items()
             if all(
                 not values or label.get(field) in values
-                for field, values in wanted.items()
+                for field, values in labels_by_field.items()
             )
         )
 
 
 def score_chunks_by_people(
-    asking: SpeechQuestion,
+    speech_question: SpeechQuestion,
     scope: SearchScope,
     order: StoryOrder,
     others: Sequence[Chunk],
@@ -248,13 +263,17 @@ def score_chunks_by_people(
 
     `total` counts all chunks.
     """
-    near = CharacterProximity(
-        asking.people, asking.found, asking.said, scope, total=total
+    proximity = CharacterProximity(
+        speech_question.people,
+        speech_question.found,
+        speech_question.said,
+        scope,
+        total=total,
     )
-    spots = near.chunks | {(c.document, c.ordinal): c.id for c in others}
-    scores = {c: PEOPLE_WEIGHT * near.score(spot) for spot, c in spots.items()}
-    plain = {spot: chunk for spot, chunk in spots.items() if near.is_plain(spot)}
-    for chunk, bonus in _by_place(asking.question, plain, order).items():
+    spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
+    scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
+    plain = {spot: chunk for spot, chunk in spots.items() if proximity.is_plain(spot)}
+    for chunk, bonus in _by_place(speech_question.question, plain, order).items():
         scores[chunk] += EARLINESS_WEIGHT * bonus
     return scores
 
@@ -263,25 +282,35 @@ def _of_people_first(
     document_facts: Sequence[DocumentFact], question: str, cast: Cast
 ) -> list[DocumentFact]:
     people = {
-        who for _, named in resolve_question_names(question, cast) for who in named
+        person
+        for _, people_of_name in resolve_question_names(question, cast)
+        for person in people_of_name
     }
     if not people:
         return list(document_facts)
     return sorted(
         document_facts,
-        key=lambda known: not people & set(resolve_name(known.fact.subject, cast)),
+        key=lambda document_fact: (
+            not people & set(resolve_name(document_fact.fact.subject, cast))
+        ),
     )
 
 
 def _each_once(document_facts: Sequence[DocumentFact]) -> list[DocumentFact]:
-    """Keep the first of facts that say the same, wherever they say it."""
-    kept: dict[tuple[object, ...], DocumentFact] = {}
+    """Keep the first of the facts that state the same, wherever they are."""
+    unique_facts: dict[tuple[object, ...], DocumentFact] = {}
     for document_fact in document_facts:
         fact = document_fact.fact
-        said = fact.value or fact.details or (document_fact.document, fact.spans)
-        same = (fact.about, fact.subject, fact.field, fact.detail("attribute"), said)
-        kept.setdefault(same, document_fact)
-    return list(kept.values())
+        statement = fact.value or fact.details or (document_fact.document, fact.spans)
+        fact_key = (
+            fact.about,
+            fact.subject,
+            fact.field,
+            fact.detail("attribute"),
+            statement,
+        )
+        unique_facts.setdefault(fact_key, document_fact)
+    return list(unique_facts.values())
 
 
 def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
@@ -308,6 +337,8 @@ def _by_place(
     if not last and not asks_first(question):
         return {}
     ranks = {document: rank for rank, document in enumerate(order.story)}
-    told = [spot for spot in chunks if spot[0] in ranks]
-    told.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)
-    return {chunks[spot]: 1 - n / len(told) for n, spot in enumerate(told)}
+    story_spots = [spot for spot in chunks if spot[0] in ranks]
+    story_spots.sort(key=lambda spot: (ranks[spot[0]], spot[1]), reverse=last)
+    return {
+        chunks[spot]: 1 - n / len(story_spots) for n, spot in enumerate(story_spots)
+    }

@@ -196,9 +196,9 @@ class ConsentStore:
 
         What cannot be read or understood was not said.
         """
-        kept = self._kept(library, f"{service}.json")
-        allowed = kept.get("allowed")
-        return allowed if isinstance(allowed, bool) else None
+        stored = self._kept(library, f"{service}.json")
+        is_allowed = stored.get("allowed")
+        return is_allowed if isinstance(is_allowed, bool) else None
 
     def keep(self, library: Library, service: str, *, allowed: bool) -> None:
         """Keep the writer's answer; the library's state folder must be there.
@@ -225,28 +225,31 @@ class ConsentStore:
         return self._folder / f"{place}.{name}"
 
     def _kept(self, library: Library, name: str) -> Mapping[str, object]:
-        kept: object = None
+        stored: object = None
         path = self._path(library, name)
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            kept = json.loads(file.read(MAX_CONSENT_BYTES))
+            stored = json.loads(file.read(MAX_CONSENT_BYTES))
         mark = read_library_identity(library)
-        if not isinstance(kept, dict) or not mark:
+        if not isinstance(stored, dict) or not mark:
             return {}
-        known = (kept.get("folder"), kept.get("mark")) == (str(library.root), mark)
-        return kept if known else {}
+        is_same_folder = (stored.get("folder"), stored.get("mark")) == (
+            str(library.root),
+            mark,
+        )
+        return stored if is_same_folder else {}
 
-    def _write(self, library: Library, name: str, said: Mapping[str, object]) -> None:
+    def _write(self, library: Library, name: str, fields: Mapping[str, object]) -> None:
         mark = read_library_identity(library)
         if not mark:
             raise StoreProblem(
                 f"{library.state_dir} is not there, and an answer is kept for it",
                 hint="Run `lrwr ingest FOLDER` first.",
             )
-        whole = {"folder": str(library.root), "mark": mark, **said}
+        content = {"folder": str(library.root), "mark": mark, **fields}
         path = self._path(library, name)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_private_file(path, json.dumps(whole, indent=2) + "\n")
+            write_private_file(path, json.dumps(content, indent=2) + "\n")
         except (OSError, UnicodeError) as error:
             raise StoreProblem(
                 f"{path.parent} cannot be used, so your answer cannot be kept",
@@ -256,8 +259,8 @@ class ConsentStore:
 
 def is_tracing_texts(settings: Settings) -> bool:
     """Say whether traces hold texts: a folder's own settings cannot make them."""
-    theirs = settings.origin("traces.texts").source is SettingSource.LIBRARY
-    return settings.traces.texts and not theirs
+    is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
+    return settings.traces.texts and not is_library_setting
 
 
 def find_hosted_service(name: str) -> HostedService:
@@ -266,10 +269,10 @@ def find_hosted_service(name: str) -> HostedService:
     Raises:
         SettingsProblem: There is none.
     """
-    known = name.strip().lower()
-    if known in HOSTED_SERVICES:
-        return HOSTED_SERVICES[known]
-    near = find_nearest_name(known, HOSTED_SERVICES)
+    normalized = name.strip().lower()
+    if normalized in HOSTED_SERVICES:
+        return HOSTED_SERVICES[normalized]
+    near = find_nearest_name(normalized, HOSTED_SERVICES)
     offer = f"Did you mean {near}? " if near else ""
     raise SettingsProblem(
         f"lrwr sends nothing to a service {name!r}",
@@ -290,8 +293,8 @@ def resolve_consent(
     answer = consents.answer(library, service)
     if answer is not None:
         return ConsentState.ALLOWED if answer else ConsentState.DENIED
-    theirs = settings.origin(hosted.setting).source is SettingSource.LIBRARY
-    return ConsentState.UNASKED if theirs else ConsentState.GIVEN
+    is_library_setting = settings.origin(hosted.setting).source is SettingSource.LIBRARY
+    return ConsentState.UNASKED if is_library_setting else ConsentState.GIVEN
 
 
 def find_consent_problem(
@@ -303,10 +306,10 @@ def find_consent_problem(
         return None
     hosted = HOSTED_SERVICES[service]
     if leave is ConsentState.DENIED:
-        why = f"You denied {hosted.title} for this folder"
+        reason = f"You denied {hosted.title} for this folder"
     else:
         where = settings.origin(hosted.setting).where
-        why = f"{where} turns {hosted.title} on, and you have not allowed it"
+        reason = f"{where} turns {hosted.title} on, and you have not allowed it"
     return SettingsProblem(
-        f"{why}: nothing was sent", hint=f"To allow it: lrwr privacy allow {service}"
+        f"{reason}: nothing was sent", hint=f"To allow it: lrwr privacy allow {service}"
     )

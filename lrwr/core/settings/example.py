@@ -50,11 +50,11 @@ def _explained(setting: Setting) -> str:
         _wrapped(setting.about.meaning),
         _wrapped(f"Takes {setting.expected}. Variable: {setting.variable}"),
     ]
-    shown = setting.default
+    value = setting.default
     if setting.about.example is not None:
-        shown = setting.about.example
+        value = setting.about.example
         comment.append(_wrapped(f"Default: {format_toml_value(setting.default)}"))
-    return "\n".join([*comment, f"#{setting.name} = {format_toml_value(shown)}", ""])
+    return "\n".join([*comment, f"#{setting.name} = {format_toml_value(value)}", ""])
 
 
 def _wrapped(text: str) -> str:

@@ -57,14 +57,14 @@ def list_key_variables(name: str) -> tuple[str, ...]:
     Raises:
         SettingsProblem: There is no such service.
     """
-    known = name.strip().lower()
-    if known in KEY_VARIABLES:
-        return KEY_VARIABLES[known]
-    near = get_close_matches(known, KEY_VARIABLES, n=1)
+    normalized = name.strip().lower()
+    if normalized in KEY_VARIABLES:
+        return KEY_VARIABLES[normalized]
+    near = get_close_matches(normalized, KEY_VARIABLES, n=1)
     offer = f"Did you mean {near[0]}? " if near else ""
     raise SettingsProblem(
         f"lrwr knows no service {name!r}"
-        if len(known) <= _LONGEST_NAME
+        if len(normalized) <= _LONGEST_NAME
         else "That is no service's name; if it is a key, it is asked for afterwards",
         hint=f"{offer}Choose from: {', '.join(KEY_VARIABLES)}.",
     )

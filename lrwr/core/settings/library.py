@@ -63,26 +63,26 @@ def resolve_library(settings: Settings) -> Library:
             another library's, or is a link out of the library's folder.
     """
     root = settings.root.resolve()
-    named = root / _expanded(settings.state_dir)
-    state = named.resolve()
+    state_dir = root / _expanded(settings.state_dir)
+    state = state_dir.resolve()
     if root.is_relative_to(state):
         raise SettingsProblem(
             f"`state_dir` is {state}, which holds the manuscript too",
             hint='Name a folder that lrwr has to itself, such as ".lrwr".',
         )
     if not state.is_relative_to(root):
-        _check_outside(settings, Path(os.path.normpath(named)), state)
+        _check_outside(settings, Path(os.path.normpath(state_dir)), state)
     return Library(root, state)
 
 
-def _check_outside(settings: Settings, named: Path, state: Path) -> None:
-    if named.is_relative_to(settings.root.resolve()):
+def _check_outside(settings: Settings, state_dir: Path, state: Path) -> None:
+    if state_dir.is_relative_to(settings.root.resolve()):
         raise SettingsProblem(
-            f"{named} is a link out of the library's folder, and is not followed",
+            f"{state_dir} is a link out of the library's folder, and is not followed",
             hint="If you made it, remove it and set `state_dir` to where it leads.",
         )
-    theirs = settings.origin("state_dir").source is SettingSource.LIBRARY
-    if theirs and STATE_FOLDER_NAME in state.parts:
+    is_library_setting = settings.origin("state_dir").source is SettingSource.LIBRARY
+    if is_library_setting and STATE_FOLDER_NAME in state.parts:
         raise SettingsProblem(
             f"`state_dir` is {state}, which belongs to another library",
             hint="Name a folder that this library has to itself.",
@@ -97,16 +97,18 @@ def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path,
             may have come with somebody else's book.
         StoreProblem: The file that remembers folders cannot be read.
     """
-    named = tuple(library.resolve(path) for path in settings.manuscript.folders)
+    folders = tuple(library.resolve(path) for path in settings.manuscript.folders)
     origin = settings.origin("manuscript.folders")
-    away = next((path for path in named if not path.is_relative_to(library.root)), None)
+    away = next(
+        (path for path in folders if not path.is_relative_to(library.root)), None
+    )
     if away is not None and origin.source is SettingSource.LIBRARY:
         raise SettingsProblem(
             f"{origin.where}: `manuscript.folders` leads out of this folder, to {away}",
             hint="If that is yours, name it in the command: lrwr ingest PATH; or put"
             " the lrwr.toml into a folder that holds it too.",
         )
-    return named or load_ingested_paths(library)
+    return folders or load_ingested_paths(library)
 
 
 def check_state_dir(library: Library) -> None:
@@ -138,8 +140,8 @@ def prepare_state_dir(library: Library) -> None:
         if ignore.exists() or library.database.exists() or library.memory.exists():
             return
         # Another process may be making it: its file is there in part, or now whole.
-        others = [one for one in state.iterdir() if _IGNORE_FILE not in one.name]
-        if others and not ignore.exists():
+        entries = [entry for entry in state.iterdir() if _IGNORE_FILE not in entry.name]
+        if entries and not ignore.exists():
             raise StoreProblem(
                 f"{state} holds files that are not lrwr's",
                 hint="Set `state_dir` to a folder that is new or empty.",
@@ -163,8 +165,10 @@ def load_ingested_paths(library: Library) -> tuple[Path, ...]:
     try:
         memory = json.loads(text)
         paths = tuple(library.resolve(str(name)) for name in memory["folders"])
-        own = memory.get("folder") == _mark(library)
-        return tuple(p for p in paths if own or p.is_relative_to(library.root))
+        is_same_folder = memory.get("folder") == _mark(library)
+        return tuple(
+            p for p in paths if is_same_folder or p.is_relative_to(library.root)
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
             f"{library.memory} is damaged",
@@ -180,13 +184,13 @@ def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
     """
     ingested_paths = load_ingested_paths(library)
     resolved = [*ingested_paths, *(folder.resolve() for folder in folders)]
-    kept = tuple(_outermost(resolved))
-    if kept == ingested_paths:
+    outermost = tuple(_outermost(resolved))
+    if outermost == ingested_paths:
         return
     prepare_state_dir(library)
-    names = [library.name_of(folder) for folder in kept]
+    names = [library.name_of(folder) for folder in outermost]
     memory: dict[str, object] = {"folders": names}
-    if not all(folder.is_relative_to(library.root) for folder in kept):
+    if not all(folder.is_relative_to(library.root) for folder in outermost):
         memory["folder"] = _mark(library)
     text = json.dumps(memory, ensure_ascii=False, indent=2) + "\n"
     with _as_store_problem(library.memory):
@@ -207,11 +211,11 @@ def read_library_identity(library: Library) -> str:
     """
     state = library.state_dir
     try:
-        made = (state / _IGNORE_FILE).lstat().st_ctime_ns
+        created_ns = (state / _IGNORE_FILE).lstat().st_ctime_ns
     except OSError:
-        made = 0
+        created_ns = 0
     try:
-        return f"{state.lstat().st_ino}.{made}"
+        return f"{state.lstat().st_ino}.{created_ns}"
     except OSError:
         return ""
 

@@ -57,13 +57,13 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
             hint='Write texts in quotes and lists in brackets, as in name = ["a", "b"].',
         ) from error
     lines = _lines_of_keys(text)
-    given: dict[str, SettingValue] = {}
+    values: dict[str, SettingValue] = {}
     for key, value in _flat(content):
         where = f"{path}:{lines[key]}" if key in lines else str(path)
-        given[key] = SettingValue(
+        values[key] = SettingValue(
             _checked(key, value, where), SettingOrigin(source, where)
         )
-    return given
+    return values
 
 
 def collect_environment_settings(
@@ -76,20 +76,22 @@ def collect_environment_settings(
     Raises:
         SettingsProblem: A variable holds a value its setting cannot take.
     """
-    known = {setting.variable: setting for setting in index_settings().values()}
-    given: dict[str, SettingValue] = {}
+    setting_by_variable = {
+        setting.variable: setting for setting in index_settings().values()
+    }
+    values: dict[str, SettingValue] = {}
     warnings: list[str] = []
     for name in sorted(env):
         if not name.startswith("LRWR_") or not env[name]:
             continue
-        if name in known:
-            value = parse_setting_text(known[name], env[name], name)
-            given[known[name].key] = SettingValue(
+        if name in setting_by_variable:
+            value = parse_setting_text(setting_by_variable[name], env[name], name)
+            values[setting_by_variable[name].key] = SettingValue(
                 value, SettingOrigin(SettingSource.ENVIRONMENT, name)
             )
         else:
-            warnings.append(_nothing_set(name, known))
-    return given, warnings
+            warnings.append(_nothing_set(name, setting_by_variable))
+    return values, warnings
 
 
 def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue]:
@@ -98,12 +100,12 @@ def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue
     Raises:
         SettingsProblem: A flag holds a value its setting cannot take.
     """
-    given: dict[str, SettingValue] = {}
+    values: dict[str, SettingValue] = {}
     for key, value in flags.items():
         if value is not None:
             checked = _checked(key, value, "command line")
-            given[key] = SettingValue(checked, SettingOrigin(SettingSource.FLAG, key))
-    return given
+            values[key] = SettingValue(checked, SettingOrigin(SettingSource.FLAG, key))
+    return values
 
 
 def _text_of(path: Path) -> str:
@@ -160,10 +162,10 @@ def _sounds_secret(key: str) -> bool:
     return not _SECRET_WORDS.isdisjoint(words)
 
 
-def _nothing_set(name: str, known: Mapping[str, object]) -> str:
-    nearest = find_nearest_name(name, known)
-    meant = f"; did you mean {nearest}?" if nearest else "."
-    return f"The environment variable {name} sets nothing{meant}"
+def _nothing_set(name: str, variables: Mapping[str, object]) -> str:
+    nearest = find_nearest_name(name, variables)
+    suggestion = f"; did you mean {nearest}?" if nearest else "."
+    return f"The environment variable {name} sets nothing{suggestion}"
 
 
 def _lines_of_keys(text: str) -> dict[str, int]:
@@ -203,27 +205,27 @@ def load_settings(
     user = user or get_user_settings_path()
     root = find_library_root(start, user=user, home=Path.home())
     from_env, warnings = collect_environment_settings(env)
-    given: dict[str, SettingValue] = {
+    values: dict[str, SettingValue] = {
         **_for_every_library(load_settings_file(user, SettingSource.USER)),
         **load_settings_file(root / SETTINGS_FILE_NAME, SettingSource.LIBRARY),
         **from_env,
         **collect_flag_settings(flags),
     }
-    settings = _built(root, given, tuple(warnings))
+    settings = _built(root, values, tuple(warnings))
     settings = _with_half(settings, "overlap", "size")
     return _with_half(settings, "smallest", "largest")
 
 
-def _for_every_library(given: dict[str, SettingValue]) -> dict[str, SettingValue]:
-    for key, one in given.items():
+def _for_every_library(values: dict[str, SettingValue]) -> dict[str, SettingValue]:
+    for key, setting_value in values.items():
         local = index_settings()[key].about.per_library
-        shared = key == "state_dir" and _is_absolute(str(one.value))
+        shared = key == "state_dir" and _is_absolute(str(setting_value.value))
         if local or shared:
             raise SettingsProblem(
-                f"{one.origin.where}: `{key}` would hold for all your libraries at once",
+                f"{setting_value.origin.where}: `{key}` would hold for all your libraries at once",
                 hint="Move the line into the lrwr.toml of the library it belongs to.",
             )
-    return given
+    return values
 
 
 def _is_absolute(path: str) -> bool:
@@ -231,30 +233,30 @@ def _is_absolute(path: str) -> bool:
 
 
 def _built(
-    root: Path, given: Mapping[str, SettingValue], warnings: tuple[str, ...]
+    root: Path, values: Mapping[str, SettingValue], warnings: tuple[str, ...]
 ) -> Settings:
     sections = {
-        found.name: _section(found.type, found.name, given, {})
-        for found in fields(Settings)
-        if isinstance(found.type, type) and is_dataclass(found.type)
+        section_field.name: _section(section_field.type, section_field.name, values, {})
+        for section_field in fields(Settings)
+        if isinstance(section_field.type, type) and is_dataclass(section_field.type)
     }
-    origins = {key: one.origin for key, one in given.items()}
-    rest = {"root": root, "origins": origins, "warnings": warnings, **sections}
-    return _section(Settings, "", given, rest)
+    origins = {key: setting_value.origin for key, setting_value in values.items()}
+    other_fields = {"root": root, "origins": origins, "warnings": warnings, **sections}
+    return _section(Settings, "", values, other_fields)
 
 
 def _section(
     make: Callable[..., S],
     name: str,
-    given: Mapping[str, SettingValue],
-    rest: Mapping[str, object],
+    setting_values: Mapping[str, SettingValue],
+    other_fields: Mapping[str, object],
 ) -> S:
     values = {
-        found.name: given[found.key].value
-        for found in index_settings().values()
-        if found.section == name and found.key in given
+        setting.name: setting_values[setting.key].value
+        for setting in index_settings().values()
+        if setting.section == name and setting.key in setting_values
     }
-    return make(**values, **rest)
+    return make(**values, **other_fields)
 
 
 def _with_half(settings: Settings, less: str, more: str) -> Settings:
@@ -263,14 +265,14 @@ def _with_half(settings: Settings, less: str, more: str) -> Settings:
     One that the writer did not set follows; one that they did is theirs to change.
     """
     chunk = settings.chunk
-    half, whole = getattr(chunk, less), getattr(chunk, more)
-    if half * 2 <= whole:
+    half, full_size = getattr(chunk, less), getattr(chunk, more)
+    if half * 2 <= full_size:
         return settings
     where = settings.origin(f"chunk.{less}").where
     if not where:
-        followed = replace(chunk, **{less: whole // 2})
+        followed = replace(chunk, **{less: full_size // 2})
         return replace(settings, chunk=followed)
     raise SettingsProblem(
-        f"{where}: `chunk.{less}` is {half}, more than half of `chunk.{more}`, {whole}",
-        hint=f"Set `chunk.{less}` to {whole // 2} or less.",
+        f"{where}: `chunk.{less}` is {half}, more than half of `chunk.{more}`, {full_size}",
+        hint=f"Set `chunk.{less}` to {full_size // 2} or less.",
     )

@@ -304,10 +304,10 @@ class Settings:
 
     def value(self, key: str) -> object:
         """Return the value of the setting with this dotted name."""
-        found: object = self
+        value: object = self
         for name in key.split("."):
-            found = getattr(found, name)
-        return found
+            value = getattr(value, name)
+        return value
 
     def origin(self, key: str) -> SettingOrigin:
         """Return where the value of the setting with this dotted name came from."""

@@ -58,10 +58,13 @@ def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None
 
 def _is_in(file: Path, folder: Path) -> bool:
     """Say whether `file` is `folder` or in it, however their names are spelled."""
-    whole = folder.resolve()
-    if not whole.exists():
-        return file.is_relative_to(whole)
-    return any(one.exists() and one.samefile(whole) for one in (file, *file.parents))
+    resolved_folder = folder.resolve()
+    if not resolved_folder.exists():
+        return file.is_relative_to(resolved_folder)
+    return any(
+        path.exists() and path.samefile(resolved_folder)
+        for path in (file, *file.parents)
+    )
 
 
 def _there_already(file: Path, force: bool | None) -> SettingsProblem:

@@ -13,25 +13,25 @@ _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 
 
-def parse_setting_value(setting: Setting, given: object, where: str) -> object:
-    """Return `given` as the setting's own type.
+def parse_setting_value(setting: Setting, raw: object, where: str) -> object:
+    """Return `raw` as the setting's own type.
 
     Raises:
         SettingsProblem: It is of another type, out of range or not on offer.
     """
     match setting.default:
         case _ if setting.choices:
-            value = _choice(setting, given)
+            value = _choice(setting, raw)
         case bool():
-            value = given if isinstance(given, bool) else None
+            value = raw if isinstance(raw, bool) else None
         case int() | float():
-            value = _number(setting, given)
+            value = _number(setting, raw)
         case tuple():
-            value = _texts(given)
+            value = _texts(raw)
         case _:
-            value = given if isinstance(given, str) else None
+            value = raw if isinstance(raw, str) else None
     if value is None:
-        raise _refusal(setting, given, where)
+        raise _refusal(setting, raw, where)
     return value
 
 
@@ -43,19 +43,19 @@ def parse_setting_text(setting: Setting, text: str, where: str) -> object:
     Raises:
         SettingsProblem: The text does not say such a value.
     """
-    given: object = text
+    raw: object = text
     match setting.default:
         case bool():
             word = text.strip().lower()
-            given = True if word in _YES else False if word in _NO else text
+            raw = True if word in _YES else False if word in _NO else text
         case int():
             digits = text.strip()
-            given = int(digits) if digits.isdecimal() else text
+            raw = int(digits) if digits.isdecimal() else text
         case float():
-            given = _fraction(text)
+            raw = _fraction(text)
         case tuple():
-            given = [part for part in text.split(os.pathsep) if part]
-    return parse_setting_value(setting, given, where)
+            raw = [part for part in text.split(os.pathsep) if part]
+    return parse_setting_value(setting, raw, where)
 
 
 def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
@@ -78,25 +78,25 @@ def find_nearest_name(word: str, names: Iterable[str]) -> str:
 
 def _nearest_setting(key: str) -> str:
     last = key.rpartition(".")[2]
-    for known in index_settings().values():
-        if known.name == last:
-            return known.key
+    for setting in index_settings().values():
+        if setting.name == last:
+            return setting.key
     return find_nearest_name(key, index_settings())
 
 
-def _choice(setting: Setting, given: object) -> object:
-    return next((choice for choice in setting.choices if choice == given), None)
+def _choice(setting: Setting, raw: object) -> object:
+    return next((choice for choice in setting.choices if choice == raw), None)
 
 
-def _number(setting: Setting, given: object) -> object:
-    whole = isinstance(setting.default, int)
-    if isinstance(given, bool) or not isinstance(given, int | float):
+def _number(setting: Setting, raw: object) -> object:
+    is_integer = isinstance(setting.default, int)
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
-    if whole and not isinstance(given, int):
+    if is_integer and not isinstance(raw, int):
         return None
     low, high = setting.about.low, setting.about.high
-    fits = (low is None or low <= given) and (high is None or given <= high)
-    value = given if whole else float(given)
+    fits = (low is None or low <= raw) and (high is None or raw <= high)
+    value = raw if is_integer else float(raw)
     return value if fits else None
 
 
@@ -107,15 +107,15 @@ def _fraction(text: str) -> object:
         return text
 
 
-def _texts(given: object) -> object:
-    if not isinstance(given, list | tuple):
+def _texts(raw: object) -> object:
+    if not isinstance(raw, list | tuple):
         return None
-    return tuple(given) if all(isinstance(part, str) for part in given) else None
+    return tuple(raw) if all(isinstance(part, str) for part in raw) else None
 
 
-def _refusal(setting: Setting, given: object, where: str) -> SettingsProblem:
+def _refusal(setting: Setting, raw: object, where: str) -> SettingsProblem:
     return SettingsProblem(
-        f"{where}: `{setting.key}` is {format_toml_value(given)}, expected {setting.expected}",
+        f"{where}: `{setting.key}` is {format_toml_value(raw)}, expected {setting.expected}",
         hint=f"Change it, or delete it to get the default, "
         f"{format_toml_value(setting.default)}.",
     )

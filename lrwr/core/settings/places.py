@@ -43,9 +43,9 @@ def find_library_root(start: Path, *, user: Path, home: Path) -> Path:
     ingestion in the wrong place must not swallow every later manuscript.
     """
     start = start.resolve()
-    home, own = home.resolve(), user.parent.resolve()
+    home, user_folder = home.resolve(), user.parent.resolve()
     for folder in (start, *start.parents):
-        if folder != own and _is_library(folder, with_state=folder != home):
+        if folder != user_folder and _is_library(folder, with_state=folder != home):
             return folder
     return start
 
@@ -104,10 +104,10 @@ def find_network_drive(path: Path, mounts: str | None = None) -> str:
         mounts = _read_mounts()
     kind = ""
     longest = -1
-    for point, found in _mount_points(mounts):
+    for point, mount_kind in _mount_points(mounts):
         depth = len(point.parts)
         if depth >= longest and path.is_relative_to(point):
-            longest, kind = depth, found
+            longest, kind = depth, mount_kind
     return f"a network drive ({kind})" if _NETWORK.fullmatch(kind) else ""
 
 
@@ -126,4 +126,4 @@ def _mount_points(mounts: str) -> Iterator[tuple[PurePath, str]]:
 
 def _unescaped(point: str) -> str:
     # A space in a mount point is written as \040.
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), point)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)

@@ -93,13 +93,19 @@ def declare_setting(
 
 def iterate_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
     """Yield the settings of a dataclass and of the sections in it, as written."""
-    for found in _fields(kind):
-        if isinstance(found.type, type) and is_dataclass(found.type):
-            yield from iterate_settings(found.type, f"{found.name}.")
-        elif _ABOUT in found.metadata:
-            choices = get_args(found.type) if get_origin(found.type) is Literal else ()
-            about: SettingMetadata = found.metadata[_ABOUT]
-            yield Setting(prefix + found.name, found.default, choices, about)
+    for setting_field in _fields(kind):
+        if isinstance(setting_field.type, type) and is_dataclass(setting_field.type):
+            yield from iterate_settings(setting_field.type, f"{setting_field.name}.")
+        elif _ABOUT in setting_field.metadata:
+            choices = (
+                get_args(setting_field.type)
+                if get_origin(setting_field.type) is Literal
+                else ()
+            )
+            about: SettingMetadata = setting_field.metadata[_ABOUT]
+            yield Setting(
+                prefix + setting_field.name, setting_field.default, choices, about
+            )
 
 
 def _fields(kind: type) -> tuple[Field[object], ...]:

@@ -35,9 +35,11 @@ def find_web_citations(
     answer: str, pages: Sequence[WebPage]
 ) -> tuple[WebCitation, ...]:
     """Return what an answer has from the web by its marks, in order."""
-    used = set(parse_web_marks(answer))
+    used_numbers = set(parse_web_marks(answer))
     return tuple(
-        web_page for web_page in number_web_pages(pages) if web_page.number in used
+        web_page
+        for web_page in number_web_pages(pages)
+        if web_page.number in used_numbers
     )
 
 
@@ -46,12 +48,12 @@ def parse_web_marks(text: str) -> list[int]:
     return [int(mark[1]) for mark in WEB_MARK.finditer(text)]
 
 
-def normalize_web_marks(answer: str, known: Collection[int]) -> str:
+def normalize_web_marks(answer: str, page_numbers: Collection[int]) -> str:
     """Return an answer with each web mark as [w1], those that stand for nothing gone.
 
     What a mark of the web has of the text's own numbers stays beside it: [1][w2].
     """
-    return _until_steady(_MIXED, lambda mark: _rewritten(mark, known), answer)
+    return _until_steady(_MIXED, lambda mark: _rewritten(mark, page_numbers), answer)
 
 
 def strip_mark_lookalikes(text: str) -> str:
@@ -62,22 +64,22 @@ def strip_mark_lookalikes(text: str) -> str:
 def strip_web_part(answer: str) -> str:
     """Return an answer without what it has from the web: the part that quotes it, and
     each sentence with a mark of it, a quotation being part of its sentence."""
-    kept: list[str] = []
+    kept_lines: list[str] = []
     for line in answer.split("\n"):
         if line.strip() == WEB_HEAD:
             break
-        kept.append(_own_sentences(line) if WEB_MARK.search(line) else line)
-    return "\n".join(kept).strip()
+        kept_lines.append(_own_sentences(line) if WEB_MARK.search(line) else line)
+    return "\n".join(kept_lines).strip()
 
 
 def _own_sentences(line: str) -> str:
-    kept: list[str] = []
+    kept_sentences: list[str] = []
     for piece in _sentences(line):
         if not WEB_MARK.search(piece):
-            kept.append(piece)
-        elif kept and not WEB_MARK.sub("", piece).strip(" .,;"):
-            kept.pop()  # the mark stands after the full stop
-    return " ".join(kept)
+            kept_sentences.append(piece)
+        elif kept_sentences and not WEB_MARK.sub("", piece).strip(" .,;"):
+            kept_sentences.pop()  # the mark stands after the full stop
+    return " ".join(kept_sentences)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -90,18 +92,22 @@ def _sentences(line: str) -> Iterator[str]:
     yield line[at:]
 
 
-def _rewritten(mark: re.Match[str], known: Collection[int]) -> str:
-    told, own = "", []
+def _rewritten(mark: re.Match[str], page_numbers: Collection[int]) -> str:
+    web_marks, own_parts = "", []
     for part in re.split(r"\s*[,;]\s*", mark[2]):
         if part[:1] not in "wW":
-            own.append(part)
+            own_parts.append(part)
             continue
         ends = [int(end) for end in re.findall(r"\d+", part) if len(end) <= 6]
         if ends:
-            inside = (one for one in sorted(known) if ends[0] <= one <= ends[-1])
-            told += "".join(f"[w{one}]" for one in inside)
-    beside = f"[{', '.join(own)}]" if own else ""
-    return f"{mark[1]}{beside}{told}" if beside or told else ""
+            inside = (
+                number
+                for number in sorted(page_numbers)
+                if ends[0] <= number <= ends[-1]
+            )
+            web_marks += "".join(f"[w{number}]" for number in inside)
+    beside = f"[{', '.join(own_parts)}]" if own_parts else ""
+    return f"{mark[1]}{beside}{web_marks}" if beside or web_marks else ""
 
 
 def _until_steady(

@@ -93,24 +93,26 @@ def build_web_query(
     """
     if in_character or not wants_web(plan) or is_question_too_long(question):
         return ""
-    asked = _asking(question)
-    tokens = list(_tokens(asked))
-    titles = _titles(asked)
-    kept = [
+    asked_text = _asking(question)
+    tokens = list(_tokens(asked_text))
+    titles = _titles(asked_text)
+    kept_tokens = [
         token
-        for token in _without_names(asked, tokens, bible)
-        if not _in(token, _long_quotations(asked))
+        for token in _without_names(asked_text, tokens, bible)
+        if not _in(token, _long_quotations(asked_text))
     ]
     craft = any(choice.intention is SourceIntention.CRAFT for choice in plan.choices)
-    if not craft and not _names_outside(asked, kept, titles, plan, bible):
+    if not craft and not _names_outside(asked_text, kept_tokens, titles, plan, bible):
         return ""
-    return _joined(list(_telling(asked, kept, titles)))
+    return _joined(list(_telling(asked_text, kept_tokens, titles)))
 
 
 def wants_web(plan: QuestionPlan) -> bool:
-    """Say whether the plan asks for what lies outside of the book."""
-    chosen = (choice for choice in plan.choices if choice.source is AnswerSource.WEB)
-    return any(one.intention in _OUTWARD for one in chosen)
+    """Say whether the plan asks for anything outside of the book."""
+    web_choices = (
+        choice for choice in plan.choices if choice.source is AnswerSource.WEB
+    )
+    return any(choice.intention in _OUTWARD for choice in web_choices)
 
 
 def is_question_too_long(question: str) -> bool:
@@ -122,8 +124,8 @@ def _asking(text: str) -> str:
     """Return the sentences that end in a question mark; without one, all of them."""
     plain = unicodedata.normalize("NFKC", text).strip()
     parts = [part.strip() for part in _SENTENCE.split(plain)]
-    asking = [part for part in parts if part.rstrip('"”’) ').endswith("?")]
-    return " ".join(asking) or plain
+    question_parts = [part for part in parts if part.rstrip('"”’) ').endswith("?")]
+    return " ".join(question_parts) or plain
 
 
 def _tokens(text: str) -> Iterator[_QueryToken]:
@@ -132,8 +134,8 @@ def _tokens(text: str) -> Iterator[_QueryToken]:
 
 
 def _parts(word: str) -> tuple[str, ...]:
-    bare = _POSSESSIVE.sub("", word)
-    return tuple(_PART.findall(bare.casefold())) or ("",)
+    bare_word = _POSSESSIVE.sub("", word)
+    return tuple(_PART.findall(bare_word.casefold())) or ("",)
 
 
 def _without_names(
@@ -141,13 +143,13 @@ def _without_names(
 ) -> list[_QueryToken]:
     """Leave out the book's own names, save where the book refers to what bears them."""
     names = collect_bible_names(bible)
-    spared = _covered(tokens, _references(bible))
-    known = [
+    reference_places = _covered(tokens, _references(bible))
+    known_spans = [
         named_entity.span
         for named_entity in recognize_named_entities(text, bible)
         if named_entity.kind is not NamedEntityKind.STRANGER
     ]
-    taken = _covered(tokens, {_key(name) for name in names})
+    covered_places = _covered(tokens, {_key(name) for name in names})
     capitals = {
         part
         for name in names
@@ -170,8 +172,12 @@ def _without_names(
     return [
         token
         for at, token in enumerate(tokens)
-        if at in spared
-        or not (at in taken or _in(token, known) or (not token.small and is_own(token)))
+        if at in reference_places
+        or not (
+            at in covered_places
+            or _in(token, known_spans)
+            or (not token.small and is_own(token))
+        )
     ]
 
 
@@ -208,7 +214,7 @@ def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
     """
     parts = [(at, part) for at, token in enumerate(tokens) for part in token.parts]
     most = max(map(len, keys), default=0)
-    found: set[int] = set()
+    covered_places: set[int] = set()
     for first in range(len(parts)):
         letters = ""
         for last in range(first, len(parts)):
@@ -216,8 +222,8 @@ def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
             if len(letters) > most:
                 break
             if letters and letters in keys:
-                found.update(at for at, _ in parts[first : last + 1])
-    return found
+                covered_places.update(at for at, _ in parts[first : last + 1])
+    return covered_places
 
 
 def _in(token: _QueryToken, spans: Sequence[Span]) -> bool:
@@ -241,7 +247,7 @@ def _long_quotations(text: str) -> list[Span]:
 
 def _names_outside(
     text: str,
-    kept: list[_QueryToken],
+    kept_tokens: list[_QueryToken],
     titles: list[Span],
     plan: QuestionPlan,
     bible: Bible,
@@ -252,22 +258,24 @@ def _names_outside(
         for named_entity in recognize_named_entities(text, bible)
         if named_entity.kind is NamedEntityKind.STRANGER
     ]
-    wanted = {_key(entity.name) for entity in plan.entities} | _references(bible)
-    named = _covered(kept, wanted)
+    expected_names = {_key(entity.name) for entity in plan.entities} | _references(
+        bible
+    )
+    known_places = _covered(kept_tokens, expected_names)
     return any(
-        at in named or _in(token, strangers) or _in(token, titles)
-        for at, token in enumerate(kept)
+        at in known_places or _in(token, strangers) or _in(token, titles)
+        for at, token in enumerate(kept_tokens)
         if not token.small
     )
 
 
 def _telling(
-    text: str, kept: list[_QueryToken], titles: list[Span]
+    text: str, kept_tokens: list[_QueryToken], titles: list[Span]
 ) -> Iterator[_QueryToken]:
     """Yield the words worth looking for, and small ones inside of a name or a title."""
     waiting: list[_QueryToken] = []
     before: _QueryToken | None = None
-    for token in kept:
+    for token in kept_tokens:
         if token.small:
             waiting.append(token)
             continue
@@ -284,8 +292,8 @@ def _telling(
 def _asks(text: str, token: _QueryToken) -> bool:
     """Say whether a word only asks; a capital inside of a sentence is a name's."""
     before = text[: token.span.start].rstrip()
-    inside = bool(before) and before[-1] not in ".!?"
-    return token.parts[0] in _ASKING and not (token.capital and inside)
+    is_mid_sentence = bool(before) and before[-1] not in ".!?"
+    return token.parts[0] in _ASKING and not (token.capital and is_mid_sentence)
 
 
 def _is_one_name(text: str, run: list[_QueryToken], titles: list[Span]) -> bool:
@@ -299,14 +307,14 @@ def _is_one_name(text: str, run: list[_QueryToken], titles: list[Span]) -> bool:
 
 
 def _joined(tokens: Sequence[_QueryToken]) -> str:
-    """Return words as a query, each that tells something once, cut at a whole one."""
-    told: dict[str, None] = {}
+    """Return the words as a query, content words once, cut at the end of a word."""
+    unique_words: dict[str, None] = {}
     words: list[str] = []
     for token in tokens:
         word = token.text.casefold()
-        if token.small or word not in told:
+        if token.small or word not in unique_words:
             words.append(token.text)
-        told[word] = None
+        unique_words[word] = None
     while words and len(" ".join(words)) > MAX_WEB_QUERY_CHARS:
         words.pop()
     while words and _QueryToken(words[-1], Span(0, 0), _parts(words[-1])).small:

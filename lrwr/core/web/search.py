@@ -59,12 +59,12 @@ async def look_up_web(
         return WebLookup(remarks=(_OFF,) if asked_for else ())
     emit(TurnStageStarted("web", f"Asking the web: “{query}”"))
     try:
-        found = await web.search(query, limit)
+        results = await web.search(query, limit)
     except ServiceUnavailable as error:
         hint = f" {error.hint}" if error.hint else ""
-        told = f"The web could not be asked. {error}.{hint}"
-        return WebLookup(remarks=(told,), query=query)
-    pages = tuple(page for page in map(_unnumbered, found) if page.text)
+        remark = f"The web could not be asked. {error}.{hint}"
+        return WebLookup(remarks=(remark,), query=query)
+    pages = tuple(page for page in map(_unnumbered, results) if page.text)
     none = () if pages else (f"The web has nothing on “{query}”.",)
     return WebLookup(pages, none, query)
 

@@ -62,11 +62,13 @@ class AnswerMeasure:
 
     @property
     def recipe(self) -> str:
-        """Tell all that the figures depend on beside question, arm and library."""
-        ways = (f"{arm}: {one.way}" for arm, one in sorted(self.answering.items()))
+        """Describe what the figures depend on besides question, arm and library."""
+        methods = (
+            f"{arm}: {method.way}" for arm, method in sorted(self.answering.items())
+        )
         judges = (f"{judge.name} {judge.revision}" for judge in self.judges)
         tries = f"{self.repeats} tries" if self.judges else ""
-        return "\n".join(["answers 1", *ways, *judges, tries])
+        return "\n".join(["answers 1", *methods, *judges, tries])
 
     def gives(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
         """Name the figures that a question has in an arm."""
@@ -81,15 +83,15 @@ class AnswerMeasure:
         return (*names, *(name for judge in self.judges for name in judge.figures))
 
     def foreseen(self, question: EvalQuestion, arm: str) -> list[tuple[Usage, str]]:
-        """Return what models will be asked, about; nothing is sent."""
-        own = self.answering.get(arm)
-        if own is None:
+        """Return the estimated usage of each model call, with the model's name; sends nothing."""
+        method = self.answering.get(arm)
+        if method is None:
             return []
-        asked = [(own.usage, own.model)] if own.model else []
+        usages = [(method.usage, method.model)] if method.model else []
         sample = build_judge_sample(question, _foreseen(self.spans.budgets))
         for judge in self.judges:
-            asked += [(judge.estimate(sample), judge.name)] * self.repeats
-        return asked
+            usages += [(judge.estimate(sample), judge.name)] * self.repeats
+        return usages
 
     async def figures(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
@@ -131,12 +133,12 @@ class AnswerMeasure:
 
 
 def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
-    """Return answers as `lrwr ask` gives them."""
+    """Return the method that answers as `lrwr ask` does."""
 
     async def answer(
-        question: EvalQuestion, arm: Arm, given: RetrievedContext
+        question: EvalQuestion, arm: Arm, context: RetrievedContext
     ) -> GroundedAnswer:
-        del arm, given  # it searches for itself
+        del arm, context  # it searches for itself
         return await answerer.answer(question.text, question.as_of)
 
     usage = Usage(_CALLS, _CALLS * _SENT, _CALLS * _SAID) if answerer.name else Usage()

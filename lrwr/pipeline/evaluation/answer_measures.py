@@ -38,7 +38,7 @@ def compute_answer_figures(
     text_of: TextLookup,
     late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
-    """Return the figures of one answer, by name; what does not apply is not there.
+    """Return the figures of one answer by name, without those that do not apply.
 
     `gold` holds, for each quote that answers, the places where it stands. `late` says
     whether a piece comes after the question's horizon, None where nothing can.
@@ -62,7 +62,7 @@ def compute_answer_figures(
         "doubted": float(answered.doubts),
         **_took(answered),
     }
-    told: dict[str, float | None] = {
+    optional_figures: dict[str, float | None] = {
         "resolved": resolved_citation_share(cited, text_of),
         "quotes": verbatim_quote_share(
             answered.text, [*answered.contexts, *(c.text for c in cited)]
@@ -71,13 +71,17 @@ def compute_answer_figures(
     }
     if question.answerable:
         figures["false_gap"] = float(answered.says_gap)
-        told["citation_precision"] = citation_precision(cited, gold)
-        told["citation_recall"] = citation_recall(cited, gold, every=question.every)
-        told["word_overlap"] = word_overlap(answered.text, question.answer)
+        optional_figures["citation_precision"] = citation_precision(cited, gold)
+        optional_figures["citation_recall"] = citation_recall(
+            cited, gold, every=question.every
+        )
+        optional_figures["word_overlap"] = word_overlap(answered.text, question.answer)
     else:
         figures["invented"] = float(not answered.says_gap and not answered.doubts)
-    known = {name: value for name, value in told.items() if value is not None}
-    return figures | known
+    applicable_figures = {
+        name: value for name, value in optional_figures.items() if value is not None
+    }
+    return figures | applicable_figures
 
 
 def resolved_citation_share(
@@ -105,13 +109,13 @@ def citation_precision(
 def citation_recall(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
-    """Return the share of gold that is cited; of one that will do, whether one is."""
+    """Return the share of gold quotes that are cited; unless `every`, 1.0 if any one is."""
     pieces = [_piece(citation) for citation in citations]
-    held = [
+    covered = [
         any(covers_answer_place(piece, place) for piece in pieces for place in quote)
         for quote in gold
     ]
-    return _share(held) if every or not held else float(any(held))
+    return _share(covered) if every or not covered else float(any(covered))
 
 
 def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
@@ -128,15 +132,16 @@ def spoiler_leak(
     question: EvalQuestion,
     late: Callable[[ContextPiece], bool] | None,
 ) -> float | None:
-    """Return 1.0 if an answer gives away what comes later; None where nothing can."""
+    """Return 1.0 if an answer contains a spoiler; None if it cannot contain one."""
     if late is None and not question.spoilers:
         return None
     cites = late is not None and any(
         late(_piece(citation)) for citation in answered.citations
     )
-    said = [answered.text]
+    answer_texts = [answered.text]
     return float(
-        cites or any(_is_in(spoiler.quote, said) for spoiler in question.spoilers)
+        cites
+        or any(_is_in(spoiler.quote, answer_texts) for spoiler in question.spoilers)
     )
 
 
@@ -146,12 +151,12 @@ def word_overlap(answer: str, reference: str) -> float | None:
     Words count as often as they stand; capitals, articles and numbers in brackets do
     not. It knows nothing of meaning: “not in the mill” is near to “in the mill”.
     """
-    wanted = _words(reference)
-    if not wanted:
+    reference_words = _words(reference)
+    if not reference_words:
         return None
-    said = _words(strip_citation_numbers(answer))
-    common = (wanted & said).total()
-    return 2 * common / (wanted.total() + said.total())
+    answer_words = _words(strip_citation_numbers(answer))
+    common = (reference_words & answer_words).total()
+    return 2 * common / (reference_words.total() + answer_words.total())
 
 
 def _took(answered: GroundedAnswer) -> dict[str, float]:
@@ -160,8 +165,8 @@ def _took(answered: GroundedAnswer) -> dict[str, float]:
     return took if answered.price is None else {**took, "dollars": answered.price}
 
 
-def _share(so: Sequence[bool]) -> float | None:
-    return sum(so) / len(so) if so else None
+def _share(outcomes: Sequence[bool]) -> float | None:
+    return sum(outcomes) / len(outcomes) if outcomes else None
 
 
 def _stands_at(citation: Citation, text: str | None) -> bool:
@@ -195,8 +200,8 @@ def _holds(text: str, quote: str) -> bool:
     spans = find_fuzzy_quote(quote, text)
     if len(spans) != 1:
         return False
-    found = text[spans[0].start : spans[0].end]
-    return is_same_wording(_bare(found), _bare(quote))
+    excerpt = text[spans[0].start : spans[0].end]
+    return is_same_wording(_bare(excerpt), _bare(quote))
 
 
 def _bare(text: str) -> str:

@@ -118,7 +118,7 @@ class ContextReader:
         return self.chat.name
 
     def key(self, reader_input: ReaderInput) -> str:
-        """Name all that an answer depends on: the same key is the same question."""
+        """Return a hash of everything an answer depends on: equal keys mean equal questions."""
         parts = (
             PROMPT,
             self.name,
@@ -126,8 +126,8 @@ class ContextReader:
             reader_input.as_of,
             *reader_input.contexts,
         )
-        whole = json.dumps(parts, ensure_ascii=True)
-        return sha256(whole.encode("ascii")).hexdigest()
+        serialized_parts = json.dumps(parts, ensure_ascii=True)
+        return sha256(serialized_parts.encode("ascii")).hexdigest()
 
     def estimate(self, reader_input: ReaderInput) -> Usage:
         """Return about what an answer takes: characters / 4 of what is sent."""
@@ -138,10 +138,10 @@ class ContextReader:
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
-        """Ask for an answer; a reply that cannot be understood is asked for again.
+        """Ask the model for an answer; retry when the reply cannot be parsed.
 
         Raises:
-            ServiceUnavailable: The model did not answer, or not as asked.
+            ServiceUnavailable: The model did not answer, or not in the required form.
         """
         began = self.clock()
         messages = _messages(reader_input, self.mark)
@@ -150,7 +150,7 @@ class ContextReader:
             reply = await self.chat.fill(messages, _shape())
             usage += _spent(reply)
             try:
-                text, told = _understood(reply.text)
+                text, is_told = _understood(reply.text)
             except MalformedReply:
                 usage += Usage(repaired=1)
                 continue
@@ -158,7 +158,7 @@ class ContextReader:
                 text=text,
                 citations=_cited(text, reader_input),
                 contexts=reader_input.contexts,
-                says_gap=not told,
+                says_gap=not is_told,
                 seconds=self.clock() - began,
                 usage=usage,
                 price=self.price(usage),
@@ -178,38 +178,41 @@ def build_answer_from_turn(
     says it with a gap and no citation, or in words: see `is_abstention`. Beside an answer
     that cites, a gap is one more thing that is left open.
     """
-    said = turn.output
-    silent = bool(said.gap_flags)
-    if said.model:
-        cites = bool(said.citations)
-        silent = (silent and not cites) or is_abstention(
-            said.response_text, cites=cites
+    output = turn.output
+    says_gap = bool(output.gap_flags)
+    if output.model:
+        cites = bool(output.citations)
+        says_gap = (says_gap and not cites) or is_abstention(
+            output.response_text, cites=cites
         )
     contexts = [citation.text for citation in citations] or [
-        citation.text for citation in said.citations
+        citation.text for citation in output.citations
     ]
     return GroundedAnswer(
-        text=said.response_text,
-        citations=said.citations,
+        text=output.response_text,
+        citations=output.citations,
         contexts=tuple(dict.fromkeys(contexts)),
-        says_gap=silent,
+        says_gap=says_gap,
         seconds=seconds,
-        doubts=said.low_confidence is True,
+        doubts=output.low_confidence is True,
         usage=turn.usage,
         price=turn.price,
     )
 
 
 def is_abstention(answer: str, *, cites: bool) -> bool:
-    """Say whether an answer says that the text does not tell. English rules.
+    """Return whether an answer says that the text does not tell. Matches English only.
 
     That it may not is not enough. Of an answer that `cites` only the first sentence
     counts: what follows tells what the text leaves open beside what it tells.
     """
-    whole = _SENTENCE_END.split(strip_citation_numbers(answer))
-    sentences = [one for one in whole if one.strip()]
-    counted = sentences[:1] if cites else sentences
-    return any(_SILENT.search(one) and not _MAY.search(one) for one in counted)
+    parts = _SENTENCE_END.split(strip_citation_numbers(answer))
+    sentences = [part for part in parts if part.strip()]
+    relevant_sentences = sentences[:1] if cites else sentences
+    return any(
+        _SILENT.search(sentence) and not _MAY.search(sentence)
+        for sentence in relevant_sentences
+    )
 
 
 def strip_citation_numbers(answer: str) -> str:
@@ -219,14 +222,14 @@ def strip_citation_numbers(answer: str) -> str:
 
 def parse_cited_numbers(answer: str) -> list[int]:
     """Return the numbers that an answer cites, each once, ascending."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for mark in _MARK.finditer(answer):
         for first, last in _NUMBERS.findall(mark[1]):
             low, high = int(first), int(last or first)
             if high - low <= _MOST_IN_A_RANGE:
-                found.update(range(low, high + 1))
-            found.add(low)
-    return sorted(found)
+                numbers.update(range(low, high + 1))
+            numbers.add(low)
+    return sorted(numbers)
 
 
 def _messages(reader_input: ReaderInput, mark: Callable[..., str]) -> list[ChatMessage]:
@@ -259,12 +262,12 @@ def _shape() -> ReplyShape:
 def _understood(reply: str) -> tuple[str, bool]:
     json_object = extract_json_object(reply)
     text = json_object.get("answer") if isinstance(json_object, dict) else None
-    told = json_object.get("told") if isinstance(json_object, dict) else None
-    if not isinstance(text, str) or not isinstance(told, bool) or not text.strip():
+    is_told = json_object.get("told") if isinstance(json_object, dict) else None
+    if not isinstance(text, str) or not isinstance(is_told, bool) or not text.strip():
         raise MalformedReply(
             "it has no answer, or does not say whether the text tells it"
         )
-    return text.strip(), told
+    return text.strip(), is_told
 
 
 def _cited(text: str, reader_input: ReaderInput) -> tuple[Citation, ...]:

@@ -69,84 +69,92 @@ class CalibrationTarget:
 def fit_calibration(
     examples: Sequence[CalibrationExample],
     ranking: CalibrationTarget,
-    known: Calibration | None = None,
+    base: Calibration | None = None,
 ) -> tuple[Calibration, list[EstimatedQuestion]]:
     """Fit a model; return it, and each question estimated by a model of the others.
 
     The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED_SHARE` of what
-    was found, by the estimates of models that had not seen the question. Where something is `known`
-    already, the fit starts from there, and few questions change little.
+    was found, by the estimates of models that had not seen the question. Where a `base` model is given
+    the fit starts from it, and few questions change little.
     """
-    tried = cross_validate(examples, known)
-    found = [one.found for one in tried]
-    area = auroc([one.estimate for one in tried], found)
-    bias, terms = _fit(examples, known)
+    estimated_questions = cross_validate(examples, base)
+    outcomes = [estimated.found for estimated in estimated_questions]
+    area = auroc([estimated.estimate for estimated in estimated_questions], outcomes)
+    bias, terms = _fit(examples, base)
     return (
         Calibration(
             ranking=ranking.name,
             pipeline=ranking.pipeline,
             bias=bias,
             terms=terms,
-            threshold=min(LIKELY, find_doubt_threshold(tried, DOUBTED_SHARE)),
+            threshold=min(
+                LIKELY, find_doubt_threshold(estimated_questions, DOUBTED_SHARE)
+            ),
             questions=len(examples),
             auroc=0.5 if area is None else area,
             source=ranking.source,
         ),
-        tried,
+        estimated_questions,
     )
 
 
 def cross_validate(
-    examples: Sequence[CalibrationExample], known: Calibration | None = None
+    examples: Sequence[CalibrationExample], base: Calibration | None = None
 ) -> list[EstimatedQuestion]:
     """Estimate each question by a model that was fitted without its group."""
     folds = _folds(examples)
     estimates: dict[int, float] = {}
     for fold in range(FOLDS):
-        kept = [e for e, own in zip(examples, folds, strict=True) if own != fold]
-        left = [n for n, own in enumerate(folds) if own == fold]
-        if not left:
+        training = [
+            e
+            for e, example_fold in zip(examples, folds, strict=True)
+            if example_fold != fold
+        ]
+        held_out = [n for n, example_fold in enumerate(folds) if example_fold == fold]
+        if not held_out:
             continue
-        bias, terms = _fit(kept, known)
-        for n in left:
+        bias, terms = _fit(training, base)
+        for n in held_out:
             model = _bare(bias, terms)
             estimates[n] = estimate_probability(examples[n].signals, model)
     return [example.tried(estimates[n]) for n, example in enumerate(examples)]
 
 
 def estimate_with_calibration(
-    examples: Sequence[CalibrationExample], known: Calibration
+    examples: Sequence[CalibrationExample], calibration: Calibration
 ) -> list[EstimatedQuestion]:
-    """Estimate each question by what is known already."""
+    """Estimate each question with an existing calibration."""
     return [
-        example.tried(estimate_probability(example.signals, known))
+        example.tried(estimate_probability(example.signals, calibration))
         for example in examples
     ]
 
 
 def _folds(examples: Sequence[CalibrationExample]) -> list[int]:
-    """Deal groups out, so that each part has its share of what was found."""
-    found: dict[str, list[bool]] = {}
+    """Assign each example a fold, keeping groups together and found shares balanced."""
+    outcomes_by_group: dict[str, list[bool]] = {}
     for example in examples:
-        found.setdefault(example.group, []).append(example.found)
-    dealt = sorted(found, key=lambda group: (fmean(found[group]), group))
-    part = {group: n % FOLDS for n, group in enumerate(dealt)}
+        outcomes_by_group.setdefault(example.group, []).append(example.found)
+    ordered_groups = sorted(
+        outcomes_by_group, key=lambda group: (fmean(outcomes_by_group[group]), group)
+    )
+    part = {group: n % FOLDS for n, group in enumerate(ordered_groups)}
     return [part[example.group] for example in examples]
 
 
 def _fit(
-    examples: Sequence[CalibrationExample], known: Calibration | None
+    examples: Sequence[CalibrationExample], base: Calibration | None
 ) -> tuple[float, tuple[SignalTerm, ...]]:
     """Return the bias and the terms.
 
-    With nothing known before, a signal that would count against the passages although
-    it should count for them is left out: it stands in for another.
+    Without a `base` model, a signal that would count against the passages although
+    it should count for them is left out: it is a proxy for another.
     """
     if not examples:  # every question is of one group: nothing is left to fit on
-        return (known.bias, known.terms) if known else (0.0, ())
-    if known is not None:
-        bias, weights = _solved(examples, known.terms, known.bias)
-        return bias, _with(known.terms, weights)
+        return (base.bias, base.terms) if base else (0.0, ())
+    if base is not None:
+        bias, weights = _solved(examples, base.terms, base.bias)
+        return bias, _with(base.terms, weights)
     terms = _plain_terms(examples)
     while True:
         bias, weights = _solved(examples, terms, None)
@@ -192,9 +200,9 @@ def _solved(
     ]
     truth = np.array([float(example.found) for example in examples])
     start = np.array([bias or 0.0, *(term.weight for term in terms)])
-    held = np.full(len(start), RIDGE)
-    held[0] = 1e-3 if bias is None else RIDGE / 10
-    solved = _newton(np.array(rows), truth, start, held)
+    penalties = np.full(len(start), RIDGE)
+    penalties[0] = 1e-3 if bias is None else RIDGE / 10
+    solved = _newton(np.array(rows), truth, start, penalties)
     return float(solved[0]), [float(weight) for weight in solved[1:]]
 
 
@@ -202,27 +210,31 @@ def _newton(
     rows: "NDArray[np.float64]",
     truth: "NDArray[np.float64]",
     start: "NDArray[np.float64]",
-    held: "NDArray[np.float64]",
+    penalties: "NDArray[np.float64]",
 ) -> "NDArray[np.float64]":
-    """Minimise the logistic loss, each weight `held` to where it starts."""
+    """Minimise the logistic loss plus `penalties` on each weight's distance from its start."""
 
     def loss(weights: "NDArray[np.float64]") -> float:
         logits = rows @ weights
         likely = np.logaddexp(0.0, logits) - truth * logits
-        return float(likely.sum() + (held * (weights - start) ** 2).sum() / 2)
+        return float(likely.sum() + (penalties * (weights - start) ** 2).sum() / 2)
 
-    weights, reached = start.copy(), loss(start)
+    weights, current_loss = start.copy(), loss(start)
     for _ in range(_STEPS):
         estimates = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (estimates - truth) + held * (weights - start)
-        bend = (rows * (estimates * (1 - estimates))[:, None]).T @ rows
-        step = np.linalg.solve(bend + np.diag(held), slope)
+        slope = rows.T @ (estimates - truth) + penalties * (weights - start)
+        curvature = (rows * (estimates * (1 - estimates))[:, None]).T @ rows
+        step = np.linalg.solve(curvature + np.diag(penalties), slope)
         for _ in range(_HALVINGS):
-            tried = loss(weights - step)
-            if tried <= reached:
+            step_loss = loss(weights - step)
+            if step_loss <= current_loss:
                 break
             step = step / 2
-        weights, gained, reached = weights - step, reached - tried, tried
-        if gained < 1e-10:
+        weights, improvement, current_loss = (
+            weights - step,
+            current_loss - step_loss,
+            step_loss,
+        )
+        if improvement < 1e-10:
             break
     return weights

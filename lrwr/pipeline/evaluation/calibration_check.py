@@ -55,7 +55,7 @@ def try_calibrations(
     shipped: CalibrationTable,
     source: str,
 ) -> list[CalibrationTrial]:
-    """Fit each ranking that has enough questions, most questions first.
+    """Fit each ranking that has enough questions, those with most questions first.
 
     Raises:
         LrwrError: None has.
@@ -63,17 +63,19 @@ def try_calibrations(
     trials = [
         _trial(
             CalibrationTarget(name, pipeline, source),
-            own,
+            group_examples,
             shipped.get((name, pipeline)),
         )
-        for name, own in sorted(examples.items(), key=lambda pair: -len(pair[1]))
+        for name, group_examples in sorted(
+            examples.items(), key=lambda pair: -len(pair[1])
+        )
     ]
     if not any(trial.calibration for trial in trials):
-        said = (
+        reason = (
             trials[0].short_of if trials else "there is no question that was searched"
         )
         raise LrwrError(
-            f"Too little to fit: {said}",
+            f"Too little to fit: {reason}",
             hint=f"Write at least {LEAST} questions: a quarter that your text does not"
             f" answer, and enough others that {LEAST_FOUND} are found.",
         )
@@ -81,14 +83,14 @@ def try_calibrations(
 
 
 def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
-    """Say what is missing before anything can be fitted; empty if nothing is."""
-    number, found = len(examples), sum(example.found for example in examples)
+    """Describe what is missing for a fit; empty if nothing is missing."""
+    number, found_count = len(examples), sum(example.found for example in examples)
     unanswerable = sum(not example.answerable for example in examples)
     if number < LEAST:
         return f"{_count(number, 'question')}, and {LEAST} are needed"
-    if found < LEAST_FOUND:
+    if found_count < LEAST_FOUND:
         return (
-            f"the first passages hold the answer of {_count(found, 'question')}, and"
+            f"the first passages hold the answer of {_count(found_count, 'question')}, and"
             f" {LEAST_FOUND} are needed"
         )
     if unanswerable < UNANSWERABLE * number:
@@ -102,12 +104,12 @@ def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
 def _trial(
     ranking: CalibrationTarget,
     examples: Sequence[CalibrationExample],
-    known: Calibration | None,
+    base: Calibration | None,
 ) -> CalibrationTrial:
     shipped = None
-    if known is not None:
+    if base is not None:
         shipped = compute_calibration_figures(
-            estimate_with_calibration(examples, known), known.threshold
+            estimate_with_calibration(examples, base), base.threshold
         )
     trial = CalibrationTrial(
         ranking=ranking.name,
@@ -117,19 +119,19 @@ def _trial(
         shipped=shipped,
         short_of=describe_missing_examples(examples),
     )
-    return trial if trial.short_of else _fitted(trial, ranking, examples, known)
+    return trial if trial.short_of else _fitted(trial, ranking, examples, base)
 
 
 def _fitted(
     trial: CalibrationTrial,
     ranking: CalibrationTarget,
     examples: Sequence[CalibrationExample],
-    known: Calibration | None,
+    base: Calibration | None,
 ) -> CalibrationTrial:
-    fitted, tried = fit_calibration(examples, ranking, known)
+    fitted, estimated_questions = fit_calibration(examples, ranking, base)
     return replace(
         trial,
-        own=compute_calibration_figures(tried, fitted.threshold),
+        own=compute_calibration_figures(estimated_questions, fitted.threshold),
         calibration=fitted,
     )
 

@@ -110,61 +110,70 @@ def compare_arms(
 ) -> list[ArmComparison]:
     """Compare two arms, question by question, in the order of `figures`.
 
-    `groups` are the questions' groups by their ids; what is not there is alone.
-    Figures other than `headline` are corrected for being looked at together. An arm's
+    `groups` maps question ids to groups; a question without one is its own group.
+    Figures other than `headline` are corrected for multiple comparisons. An arm's
     outcomes are of different questions, and there is at least one.
     """
     groups = groups or {}
-    found = [
+    comparisons = [
         _one(name, outcomes_a, outcomes_b, groups, seed)
         for name in dict.fromkeys(figures)
     ]
-    also = [one for one in found if one.figure != headline and one.questions]
-    held = dict(
+    secondary = [
+        comparison
+        for comparison in comparisons
+        if comparison.figure != headline and comparison.questions
+    ]
+    corrected_p_values = dict(
         zip(
-            (one.figure for one in also),
-            correct_p_values([one.corrected for one in also]),
+            (comparison.figure for comparison in secondary),
+            correct_p_values([comparison.corrected for comparison in secondary]),
             strict=True,
         )
     )
     return [
         replace(
-            one,
-            corrected=held.get(one.figure, one.corrected),
-            headline=one.figure == headline,
-            also=len(also),
+            comparison,
+            corrected=corrected_p_values.get(comparison.figure, comparison.corrected),
+            headline=comparison.figure == headline,
+            also=len(secondary),
         )
-        for one in found
+        for comparison in comparisons
     ]
 
 
 def group_means_by_kind(
     arms: Mapping[str, Sequence[QuestionOutcome]], figure: str
 ) -> list[KindRow]:
-    """Return a row for each kind of question that there is, and one for all, last.
+    """Return a row for each kind of question present, then one for all questions.
 
-    A cell counts the questions where its own arm got the figure. It is for looking:
-    nothing is claimed of kinds.
+    A cell counts the questions for which its own arm has the figure. It is descriptive:
+    nothing is tested per kind.
     """
-    there = {outcome.kind for outcomes in arms.values() for outcome in outcomes}
-    kinds: list[QuestionKind | None] = [kind for kind in QuestionKind if kind in there]
+    present_kinds = {outcome.kind for outcomes in arms.values() for outcome in outcomes}
+    kinds: list[QuestionKind | None] = [
+        kind for kind in QuestionKind if kind in present_kinds
+    ]
     return [
-        KindRow(kind, tuple(_cell(arm, own, figure, kind) for arm, own in arms.items()))
+        KindRow(
+            kind,
+            tuple(_cell(arm, outcomes, figure, kind) for arm, outcomes in arms.items()),
+        )
         for kind in [*kinds, None]
     ]
 
 
 def describe_comparison(comparison: ArmComparison) -> str:
-    """Say in a sentence or two what may be said, and no more than that.
+    """Describe in one or two sentences what the comparison supports.
 
     Where an arm is better it is named first, and the difference is its own less the
     other's; else the difference is b less a.
     """
     if not comparison.questions:
-        said = (
+        statement = (
             f"Nothing can be told of {_about(comparison)}: no question has it in both"
         )
-        return f"{said}.{_left_out(comparison)}"
+        return f"{statement}.{_left_out(comparison)}"
     if comparison.claimed:
         return f"{_claim(comparison)}.{_left_out(comparison)}"
     numbers = (
@@ -261,10 +270,10 @@ def _difference(comparison: ArmComparison, interval: Interval) -> str:
 
 
 def _digits(comparison: ArmComparison) -> int:
-    """Return how many digits keep what is not 0 from looking like it, up to five."""
+    """Return how many decimals keep nonzero values from printing as 0, at most five."""
     difference = comparison.difference
     least = 0 if comparison.figure == "tokens" else 2
-    ends = [abs(one) for one in (difference.value, difference.low, difference.high)]
+    ends = [abs(value) for value in (difference.value, difference.low, difference.high)]
     smallest = min((end for end in ends if end), default=1.0)
     digits = least
     while digits < 5 and smallest < 0.5 * 10**-digits:
@@ -308,19 +317,19 @@ def _one(
 
 def _weighed(
     bare: ArmComparison,
-    got: Sequence[tuple[QuestionOutcome, QuestionOutcome]],
+    outcome_pairs: Sequence[tuple[QuestionOutcome, QuestionOutcome]],
     groups: Sequence[str],
     seed: int,
 ) -> ArmComparison:
-    of_a = [a.figures[bare.figure] for a, _ in got]
-    of_b = [b.figures[bare.figure] for _, b in got]
+    of_a = [a.figures[bare.figure] for a, _ in outcome_pairs]
+    of_b = [b.figures[bare.figure] for _, b in outcome_pairs]
     mean = bootstrap_mean(
         [b - a for a, b in zip(of_a, of_b, strict=True)], groups, seed=seed
     )
     exact = None
     if {*of_a, *of_b} <= {0.0, 1.0}:
         exact = mcnemar_p_value(
-            [one == 1.0 for one in of_a], [one == 1.0 for one in of_b]
+            [value == 1.0 for value in of_a], [value == 1.0 for value in of_b]
         )
     return replace(
         bare,
@@ -340,7 +349,13 @@ def _cell(
     figure: str,
     kind: QuestionKind | None,
 ) -> ArmMean:
-    own = [outcome for outcome in outcomes if kind is None or outcome.kind is kind]
-    values = [one.figures[figure] for one in own if figure in one.figures]
-    failed = sum(figure in one.failed for one in own)
+    kind_outcomes = [
+        outcome for outcome in outcomes if kind is None or outcome.kind is kind
+    ]
+    values = [
+        outcome.figures[figure]
+        for outcome in kind_outcomes
+        if figure in outcome.figures
+    ]
+    failed = sum(figure in outcome.failed for outcome in kind_outcomes)
     return ArmMean(arm, len(values), fmean(values) if values else None, failed)

@@ -88,69 +88,73 @@ class CalibrationFigures:
 
 
 def compute_calibration_figures(
-    tried: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
+    estimated_questions: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
 ) -> CalibrationFigures:
-    """Judge the estimates of questions; there must be at least one."""
-    rate = fmean(estimated_question.found for estimated_question in tried)
+    """Compute how well the estimates are calibrated; needs at least one question."""
+    rate = fmean(estimated_question.found for estimated_question in estimated_questions)
     return CalibrationFigures(
-        questions=len(tried),
-        found=estimate_auroc_interval(tried, lambda one: one.found, seed=seed),
+        questions=len(estimated_questions),
+        found=estimate_auroc_interval(
+            estimated_questions, lambda question: question.found, seed=seed
+        ),
         answerable=estimate_auroc_interval(
-            tried, lambda one: one.answerable, seed=seed
+            estimated_questions, lambda question: question.answerable, seed=seed
         ),
         brier=fmean(
             (estimated_question.estimate - estimated_question.found) ** 2
-            for estimated_question in tried
+            for estimated_question in estimated_questions
         ),
         plain_brier=rate * (1 - rate),
-        coverage=tuple(_shown(tried, coverage) for coverage in COVERAGES),
-        bands=_bands(tried),
+        coverage=tuple(_shown(estimated_questions, coverage) for coverage in COVERAGES),
+        bands=_bands(estimated_questions),
         threshold=threshold,
-        doubted=_doubted(tried, threshold),
+        doubted=_doubted(estimated_questions, threshold),
     )
 
 
-def auroc(scores: Sequence[float], so: Sequence[bool]) -> float | None:
-    """Return how often what is so scores higher than what is not; a tie is half.
+def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
+    """Return how often a positive scores higher than a negative; a tie counts half.
 
-    None where all are so, or none is.
+    None if all outcomes are positive, or none is.
     """
-    many, none = sum(so), len(so) - sum(so)
-    if not many or not none:
+    positives, negatives = sum(outcomes), len(outcomes) - sum(outcomes)
+    if not positives or not negatives:
         return None
-    pairs = sorted(zip(scores, so, strict=True))
+    pairs = sorted(zip(scores, outcomes, strict=True))
     below = wins = 0.0
     at = 0
     while at < len(pairs):
         end = at
         while end < len(pairs) and pairs[end][0] == pairs[at][0]:
             end += 1
-        same = [yes for _, yes in pairs[at:end]]
-        others = len(same) - sum(same)
-        wins += sum(same) * (below + others / 2)
-        below += others
+        tied_outcomes = [outcome for _, outcome in pairs[at:end]]
+        tied_negatives = len(tied_outcomes) - sum(tied_outcomes)
+        wins += sum(tied_outcomes) * (below + tied_negatives / 2)
+        below += tied_negatives
         at = end
-    return wins / (many * none)
+    return wins / (positives * negatives)
 
 
 def estimate_auroc_interval(
-    tried: Sequence[EstimatedQuestion],
-    so: Callable[[EstimatedQuestion], bool],
+    estimated_questions: Sequence[EstimatedQuestion],
+    is_positive: Callable[[EstimatedQuestion], bool],
     *,
     seed: int = 0,
 ) -> Interval | None:
     """Return the area under the ROC curve; its bounds by drawing groups anew."""
-    value = _area(tried, so)
+    value = _area(estimated_questions, is_positive)
     if value is None:
         return None
     groups = defaultdict[str, list[EstimatedQuestion]](list)
-    for estimated_question in tried:
+    for estimated_question in estimated_questions:
         groups[estimated_question.group].append(estimated_question)
-    drawn, names = random.Random(seed), sorted(groups)
+    random_source, names = random.Random(seed), sorted(groups)
     areas = []
     for _ in range(RESAMPLED):
-        chosen = drawn.choices(names, k=len(names))
-        area = _area([one for name in chosen for one in groups[name]], so)
+        drawn_names = random_source.choices(names, k=len(names))
+        area = _area(
+            [question for name in drawn_names for question in groups[name]], is_positive
+        )
         if area is not None:
             areas.append(area)
     areas.sort()
@@ -159,25 +163,34 @@ def estimate_auroc_interval(
     return Interval(value, _quantile(areas, 0.025), _quantile(areas, 0.975))
 
 
-def find_doubt_threshold(tried: Sequence[EstimatedQuestion], doubted: float) -> float:
-    """Return the highest threshold that doubts at most a share of what is found.
+def find_doubt_threshold(
+    estimated_questions: Sequence[EstimatedQuestion], doubted: float
+) -> float:
+    """Return the highest threshold that doubts at most the share `doubted` of found questions.
 
-    0.0, which doubts nothing, where nothing is found.
+    0.0, which doubts nothing, if no question is found.
     """
-    found = sorted(
+    found_estimates = sorted(
         estimated_question.estimate
-        for estimated_question in tried
+        for estimated_question in estimated_questions
         if estimated_question.found
     )
-    return found[min(int(len(found) * doubted), len(found) - 1)] if found else 0.0
+    return (
+        found_estimates[
+            min(int(len(found_estimates) * doubted), len(found_estimates) - 1)
+        ]
+        if found_estimates
+        else 0.0
+    )
 
 
 def _area(
-    tried: Sequence[EstimatedQuestion], so: Callable[[EstimatedQuestion], bool]
+    estimated_questions: Sequence[EstimatedQuestion],
+    is_positive: Callable[[EstimatedQuestion], bool],
 ) -> float | None:
     return auroc(
-        [estimated_question.estimate for estimated_question in tried],
-        [so(estimated_question) for estimated_question in tried],
+        [estimated_question.estimate for estimated_question in estimated_questions],
+        [is_positive(estimated_question) for estimated_question in estimated_questions],
     )
 
 
@@ -185,51 +198,61 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _shown(tried: Sequence[EstimatedQuestion], coverage: float) -> CoveragePoint:
-    surest = sorted(tried, key=lambda one: -one.estimate)
-    shown = surest[: max(1, round(coverage * len(surest)))]
-    return CoveragePoint(coverage, fmean(one.found for one in shown))
+def _shown(
+    estimated_questions: Sequence[EstimatedQuestion], coverage: float
+) -> CoveragePoint:
+    ranked = sorted(estimated_questions, key=lambda question: -question.estimate)
+    covered = ranked[: max(1, round(coverage * len(ranked)))]
+    return CoveragePoint(coverage, fmean(question.found for question in covered))
 
 
-def _bands(tried: Sequence[EstimatedQuestion]) -> tuple[CalibrationBin, ...]:
+def _bands(
+    estimated_questions: Sequence[EstimatedQuestion],
+) -> tuple[CalibrationBin, ...]:
     bands = []
     for low, high in pairwise(BANDS):
         inside = [
             estimated_question
-            for estimated_question in tried
+            for estimated_question in estimated_questions
             if low <= estimated_question.estimate < high
             or (estimated_question.estimate == high == BANDS[-1])
         ]
         if inside:
-            estimated = fmean(one.estimate for one in inside)
-            found = fmean(one.found for one in inside)
-            bands.append(CalibrationBin(low, high, len(inside), estimated, found))
+            estimated = fmean(question.estimate for question in inside)
+            found_share = fmean(question.found for question in inside)
+            bands.append(CalibrationBin(low, high, len(inside), estimated, found_share))
     return tuple(bands)
 
 
-def _doubted(tried: Sequence[EstimatedQuestion], threshold: float) -> DoubtRates:
-    def share(of: list[EstimatedQuestion]) -> float | None:
-        return fmean(one.estimate < threshold for one in of) if of else None
+def _doubted(
+    estimated_questions: Sequence[EstimatedQuestion], threshold: float
+) -> DoubtRates:
+    def share(questions: list[EstimatedQuestion]) -> float | None:
+        return (
+            fmean(question.estimate < threshold for question in questions)
+            if questions
+            else None
+        )
 
     return DoubtRates(
         found=share(
             [
                 estimated_question
-                for estimated_question in tried
+                for estimated_question in estimated_questions
                 if estimated_question.found
             ]
         ),
         missed=share(
             [
                 estimated_question
-                for estimated_question in tried
+                for estimated_question in estimated_questions
                 if estimated_question.answerable and not estimated_question.found
             ]
         ),
         unanswerable=share(
             [
                 estimated_question
-                for estimated_question in tried
+                for estimated_question in estimated_questions
                 if not estimated_question.answerable
             ]
         ),
@@ -350,15 +373,15 @@ def is_lower_better(figure: str) -> bool:
 
 
 def describe_figure(figure: str) -> FigurePhrases:
-    """Return how a figure is told; of one that is not known, its own name."""
+    """Return the phrases for a figure; for an unknown figure, its own name."""
     if figure == "hit@1":
         return FigurePhrases(
             "has the answer first more often", "how often the answer is first"
         )
     name, _, number = figure.partition("@")
-    told = _TOLD.get(name, FigurePhrases(f"has more {name}", name))
+    phrases = _TOLD.get(name, FigurePhrases(f"has more {name}", name))
     shown = f"{int(number):,}" if number.isdecimal() else number
-    return FigurePhrases(told.does.format(n=shown), told.about.format(n=shown))
+    return FigurePhrases(phrases.does.format(n=shown), phrases.about.format(n=shown))
 
 
 def format_figure(figure: str, value: float, digits: int) -> str:

@@ -33,17 +33,17 @@ class LibraryFingerprint:
     canon: bytes = b""
 
     def library(self) -> str:
-        """Tell this state of the manuscript, as it was read and decided, from others."""
+        """Return a fingerprint of the manuscript as ingested, its patterns and the canon."""
         content = next(iter(self.seen.values()), ())
-        read = [(one.id, one.content) for one in content]
+        read = [(version.id, version.content) for version in content]
         return _hashed(repr((sorted(read), list(self.patterns), self.canon)))
 
     def recipe(self, step: SearchVariant, weights: Sequence[float]) -> str:
-        """Tell all that a step's results depend on beside library and question.
+        """Describe what a step's results depend on besides library and question.
 
-        What it is called is no part of it. `weights` are those of the columns.
+        The step's name is not included. `weights` are those of the columns.
         """
-        known = self.facts if step.knows_story else ()
+        facts = self.facts if step.knows_story else ()
         parts = [
             step.way,
             self.recipe_of_passages(step.pipeline),
@@ -56,31 +56,34 @@ class LibraryFingerprint:
         if step.rerank:
             parts.append(f"second look {self.reranker} at {self.candidates}")
         if step.knows_story:
-            parts.append(f"known {_hashed(repr(known))}")
+            parts.append(f"known {_hashed(repr(facts))}")
         return "; ".join(parts)
 
     def recipe_of_passages(self, pipeline: Pipeline) -> str:
-        """Tell how a pipeline's passages were made; empty where it has read nothing."""
-        made = sorted({one.recipe for one in self.seen.get(pipeline, ())})
-        return f"passages {_hashed(repr(made))}" if made else ""
+        """Describe how a pipeline's passages were made; empty if it has ingested nothing."""
+        recipes = sorted({version.recipe for version in self.seen.get(pipeline, ())})
+        return f"passages {_hashed(repr(recipes))}" if recipes else ""
 
 
 def check_pipelines_comparable(
-    seen: Mapping[Pipeline, Sequence[DocumentVersion]],
+    versions_by_pipeline: Mapping[Pipeline, Sequence[DocumentVersion]],
 ) -> None:
-    """Make sure that pipelines can be compared: they have read the same.
+    """Check that the pipelines can be compared: they have ingested the same state.
 
     Raises:
-        NotFound: One has read nothing.
-        LrwrError: They have read different states of the manuscript.
+        NotFound: A pipeline has ingested nothing.
+        LrwrError: They have ingested different states of the manuscript.
     """
-    for pipeline, read in seen.items():
+    for pipeline, read in versions_by_pipeline.items():
         if not read:
             raise NotFound(
                 f"Pipeline {pipeline.value} has read nothing here",
                 hint=f"Run `lrwr ingest --pipeline {pipeline.value}`.",
             )
-    states = {p: {(one.id, one.content) for one in read} for p, read in seen.items()}
+    states = {
+        p: {(version.id, version.content) for version in read}
+        for p, read in versions_by_pipeline.items()
+    }
     if len({frozenset(state) for state in states.values()}) > 1:
         raise LrwrError(
             "The pipelines have read different states of the manuscript",

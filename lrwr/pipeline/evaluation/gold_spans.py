@@ -49,9 +49,9 @@ class SpanMeasure:
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []
         if question.answerable and arm == WHOLE_TEXT_NAME:
-            names += [f"{one}@{max(self.budgets)}" for one in BUDGETED]
+            names += [f"{measure}@{max(self.budgets)}" for measure in BUDGETED]
         elif question.answerable:
-            names += [f"{one}@{n}" for one in BUDGETED for n in self.budgets]
+            names += [f"{measure}@{n}" for measure in BUDGETED for n in self.budgets]
             names += RANKED
         return tuple(names)
 
@@ -63,13 +63,13 @@ class SpanMeasure:
     async def figures(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return the figures; the whole text has none by rank, and no part of it any.
+        """Return the figures; the whole-text arm has no figures by rank.
 
         Raises:
             NotFound: A quote of the question stands nowhere in its file.
             StoreProblem: The library cannot be read.
         """
-        found = compute_retrieval_figures(
+        figures = compute_retrieval_figures(
             retrieved_context,
             await self.gold(question),
             every=question.every,
@@ -77,18 +77,20 @@ class SpanMeasure:
             late=self.late(question),
         )
         if isinstance(arm, WholeTextArm):
-            found = {name: value for name, value in found.items() if name not in RANKED}
-        return found, {}
+            figures = {
+                name: value for name, value in figures.items() if name not in RANKED
+            }
+        return figures, {}
 
     async def gold(self, question: EvalQuestion) -> list[list[AnswerPlace]]:
-        """Return where each quote that answers stands: at one place at least.
+        """Return the places of each gold quote, at least one each.
 
         Raises:
             NotFound: One stands nowhere in its file.
             StoreProblem: The library cannot be read.
         """
         store, order = self.shelf.store, self.shelf.order
-        return [await locate_gold(store, order, one) for one in question.gold]
+        return [await locate_gold(store, order, quote) for quote in question.gold]
 
     def late(self, question: EvalQuestion) -> Callable[[ContextPiece], bool] | None:
         """Return what says if a piece is from after the question; None where none is.
@@ -104,22 +106,22 @@ class SpanMeasure:
     def _fitting(self, arm: Arm, retrieved_context: RetrievedContext) -> Sequence[int]:
         if not isinstance(arm, WholeTextArm):
             return self.budgets
-        whole = sum(piece.tokens for piece in retrieved_context.pieces)
-        return [n for n in self.budgets if n >= whole] or [max(self.budgets)]
+        total_tokens = sum(piece.tokens for piece in retrieved_context.pieces)
+        return [n for n in self.budgets if n >= total_tokens] or [max(self.budgets)]
 
 
 async def locate_gold(
     store: PassageStore, order: StoryOrder, gold: GoldQuote
 ) -> list[AnswerPlace]:
-    """Return where a quote stands in the document that is meant: once, or more often.
+    """Return every place where a quote occurs in its document, at least one.
 
     Raises:
         NotFound: No document is called so, or more than one; or it stands nowhere there.
         StoreProblem: The library cannot be read.
     """
     document = _document(order, gold.file)
-    kept = await store.text(document)
-    places = find_quote_places(gold.quote, document, kept.text)
+    document_text = await store.text(document)
+    places = find_quote_places(gold.quote, document, document_text.text)
     if not places:
         raise NotFound(f"A quote of it does not stand in {gold.file}")
     return places
@@ -130,8 +132,8 @@ def _document(order: StoryOrder, file: str) -> DocumentId:
     path = file.removeprefix("./")
     if path in order.outlines:
         return DocumentId(path)
-    fits = [outline for outline in order.outlines if outline.endswith(f"/{path}")]
-    if len(fits) != 1:
-        which = "No document" if not fits else "More than one document"
-        raise NotFound(f"{which} of the library is called {file}")
-    return fits[0]
+    candidates = [outline for outline in order.outlines if outline.endswith(f"/{path}")]
+    if len(candidates) != 1:
+        problem = "No document" if not candidates else "More than one document"
+        raise NotFound(f"{problem} of the library is called {file}")
+    return candidates[0]

@@ -60,16 +60,16 @@ def bootstrap_mean(
     if len(set(groups)) < FEW_GROUPS:
         singly = [str(n) for n in range(len(values))]
         bounds.append(_bounds(values, singly, seed))
-    known = [bound for bound in bounds if bound is not None]
+    finite_bounds = [bound for bound in bounds if bound is not None]
     value = fmean(values)
-    if not known:
+    if not finite_bounds:
         return MeanEstimate(Interval(value, float("-inf"), float("inf")), 1.0, 0.0)
-    low = min(value, *(one.low for one in known))
-    high = max(value, *(one.high for one in known))
-    error = max(one.error for one in known)
+    low = min(value, *(bound.low for bound in finite_bounds))
+    high = max(value, *(bound.high for bound in finite_bounds))
+    error = max(bound.error for bound in finite_bounds)
     return MeanEstimate(
         Interval(value, low, high),
-        max(one.chance for one in known),
+        max(bound.chance for bound in finite_bounds),
         error * sqrt(len(values)),
     )
 
@@ -80,8 +80,8 @@ def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
     Exact and two-sided: the binomial test on the questions where only one of two is
     right (McNemar, 1947). 1.0 where they never disagree.
     """
-    only_a = sum(one and not other for one, other in zip(a, b, strict=True))
-    only_b = sum(other and not one for one, other in zip(a, b, strict=True))
+    only_a = sum(right_a and not right_b for right_a, right_b in zip(a, b, strict=True))
+    only_b = sum(right_b and not right_a for right_a, right_b in zip(a, b, strict=True))
     number = only_a + only_b
     tail = sum(comb(number, k) for k in range(min(only_a, only_b) + 1))
     return min(1.0, 2 * tail / (1 << number))

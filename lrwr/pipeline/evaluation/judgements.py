@@ -34,12 +34,12 @@ class JudgeScores:
     @property
     def values(self) -> tuple[float, ...]:
         """What came."""
-        return tuple(one for one in self.said if not isinstance(one, str))
+        return tuple(score for score in self.said if not isinstance(score, str))
 
     @property
     def failed(self) -> tuple[str, ...]:
         """Why the rest did not."""
-        return tuple(one for one in self.said if isinstance(one, str))
+        return tuple(score for score in self.said if isinstance(score, str))
 
     @property
     def mean(self) -> float | None:
@@ -101,30 +101,30 @@ def estimate_judging_usage(
     *,
     repeats: int = REPEATS,
 ) -> Usage:
-    """Return about what it takes to have every judge judge all samples."""
+    """Return the estimated usage for every judge to judge all samples."""
     once = [judge.estimate(sample) for sample in samples for judge in judges]
-    return sum((one for one in once for _ in range(repeats)), Usage())
+    return sum((usage for usage in once for _ in range(repeats)), Usage())
 
 
 async def judge_answer(
     judges: Sequence[AnswerJudge], sample: JudgeSample, *, repeats: int = REPEATS
 ) -> JudgePanelResult:
-    """Have every judge judge a sample so many times, all at once."""
+    """Have every judge judge a sample `repeats` times, concurrently."""
     async with asyncio.TaskGroup() as together:
-        asked = [
+        tasks = [
             together.create_task(judge.judge(sample))
             for judge in judges
             for _ in range(repeats)
         ]
-    came = [one.result() for one in asked]
-    usage = sum((one.usage for one in came), Usage())
-    return JudgePanelResult(_tries(came), usage)
+    results = [task.result() for task in tasks]
+    usage = sum((result.usage for result in results), Usage())
+    return JudgePanelResult(_tries(results), usage)
 
 
 def panel_result_to_figures(
     opinion: JudgePanelResult,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the figures of an answer and those that failed, as an outcome holds them.
+    """Return an answer's figures and the reasons of failed ones, as an outcome stores them.
 
     A figure is the mean of its tries; it failed if all of them did. Each try is there
     too, under the figure's name, `#` and its number, from 1: see `panel_result_from_figures`.
@@ -137,11 +137,11 @@ def panel_result_to_figures(
             failed[name] = tries.failed[0]
         else:
             figures[name] = mean
-        for number, said in enumerate(tries.said, start=1):
-            if isinstance(said, str):
-                failed[f"{name}{_TRY}{number}"] = said
+        for number, score in enumerate(tries.said, start=1):
+            if isinstance(score, str):
+                failed[f"{name}{_TRY}{number}"] = score
             else:
-                figures[f"{name}{_TRY}{number}"] = said
+                figures[f"{name}{_TRY}{number}"] = score
     return figures, failed
 
 
@@ -153,17 +153,17 @@ def is_single_try_figure(name: str) -> bool:
 def panel_result_from_figures(
     figures: Mapping[str, float], failed: Mapping[str, str]
 ) -> JudgePanelResult:
-    """Return what judges said, from the figures of an outcome; the usage is not kept."""
-    told: dict[str, dict[int, float | str]] = {}
+    """Rebuild the judges' scores from the figures of an outcome; usage is not restored."""
+    scores_by_figure: dict[str, dict[int, float | str]] = {}
     everything: dict[str, float | str] = {**figures, **failed}
-    for name, said in everything.items():
+    for name, score in everything.items():
         figure, mark, number = name.rpartition(_TRY)
         if mark:
-            told.setdefault(figure, {})[int(number)] = said
+            scores_by_figure.setdefault(figure, {})[int(number)] = score
     return JudgePanelResult(
         {
             figure: JudgeScores(tuple(tries[number] for number in sorted(tries)))
-            for figure, tries in told.items()
+            for figure, tries in scores_by_figure.items()
         }
     )
 
@@ -180,13 +180,15 @@ def summarize_panel_results(
 
 
 def _tries(judge_results: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
-    told: dict[str, list[float | str]] = {}
+    scores_by_figure: dict[str, list[float | str]] = {}
     for judge_result in judge_results:
         for name, value in judge_result.values.items():
-            told.setdefault(name, []).append(_checked(value))
+            scores_by_figure.setdefault(name, []).append(_checked(value))
         for name, reason in judge_result.failed.items():
-            told.setdefault(name, []).append(reason)
-    return {name: JudgeScores(tuple(said)) for name, said in told.items()}
+            scores_by_figure.setdefault(name, []).append(reason)
+    return {
+        name: JudgeScores(tuple(scores)) for name, scores in scores_by_figure.items()
+    }
 
 
 def _checked(value: float) -> float | str:
@@ -199,21 +201,29 @@ def _checked(value: float) -> float | str:
 
 
 def _standing(
-    figure: str, told: Sequence[JudgeScores], most_failed: float
+    figure: str, scores_by_answer: Sequence[JudgeScores], most_failed: float
 ) -> JudgeFigureSummary:
-    tried = sum(len(judge_scores.said) for judge_scores in told)
-    failed = sum(len(judge_scores.failed) for judge_scores in told)
-    means = [mean for judge_scores in told if (mean := judge_scores.mean) is not None]
-    trusted = bool(means) and failed <= most_failed * tried
-    reasons = Counter(reason for judge_scores in told for reason in judge_scores.failed)
+    try_count = sum(len(judge_scores.said) for judge_scores in scores_by_answer)
+    failed = sum(len(judge_scores.failed) for judge_scores in scores_by_answer)
+    means = [
+        mean
+        for judge_scores in scores_by_answer
+        if (mean := judge_scores.mean) is not None
+    ]
+    trusted = bool(means) and failed <= most_failed * try_count
+    reasons = Counter(
+        reason for judge_scores in scores_by_answer for reason in judge_scores.failed
+    )
     return JudgeFigureSummary(
         figure=figure,
         value=fmean(means) if trusted else None,
-        answers=len(told),
-        tries=tried,
+        answers=len(scores_by_answer),
+        tries=try_count,
         failed=failed,
         spread=fmean(
-            judge_scores.spread for judge_scores in told if judge_scores.values
+            judge_scores.spread
+            for judge_scores in scores_by_answer
+            if judge_scores.values
         )
         if means
         else 0.0,

@@ -101,13 +101,13 @@ def _shares(
     *,
     every: bool,
 ) -> _SpanScores:
-    given = _distinct((piece.document, piece.span) for piece in pieces)
-    quotes = [_wanted(places, given) for places in gold]
+    spans_by_document = _distinct((piece.document, piece.span) for piece in pieces)
+    quotes = [_wanted(places, spans_by_document) for places in gold]
     targets = [quotes] if every else [[quote] for quote in quotes]
-    total = sum(len(span) for spans in given.values() for span in spans)
+    total = sum(len(span) for spans in spans_by_document.values() for span in spans)
     any_gold = _distinct((p.document, p.span) for places in gold for p in places)
     relevant = sum(
-        _among(span, given.get(document, ()))
+        _among(span, spans_by_document.get(document, ()))
         for document, spans in any_gold.items()
         for span in spans
     )
@@ -119,15 +119,16 @@ def _shares(
 
 
 def _wanted(
-    places: Sequence[AnswerPlace], given: Mapping[DocumentId, tuple[Span, ...]]
+    places: Sequence[AnswerPlace],
+    spans_by_document: Mapping[DocumentId, tuple[Span, ...]],
 ) -> _QuoteCoverage:
     """Return the quote as its best place shows it; its length is that of the first."""
-    whole = len(places[0].span)
+    length = len(places[0].span)
     share = max(
-        _among(place.span, given.get(place.document, ())) / len(place.span)
+        _among(place.span, spans_by_document.get(place.document, ())) / len(place.span)
         for place in places
     )
-    return _QuoteCoverage(share * whole, whole)
+    return _QuoteCoverage(share * length, length)
 
 
 def _recall(target: Sequence[_QuoteCoverage]) -> float:
@@ -150,11 +151,11 @@ def _ranks(
     *,
     every: bool,
 ) -> dict[str, float]:
-    found = [rank for places in gold if (rank := _rank(pieces, places))]
-    first = min(found, default=0)
+    gold_ranks = [rank for places in gold if (rank := _rank(pieces, places))]
+    first = min(gold_ranks, default=0)
     figures = {f"hit@{k}": float(0 < first <= k) for k in RANKS}
     figures["mrr"] = 1 / first if first else 0.0
-    counted, ideal = (found, len(gold)) if every else (found and [first], 1)
+    counted, ideal = (gold_ranks, len(gold)) if every else (gold_ranks and [first], 1)
     gain = sum(1 / log2(rank + 1) for rank in counted if rank <= DEEPEST)
     best = sum(1 / log2(rank + 1) for rank in range(1, min(DEEPEST, ideal) + 1))
     figures[f"ndcg@{DEEPEST}"] = min(1.0, gain / best)
@@ -176,7 +177,7 @@ def _distinct(
     by_document = defaultdict[DocumentId, list[Span]](list)
     for document, span in spans:
         by_document[document].append(span)
-    return {document: _merged(own) for document, own in by_document.items()}
+    return {document: _merged(spans) for document, spans in by_document.items()}
 
 
 def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:

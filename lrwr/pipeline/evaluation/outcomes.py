@@ -88,10 +88,14 @@ def cut_to_token_budget(
     """
     context_pieces: list[ContextPiece] = []
     for piece in pieces:
-        left = budget - sum(context_piece.tokens for context_piece in context_pieces)
-        if left <= 0:
+        remaining = budget - sum(
+            context_piece.tokens for context_piece in context_pieces
+        )
+        if remaining <= 0:
             break
-        context_pieces.append(piece if piece.tokens <= left else _cut(piece, left))
+        context_pieces.append(
+            piece if piece.tokens <= remaining else _cut(piece, remaining)
+        )
     return context_pieces
 
 

@@ -90,15 +90,15 @@ class EvalRun:
 
     @cached_property
     def outcomes(self) -> tuple[QuestionOutcome, ...]:
-        """What came of each question in each arm, in the order of the plan."""
-        kept: dict[tuple[str, str], list[OutcomePart]] = {}
+        """The outcome of each question in each arm, in the order of the plan."""
+        parts_by_pair: dict[tuple[str, str], list[OutcomePart]] = {}
         for line in self.lines:
-            kept.setdefault((line.arm, line.question), []).append(line)
+            parts_by_pair.setdefault((line.arm, line.question), []).append(line)
         return tuple(
-            assemble_outcome(question, arm.name, kept[arm.name, question.id])
+            assemble_outcome(question, arm.name, parts_by_pair[arm.name, question.id])
             for arm in self.plan.arms
             for question in self.plan.questions
-            if (arm.name, question.id) in kept
+            if (arm.name, question.id) in parts_by_pair
         )
 
     @property
@@ -161,21 +161,29 @@ def compute_outcome_key(
     plain = replace(
         question, id="", made=WRITER_SOURCE, dropped=False, kind=QuestionKind.OTHER
     )
-    how = [plan.library, plan.lrwr, arm.recipe, part.name, part.recipe]
-    return _hash("\n".join([*how, serialize_questions([plain])]))
+    key_parts = [plan.library, plan.lrwr, arm.recipe, part.name, part.recipe]
+    return _hash("\n".join([*key_parts, serialize_questions([plain])]))
 
 
 def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
-    """Say where two runs can be compared, and what was not the same."""
-    mine, theirs = ({q.id: q for q in run.plan.questions} for run in (eval_run, other))
-    same = [id_ for id_, q in mine.items() if id_ in theirs and _alike(q, theirs[id_])]
-    kept = set(same)
+    """Return the questions on which two runs can be compared, and how the runs differ."""
+    questions_by_id, other_by_id = (
+        {q.id: q for q in run.plan.questions} for run in (eval_run, other)
+    )
+    matching_ids = [
+        id_
+        for id_, q in questions_by_id.items()
+        if id_ in other_by_id and _alike(q, other_by_id[id_])
+    ]
+    shared_ids = set(matching_ids)
     return RunOverlap(
-        questions=tuple(same),
-        left_out=tuple(id_ for id_ in {**mine, **theirs} if id_ not in kept),
+        questions=tuple(matching_ids),
+        left_out=tuple(
+            id_ for id_ in {**questions_by_id, **other_by_id} if id_ not in shared_ids
+        ),
         outcomes=(
-            tuple(o for o in eval_run.outcomes if o.question in kept),
-            tuple(o for o in other.outcomes if o.question in kept),
+            tuple(o for o in eval_run.outcomes if o.question in shared_ids),
+            tuple(o for o in other.outcomes if o.question in shared_ids),
         ),
         differences=tuple(_differences(eval_run.plan, other.plan)),
     )
@@ -195,25 +203,30 @@ def _differences(eval_plan: EvalPlan, other: EvalPlan) -> Iterator[str]:
         before, after = (plan.models.get(use) or "none" for plan in (eval_plan, other))
         if before != after:
             yield f"For {use} it was {before}, then {after}."
-    for what in ("arms", "parts"):
-        yield from _told_apart(what, getattr(eval_plan, what), getattr(other, what))
+    for field_name in ("arms", "parts"):
+        yield from _told_apart(
+            field_name, getattr(eval_plan, field_name), getattr(other, field_name)
+        )
     if eval_plan.seed != other.seed:
         yield f"The seed was {eval_plan.seed}, then {other.seed}."
 
 
 def _told_apart(
-    what: str, eval_components: Sequence[EvalComponent], other: Sequence[EvalComponent]
+    field_name: str,
+    eval_components: Sequence[EvalComponent],
+    other: Sequence[EvalComponent],
 ) -> Iterator[str]:
-    noun = "arm" if what == "arms" else "measure"
-    mine, theirs = (
-        {told.name: told for told in side} for side in (eval_components, other)
+    noun = "arm" if field_name == "arms" else "measure"
+    components_by_name, other_by_name = (
+        {component.name: component for component in side}
+        for side in (eval_components, other)
     )
-    for name in {**mine, **theirs}:
-        if name not in theirs:
+    for name in {**components_by_name, **other_by_name}:
+        if name not in other_by_name:
             yield f"The {noun} “{name}” is in the first alone."
-        elif name not in mine:
+        elif name not in components_by_name:
             yield f"The {noun} “{name}” is in the second alone."
-        elif mine[name].recipe != theirs[name].recipe:
+        elif components_by_name[name].recipe != other_by_name[name].recipe:
             yield f"The {noun} “{name}” was not made in the same way."
 
 
@@ -224,10 +237,10 @@ def _alike(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
 
 
 def eval_plan_as_json(plan: EvalPlan) -> dict[str, object]:
-    """Return a plan as JSON has it; of the questions only what tells them apart."""
-    told = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
+    """Return a plan as JSON; the questions are reduced to a hash."""
+    plain_fields = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
     return {
-        **told,
+        **plain_fields,
         "models": dict(plan.models),
         "arms": [asdict(arm) for arm in plan.arms],
         "parts": [asdict(part) for part in plan.parts],

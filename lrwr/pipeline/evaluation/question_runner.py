@@ -72,9 +72,9 @@ class ExampleCollector:
         if judged is None or judged.signals is None:
             raise NotFound("nothing is found for it")
         first = [passage.chunk for passage in result.passages]
-        found = has_gold(first, gold, every=question.every)
+        is_found = has_gold(first, gold, every=question.every)
         calibration_examples.examples[judged.ranking].append(
             CalibrationExample(
-                question.group, judged.signals, found, question.answerable
+                question.group, judged.signals, is_found, question.answerable
             )
         )

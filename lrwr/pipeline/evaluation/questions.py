@@ -116,8 +116,10 @@ def parse_questions(text: str, name: str) -> list[EvalQuestion]:
         try:
             questions.append(_question(json.loads(line), str(number)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            said = f"{error} is missing" if isinstance(error, KeyError) else error
-            raise SettingsProblem(f"{name}:{number}: {said}", hint=_EXAMPLE) from error
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise SettingsProblem(
+                f"{name}:{number}: {reason}", hint=_EXAMPLE
+            ) from error
     return questions
 
 
@@ -141,12 +143,12 @@ def has_gold(
     *,
     every: bool,
 ) -> bool:
-    """Say whether passages hold the answer: any of `gold`, or every one.
+    """Return whether passages contain the answer: any of `gold`, or every one.
 
-    Each of `gold` is told by the places where it stands; one of them is enough. A
-    place is held by a passage that shares at least half of the shorter of the two.
+    Each of `gold` lists the places where it occurs; one of them is enough. A
+    place is covered by a passage that shares at least half of the shorter of the two.
     """
-    held = [
+    covered = [
         any(
             covers_answer_place(passage, place)
             for place in places
@@ -154,7 +156,7 @@ def has_gold(
         )
         for places in gold
     ]
-    return bool(held) and (all(held) if every else any(held))
+    return bool(covered) and (all(covered) if every else any(covered))
 
 
 def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
@@ -168,47 +170,52 @@ def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
     )
 
 
-def _question(told: Mapping[str, object], number: str) -> EvalQuestion:
-    text = told["question"]
+def _question(fields: Mapping[str, object], number: str) -> EvalQuestion:
+    text = fields["question"]
     if not isinstance(text, str) or not text.strip():
         raise ValueError('"question" holds no words')
-    answerable = told.get("answerable", told.get("kind") != QuestionKind.UNANSWERABLE)
-    gold = told.get("gold") if answerable else []
+    answerable = fields.get(
+        "answerable", fields.get("kind") != QuestionKind.UNANSWERABLE
+    )
+    gold = fields.get("gold") if answerable else []
     if not isinstance(gold, list) or bool(gold) != bool(answerable):
         raise ValueError('an answerable question needs "gold"')
     return EvalQuestion(
-        id=str(told.get("id", number)),
+        id=str(fields.get("id", number)),
         text=text.strip(),
         gold=_golds(gold),
-        every=told.get("need") == "all",
-        as_of=str(told.get("as_of") or ""),
-        kind=_kind(str(told.get("kind", "")), answerable=bool(answerable)),
-        answer=str(told.get("answer") or ""),
-        spoilers=_golds(told.get("spoilers") or told.get("spoiler") or []),
-        made=str(told.get("made") or WRITER_SOURCE),
-        dropped=told.get("dropped") is True,
+        every=fields.get("need") == "all",
+        as_of=str(fields.get("as_of") or ""),
+        kind=_kind(str(fields.get("kind", "")), answerable=bool(answerable)),
+        answer=str(fields.get("answer") or ""),
+        spoilers=_golds(fields.get("spoilers") or fields.get("spoiler") or []),
+        made=str(fields.get("made") or WRITER_SOURCE),
+        dropped=fields.get("dropped") is True,
     )
 
 
-def _golds(told: object) -> tuple[GoldQuote, ...]:
-    if not isinstance(told, list):
+def _golds(raw_golds: object) -> tuple[GoldQuote, ...]:
+    if not isinstance(raw_golds, list):
         raise TypeError("what answers is told in a list")
-    return tuple(GoldQuote(str(one["file"]), str(one["quote"])) for one in told)
+    return tuple(
+        GoldQuote(str(raw_gold["file"]), str(raw_gold["quote"]))
+        for raw_gold in raw_golds
+    )
 
 
-def _kind(told: str, *, answerable: bool) -> QuestionKind:
-    if told in set(QuestionKind):
-        return QuestionKind(told)
+def _kind(name: str, *, answerable: bool) -> QuestionKind:
+    if name in set(QuestionKind):
+        return QuestionKind(name)
     return QuestionKind.OTHER if answerable else QuestionKind.UNANSWERABLE
 
 
 def _line(question: EvalQuestion) -> str:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "id": question.id,
         "question": question.text,
         "kind": question.kind.value,
         "answer": question.answer,
-        "gold": [{"file": one.file, "quote": one.quote} for one in question.gold],
+        "gold": [{"file": gold.file, "quote": gold.quote} for gold in question.gold],
         "need": "all" if question.every else "",
         "as_of": question.as_of,
         "spoilers": [
@@ -218,7 +225,7 @@ def _line(question: EvalQuestion) -> str:
         "made": "" if question.made == WRITER_SOURCE else question.made,
         "dropped": question.dropped,
     }
-    kept = {name: value for name, value in told.items() if value}
+    present_fields = {name: value for name, value in fields.items() if value}
     if not question.answerable and question.kind is not QuestionKind.UNANSWERABLE:
-        kept["answerable"] = False
-    return json.dumps(kept, ensure_ascii=False)
+        present_fields["answerable"] = False
+    return json.dumps(present_fields, ensure_ascii=False)

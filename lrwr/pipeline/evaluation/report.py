@@ -83,23 +83,23 @@ class EvalReport:
 def build_eval_report(
     run: EvalRun, *, pairs: Sequence[tuple[str, str]], ladder: Sequence[str] = ()
 ) -> EvalReport:
-    """Return what a run says, as far as it has come.
+    """Return the report on a run, which may be incomplete.
 
     `pairs` are names of arms to compare, the second against the first; `ladder` those
-    of arms each of which does more than the one before. Arms that are not in the run
-    are passed over.
+    of arms, each of which adds a feature to the one before. Arms that are not in the run
+    are skipped.
     """
     headline = choose_headline_figure(run.plan.budgets)
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
-    there = {name: outcomes for name, outcomes in by_arm.items() if outcomes}
+    present = {name: outcomes for name, outcomes in by_arm.items() if outcomes}
     figures = _figures(run.outcomes, headline)
     groups = {question.id: question.group for question in run.plan.questions}
 
     def against(a: str, b: str, names: Sequence[str]) -> tuple[ArmComparison, ...]:
         return tuple(
             compare_arms(
-                there[a],
-                there[b],
+                present[a],
+                present[b],
                 names,
                 groups=groups,
                 headline=headline,
@@ -107,19 +107,19 @@ def build_eval_report(
             )
         )
 
-    both = [(a, b) for a, b in pairs if a in there and b in there]
-    climbed = [name for name in ladder if name in there]
+    both = [(a, b) for a, b in pairs if a in present and b in present]
+    climbed = [name for name in ladder if name in present]
     arms = tuple(
-        _arm(arm.name, arm.told, there[arm.name], groups, run.plan.seed)
+        _arm(arm.name, arm.told, present[arm.name], groups, run.plan.seed)
         for arm in run.plan.arms
-        if arm.name in there
+        if arm.name in present
     )
     return EvalReport(
         run=run,
         headline=headline,
         figures=figures,
         arms=arms,
-        kinds={name: tuple(group_means_by_kind(there, name)) for name in (headline,)},
+        kinds={name: tuple(group_means_by_kind(present, name)) for name in (headline,)},
         pairs=tuple(against(a, b, figures) for a, b in both),
         steps=tuple(
             arm_comparison
@@ -127,17 +127,21 @@ def build_eval_report(
             for arm_comparison in against(a, b, [headline])
         ),
         alarms=tuple(
-            alarm for name, own in there.items() for alarm in _alarms(name, own)
+            alarm for name, rows in present.items() for alarm in _alarms(name, rows)
         ),
     )
 
 
 def choose_headline_figure(budgets: Sequence[int]) -> str:
-    """Return the figure that is named before anything is seen: that of 1,000 tokens,
-    or of the middle budget where there is no such."""
-    wanted = int(HEADLINE.partition("@")[2])
+    """Return the headline figure, chosen before any result: recall at 1,000 tokens,
+    or at the middle budget if that budget is not run."""
+    preferred_budget = int(HEADLINE.partition("@")[2])
     ordered = sorted(budgets)
-    budget = wanted if wanted in ordered else ordered[(len(ordered) - 1) // 2]
+    budget = (
+        preferred_budget
+        if preferred_budget in ordered
+        else ordered[(len(ordered) - 1) // 2]
+    )
     return f"recall@{budget}"
 
 
@@ -150,35 +154,35 @@ def _figures(outcomes: Sequence[QuestionOutcome], headline: str) -> tuple[str, .
     names = dict.fromkeys(
         name for outcome in outcomes for name in (*outcome.figures, *outcome.failed)
     )
-    kept = [
+    other_names = [
         name for name in names if name != headline and not is_single_try_figure(name)
     ]
-    return (headline, *kept) if headline in names else tuple(kept)
+    return (headline, *other_names) if headline in names else tuple(other_names)
 
 
 def _arm(
     name: str,
-    told: str,
+    description: str,
     outcomes: Sequence[QuestionOutcome],
     groups: Mapping[str, str],
     seed: int,
 ) -> ArmReport:
     means, failed, worthless = {}, {}, set()
     for figure in _figures(outcomes, ""):
-        got = [outcome for outcome in outcomes if figure in outcome.figures]
-        lost = _lost(outcomes, figure)
-        if got:
-            values = [one.figures[figure] for one in got]
-            own = [groups[one.question] for one in got]
-            means[figure] = bootstrap_mean(values, own, seed=seed)
-        if lost:
-            failed[figure] = len(lost)
+        measured = [outcome for outcome in outcomes if figure in outcome.figures]
+        failures = _lost(outcomes, figure)
+        if measured:
+            values = [outcome.figures[figure] for outcome in measured]
+            outcome_groups = [groups[outcome.question] for outcome in measured]
+            means[figure] = bootstrap_mean(values, outcome_groups, seed=seed)
+        if failures:
+            failed[figure] = len(failures)
         if _tries_failed(outcomes, figure) > MOST_FAILED:
             worthless.add(figure)
     seconds = sorted(_values(outcomes, "seconds"))
     return ArmReport(
         name=name,
-        told=told,
+        told=description,
         questions=len(outcomes),
         means=means,
         failed=failed,
@@ -249,9 +253,9 @@ def _failures(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAla
 def _tried(outcome: QuestionOutcome, figure: str) -> list[str]:
     """Return for each try of a figure why it failed, empty where it did not."""
     names = [*outcome.figures, *outcome.failed]
-    tries = [one for one in names if one.startswith(f"{figure}#")]
-    own = tries or [figure] * (figure in names)
-    return [outcome.failed.get(name, "") for name in own]
+    tries = [name for name in names if name.startswith(f"{figure}#")]
+    try_names = tries or [figure] * (figure in names)
+    return [outcome.failed.get(name, "") for name in try_names]
 
 
 def _values(outcomes: Sequence[QuestionOutcome], figure: str) -> list[float]:
@@ -262,8 +266,8 @@ def _values(outcomes: Sequence[QuestionOutcome], figure: str) -> list[float]:
 
 def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
     """Return how many questions of each kind a run asks, in the order of the kinds."""
-    asked = [question.kind for question in run.plan.questions]
-    return [(kind, asked.count(kind)) for kind in QuestionKind if kind in asked]
+    kinds = [question.kind for question in run.plan.questions]
+    return [(kind, kinds.count(kind)) for kind in QuestionKind if kind in kinds]
 
 
 @dataclass(frozen=True, slots=True)

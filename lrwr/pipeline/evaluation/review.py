@@ -32,22 +32,24 @@ def drop_question(question: EvalQuestion) -> EvalQuestion:
 def edit_question(
     question: EvalQuestion, *, text: str = "", answer: str = ""
 ) -> EvalQuestion:
-    """Return a question in the writer's words; what is empty stays as it is.
+    """Return a question with the writer's text and answer; empty ones stay unchanged.
 
     Its id stays, so that making questions again does not bring it back as it was. It
     counts as the writer's from then on.
 
     Raises:
-        SettingsProblem: Nothing is to be changed.
+        SettingsProblem: Neither text nor answer changes.
     """
-    said = " ".join(text.split()) or question.text
-    told = " ".join(answer.split()) or question.answer
-    if (said, told) == (question.text, question.answer):
+    new_text = " ".join(text.split()) or question.text
+    new_answer = " ".join(answer.split()) or question.answer
+    if (new_text, new_answer) == (question.text, question.answer):
         raise SettingsProblem(
             f"Nothing is changed in {question.id}",
             hint="Give other words for the question, or for its answer.",
         )
-    return replace(question, text=said, answer=told, made=WRITER_SOURCE, dropped=False)
+    return replace(
+        question, text=new_text, answer=new_answer, made=WRITER_SOURCE, dropped=False
+    )
 
 
 def change_question(
@@ -71,19 +73,21 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
     Raises:
         NotFound: None is called so, or several are.
     """
-    wanted = id_.strip().casefold()
-    same = [question for question in questions if question.id.casefold() == wanted]
-    near = [
+    query = id_.strip().casefold()
+    exact_matches = [
+        question for question in questions if question.id.casefold() == query
+    ]
+    partial_matches = [
         question
         for question in questions
-        if (wanted and question.id.casefold().startswith(wanted))
-        or (wanted and question.id.casefold().endswith(wanted))
+        if (query and question.id.casefold().startswith(query))
+        or (query and question.id.casefold().endswith(query))
     ]
-    fits = same or near
-    if len(fits) == 1:
-        return fits[0]
-    if fits:
-        names = ", ".join(fit.id for fit in fits[:4])
+    matches = exact_matches or partial_matches
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = ", ".join(fit.id for fit in matches[:4])
         raise NotFound(f"Several questions are called {id_}: {names}", hint="Say more.")
     raise NotFound(
         f"No question is called {id_}", hint="`lrwr eval review` lists them all."
@@ -96,7 +100,7 @@ def list_unreviewed_questions(questions: Sequence[EvalQuestion]) -> list[EvalQue
 
 
 def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
-    """Return how far a review has come."""
+    """Return how many questions are kept or edited, dropped and unreviewed."""
     gone = sum(question.dropped for question in questions)
-    left = len(list_unreviewed_questions(questions))
-    return ReviewProgress(len(questions) - gone - left, gone, left)
+    unreviewed = len(list_unreviewed_questions(questions))
+    return ReviewProgress(len(questions) - gone - unreviewed, gone, unreviewed)

@@ -33,14 +33,14 @@ _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:-[0-9]+)?")
 
 def list_eval_runs(folder: Path) -> list[EvalRun]:
     """Return the runs that can be read, the newest first."""
-    names = sorted((one.name for one in _folders(folder)), reverse=True)
-    found = []
+    names = sorted((path.name for path in _folders(folder)), reverse=True)
+    runs = []
     for name in names:
         try:
-            found.append(load_eval_run(folder, name))
+            runs.append(load_eval_run(folder, name))
         except (NotFound, StoreProblem):
             continue
-    return sorted(found, key=lambda run: (run.made, run.id), reverse=True)
+    return sorted(runs, key=lambda run: (run.made, run.id), reverse=True)
 
 
 def load_latest_eval_run(folder: Path) -> EvalRun:
@@ -56,7 +56,7 @@ def load_latest_eval_run(folder: Path) -> EvalRun:
 
 
 def load_eval_run(folder: Path, run: str) -> EvalRun:
-    """Return a run by its id, or by the beginning of it that no other has.
+    """Return a run by its id or by an unambiguous prefix of it.
 
     Raises:
         NotFound: There is no such run, or more than one.
@@ -64,10 +64,10 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
     """
     place = _place(folder, run)
     try:
-        told = json.loads((place / ASKED).read_text(encoding="utf-8"))
+        raw_plan = json.loads((place / ASKED).read_text(encoding="utf-8"))
         text = (place / QUESTIONS).read_text(encoding="utf-8")
-        plan = _plan(told, parse_questions(text, f"{place.name}/{QUESTIONS}"))
-        return EvalRun(place.name, float(told["made"]), plan, tuple(_lines(place)))
+        plan = _plan(raw_plan, parse_questions(text, f"{place.name}/{QUESTIONS}"))
+        return EvalRun(place.name, float(raw_plan["made"]), plan, tuple(_lines(place)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreProblem(
             f"The run {place.name} cannot be read",
@@ -98,13 +98,13 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
             return run
     with _as_store_problem(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for left in _begun(folder):  # a run that ended before it began
-            shutil.rmtree(left)
+        for unfinished in _begun(folder):  # a run that ended before it began
+            shutil.rmtree(unfinished)
         place = _new_place(folder, plan, now)
-        told = {"format": _FORMAT, "made": now, **eval_plan_as_json(plan)}
+        raw_plan = {"format": _FORMAT, "made": now, **eval_plan_as_json(plan)}
         write_private_file(place / QUESTIONS, serialize_questions(plan.questions))
         (place / OUTCOMES).touch(mode=0o600)
-        write_private_file(place / ASKED, json.dumps(told, indent=2) + "\n")
+        write_private_file(place / ASKED, json.dumps(raw_plan, indent=2) + "\n")
     return EvalRun(place.name, now, plan, ())
 
 
@@ -130,46 +130,48 @@ class EvalRunWriter:
             file.write(text.encode("utf-8", "replace"))
 
 
-def _plan(told: Mapping[str, object], questions: Sequence[EvalQuestion]) -> EvalPlan:
+def _plan(
+    raw_plan: Mapping[str, object], questions: Sequence[EvalQuestion]
+) -> EvalPlan:
     arms, parts, budgets, models = (
-        told[name] for name in ("arms", "parts", "budgets", "models")
+        raw_plan[name] for name in ("arms", "parts", "budgets", "models")
     )
-    if told["format"] != _FORMAT or not isinstance(models, dict):
+    if raw_plan["format"] != _FORMAT or not isinstance(models, dict):
         raise ValueError("another format")
-    if not all(isinstance(one, list) for one in (arms, parts, budgets)):
+    if not all(isinstance(value, list) for value in (arms, parts, budgets)):
         raise ValueError("no lists")
     return EvalPlan(
         questions=tuple(questions),
         arms=tuple(EvalComponent(**arm) for arm in arms),  # type: ignore[attr-defined]
         parts=tuple(EvalComponent(**part) for part in parts),  # type: ignore[attr-defined]
         budgets=tuple(int(budget) for budget in budgets),  # type: ignore[attr-defined]
-        library=str(told["library"]),
-        lrwr=str(told["lrwr"]),
-        seed=int(str(told["seed"])),
+        library=str(raw_plan["library"]),
+        lrwr=str(raw_plan["lrwr"]),
+        seed=int(str(raw_plan["seed"])),
         models={str(use): str(name) for use, name in models.items()},
     )
 
 
 def _lines(place: Path) -> Iterator[OutcomePart]:
-    """Yield each line once; what a crash has torn is passed over."""
-    path, seen = place / OUTCOMES, set()
+    """Yield each line once; skip lines torn by a crash."""
+    path, yielded_pairs = place / OUTCOMES, set()
     content = path.read_bytes() if path.exists() else b""
     for row in content.split(b"\n")[:-1]:
         try:
             line = _line(json.loads(row))
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
-        if line.pair not in seen:
-            seen.add(line.pair)
+        if line.pair not in yielded_pairs:
+            yielded_pairs.add(line.pair)
             yield line
 
 
-def _line(told: Mapping[str, object]) -> OutcomePart:
-    figures, failed = told["figures"], told["failed"]
+def _line(raw_line: Mapping[str, object]) -> OutcomePart:
+    figures, failed = raw_line["figures"], raw_line["failed"]
     if not isinstance(figures, dict) or not isinstance(failed, dict):
         raise TypeError("no figures")
     names = ("arm", "question", "part", "key", "first")
-    arm, question, part, key, first = (str(told[name]) for name in names)
+    arm, question, part, key, first = (str(raw_line[name]) for name in names)
     numbers = {str(name): float(value) for name, value in figures.items()}
     if not all(map(math.isfinite, numbers.values())):
         raise ValueError("no number")
@@ -179,30 +181,32 @@ def _line(told: Mapping[str, object]) -> OutcomePart:
 
 def _cut_torn(path: Path) -> None:
     content = path.read_bytes() if path.exists() else b""
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
+    complete_size = content.rfind(b"\n") + 1
+    if complete_size < len(content):
         with path.open("r+b") as file:
-            file.truncate(whole)
+            file.truncate(complete_size)
 
 
 def _folders(folder: Path) -> Iterator[Path]:
     if folder.is_dir():
-        for one in folder.iterdir():
-            if _ID.fullmatch(one.name) and one.is_dir() and not one.is_symlink():
-                yield one
+        for path in folder.iterdir():
+            if _ID.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                yield path
 
 
 def _begun(folder: Path) -> list[Path]:
-    return [one for one in _folders(folder) if not (one / ASKED).exists()]
+    return [path for path in _folders(folder) if not (path / ASKED).exists()]
 
 
 def _place(folder: Path, run: str) -> Path:
-    fits = [one for one in _folders(folder) if run and one.name.startswith(run)]
-    exact = [fit for fit in fits if fit.name == run] or fits
-    if len(exact) != 1:
-        which = "There is no run" if not fits else "More than one run is called"
-        raise NotFound(f"{which} {run}", hint="`lrwr eval runs` lists them.")
-    return exact[0]
+    candidates = [
+        path for path in _folders(folder) if run and path.name.startswith(run)
+    ]
+    matches = [fit for fit in candidates if fit.name == run] or candidates
+    if len(matches) != 1:
+        problem = "There is no run" if not candidates else "More than one run is called"
+        raise NotFound(f"{problem} {run}", hint="`lrwr eval runs` lists them.")
+    return matches[0]
 
 
 def _new_place(folder: Path, plan: EvalPlan, now: float) -> Path:

@@ -186,16 +186,18 @@ def build_eval_plan(
     Raises:
         SettingsProblem: No question is left, or two have the same id.
     """
-    asked = tuple(question for question in questions if not question.dropped)
-    twice = [id_ for id_, n in Counter(one.id for one in asked).items() if n > 1]
-    if twice:
+    selected = tuple(question for question in questions if not question.dropped)
+    repeated_ids = [
+        id_ for id_, n in Counter(question.id for question in selected).items() if n > 1
+    ]
+    if repeated_ids:
         raise SettingsProblem(
-            f"Two questions have the id {twice[0]}", hint="Give each its own."
+            f"Two questions have the id {repeated_ids[0]}", hint="Give each its own."
         )
-    if not asked:
+    if not selected:
         raise SettingsProblem("There is no question to ask", hint="Write some first.")
     return EvalPlan(
-        questions=asked,
+        questions=selected,
         arms=tuple(EvalComponent(arm.name, arm.told, arm.recipe) for arm in means.arms),
         parts=tuple(
             EvalComponent(measure.name, "", measure.recipe)
@@ -234,30 +236,30 @@ class EvalRunner:
         Raises:
             StoreProblem: Earlier runs cannot be read.
         """
-        known, keys = _known(list_eval_runs(self._folder)), set[str]()
-        asked: list[tuple[Usage, str]] = []
+        stored_results, keys = _known(list_eval_runs(self._folder)), set[str]()
+        usages: list[tuple[Usage, str]] = []
         searched: set[tuple[str, str]] = set()
-        taken = 0
+        reused = 0
         for task in self._tasks:
-            if task.key in known or task.key in keys:
-                taken += 1
+            if task.key in stored_results or task.key in keys:
+                reused += 1
                 continue
             keys.add(task.key)
-            asked += task.measure.foreseen(task.question, task.arm.name)
+            usages += task.measure.foreseen(task.question, task.arm.name)
             searched.add((task.arm.name, task.question.id))
         return RunEstimate(
             total=len(self._tasks),
-            taken=taken,
+            taken=reused,
             searches=len(searched),
-            usage=sum((usage for usage, _ in asked), Usage()),
-            dollars=compute_total_price(asked, price),
+            usage=sum((usage for usage, _ in usages), Usage()),
+            dollars=compute_total_price(usages, price),
         )
 
     async def run(self) -> AsyncGenerator[RunEvent]:
         """Yield `RunStart`, then each result as it comes; the run can be loaded after.
 
         An arm, a measure or a question that fails does not stop the others: the
-        failure is kept with its reason.
+        failure is stored with its reason.
 
         Raises:
             StoreProblem: Another process runs an evaluation here, or results cannot
@@ -268,18 +270,20 @@ class EvalRunner:
             raise StoreProblem(OTHER_RUN, hint="Wait until it has ended.")
         try:
             state = self._begun()
-            kept = len(state.lines)
-            taken = self._take_over(state)
-            yield RunStart(state.run.id, len(self._tasks), kept, taken)
+            stored_count = len(state.lines)
+            reused = self._take_over(state)
+            yield RunStart(state.run.id, len(self._tasks), stored_count, reused)
             await self._warm_up(state)
             for task in self._left(state, first=True):
                 yield await self._done(task, state)
-            left = self._left(state, first=False)
-            while batch := list(islice(left, max(1, self._means.together))):
+            remaining = self._left(state, first=False)
+            while batch := list(islice(remaining, max(1, self._means.together))):
                 async with asyncio.TaskGroup() as group:
-                    begun = [group.create_task(self._done(t, state)) for t in batch]
-                for one in begun:
-                    yield one.result()
+                    running_tasks = [
+                        group.create_task(self._done(t, state)) for t in batch
+                    ]
+                for running_task in running_tasks:
+                    yield running_task.result()
         finally:
             if lock is not None:
                 lock.release()
@@ -294,19 +298,19 @@ class EvalRunner:
         spent = sum(
             line.figures.get(DOLLARS, 0.0) for line in run.lines if line.first == run.id
         )
-        known = _known([*list_eval_runs(self._folder), run])
-        return _State(run, recording, known, lines, spent)
+        stored_results = _known([*list_eval_runs(self._folder), run])
+        return _State(run, recording, stored_results, lines, spent)
 
     def _take_over(self, state: _State) -> int:
-        """Take what is known already, and return how much of it there is."""
-        found = [
+        """Copy results of earlier runs, and return how many were copied."""
+        reused = [
             _again(task, state.known[task.key])
             for task in self._tasks
             if task.pair not in state.lines and task.key in state.known
         ]
-        state.recording.add(found)
-        state.lines |= {line.pair: line for line in found}
-        return len(found)
+        state.recording.add(reused)
+        state.lines |= {line.pair: line for line in reused}
+        return len(reused)
 
     async def _warm_up(self, state: _State) -> None:
         """Ask each arm once: the first search of all loads what the others need."""
@@ -323,16 +327,20 @@ class EvalRunner:
                 yield task
 
     async def _done(self, task: _Task, state: _State) -> RunProgress:
-        known = state.known.get(task.key)
-        line = _again(task, known) if known else await self._measured(task, state)
+        stored_result = state.known.get(task.key)
+        line = (
+            _again(task, stored_result)
+            if stored_result
+            else await self._measured(task, state)
+        )
         state.recording.add([line])
         state.lines[line.pair] = line
         if line.whole:
             state.known.setdefault(line.key, line)
         parts = [measure.name for measure in self._means.measures]
         pairs = [(line.arm, line.question, part) for part in parts]
-        there = [state.lines[pair] for pair in pairs if pair in state.lines]
-        outcome = assemble_outcome(task.question, line.arm, there)
+        stored_parts = [state.lines[pair] for pair in pairs if pair in state.lines]
+        outcome = assemble_outcome(task.question, line.arm, stored_parts)
         return RunProgress(outcome, line.part, len(state.lines))
 
     async def _measured(self, task: _Task, state: _State) -> OutcomePart:
@@ -344,9 +352,9 @@ class EvalRunner:
             failed = _all(task, f"Not asked: the budget of ${budget:.2f} is spent.")
         else:
             try:
-                given = await task.arm.give(task.question)
+                context = await task.arm.give(task.question)
                 figures, failed = await task.measure.figures(
-                    task.question, task.arm, given
+                    task.question, task.arm, context
                 )
             except LrwrError as error:
                 failed = _all(task, str(error) or type(error).__name__)
@@ -362,20 +370,24 @@ def _tasks(plan: EvalPlan, means: RunSetup) -> Iterator[_Task]:
     # Question by question, so that the arms take turns: what slows the machine for a
     # while slows all of them.
     for question in plan.questions:
-        for arm, arm_told in zip(means.arms, plan.arms, strict=True):
-            for measure, told in zip(means.measures, plan.parts, strict=True):
-                key = compute_outcome_key(plan, arm_told, told, question)
+        for arm, arm_component in zip(means.arms, plan.arms, strict=True):
+            for measure, measure_component in zip(
+                means.measures, plan.parts, strict=True
+            ):
+                key = compute_outcome_key(
+                    plan, arm_component, measure_component, question
+                )
                 yield _Task(question, arm, measure, key)
 
 
 def _known(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
-    """Return results by key, of whole success only; the newest run's if several are."""
-    known: dict[str, OutcomePart] = {}
+    """Return fully successful results by key; the newest run's if there are several."""
+    results: dict[str, OutcomePart] = {}
     for run in eval_runs:
         for line in run.lines:
             if line.whole:
-                known.setdefault(line.key, line)
-    return known
+                results.setdefault(line.key, line)
+    return results
 
 
 def _again(task: _Task, line: OutcomePart) -> OutcomePart:

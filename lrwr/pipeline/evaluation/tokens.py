@@ -12,15 +12,15 @@ CHARACTERS_A_TOKEN = 4
 
 
 def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
-    """Return what counts: `count` where it can, else an estimate and a remark on it.
+    """Return the token counter: `count` if it works, else an estimate and a remark on it.
 
-    Either remembers: arms are given the same passages many times.
+    Either caches: arms get the same passages many times.
     """
     try:
         count(["a word"])
     except LrwrError as error:
-        said = f"{CHARACTERS_A_TOKEN} characters are taken for one: {error}."
-        return estimate_token_counts, (f"Tokens are estimated, {said}",)
+        assumption = f"{CHARACTERS_A_TOKEN} characters are taken for one: {error}."
+        return estimate_token_counts, (f"Tokens are estimated, {assumption}",)
     return _remembering(count), ()
 
 
@@ -30,11 +30,11 @@ def estimate_token_counts(texts: Sequence[str]) -> list[int]:
 
 
 def _remembering(count: CountTokens) -> CountTokens:
-    known: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def tokens(texts: Sequence[str]) -> list[int]:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, count(new), strict=True))
-        return [known[text] for text in texts]
+        new = [text for text in dict.fromkeys(texts) if text not in counts]
+        counts.update(zip(new, count(new), strict=True))
+        return [counts[text] for text in texts]
 
     return tokens

@@ -60,9 +60,9 @@ class SearchVariant:
 
     @property
     def way(self) -> str:
-        """Tell all that it does, whatever it is called."""
-        done = ("lexical", "dense", "names", "boosts", "rerank", "facts")
-        parts = [one for one in done if getattr(self, one)]
+        """Describe the search itself, independent of the variant's name."""
+        feature_names = ("lexical", "dense", "names", "boosts", "rerank", "facts")
+        parts = [feature for feature in feature_names if getattr(self, feature)]
         return f"{self.pipeline.value}: {self.columns.value}; {', '.join(parts)}"
 
     @property
@@ -183,13 +183,13 @@ VARIANT_LADDER = (
 def select_possible_variants(
     steps: Sequence[SearchVariant], *, embeds: bool, reranks: bool
 ) -> tuple[tuple[SearchVariant, ...], tuple[str, ...]]:
-    """Return the steps that can be gone, as far as they can, and remarks on the rest.
+    """Return the steps that are possible, reduced where necessary, and remarks on the rest.
 
     Without embeddings, or a second look, no step has it: what then is no more than the
     step before it on the ladder is left out.
     """
     search_variants: list[SearchVariant] = []
-    left: list[str] = []
+    skipped: list[str] = []
     rungs = {step.name for step in VARIANT_LADDER}
     for step in steps:
         able = _able(step, embeds=embeds, reranks=reranks)
@@ -200,12 +200,14 @@ def select_possible_variants(
             else ""
         )
         if rung and (able.way == lower or not (able.lexical or able.dense)):
-            left.append(step.name)
+            skipped.append(step.name)
         else:
             search_variants.append(
                 able if rung or able.lexical or able.dense else _worded(able)
             )
-    return tuple(search_variants), tuple(_remarks(left, embeds=embeds, reranks=reranks))
+    return tuple(search_variants), tuple(
+        _remarks(skipped, embeds=embeds, reranks=reranks)
+    )
 
 
 def _able(step: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
@@ -215,17 +217,17 @@ def _able(step: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
 
 
 def _worded(step: SearchVariant) -> SearchVariant:
-    told = f"{step.told} Embeddings are off: by words alone."
-    return replace(step, lexical=True, told=told)
+    description = f"{step.told} Embeddings are off: by words alone."
+    return replace(step, lexical=True, told=description)
 
 
-def _remarks(left: Sequence[str], *, embeds: bool, reranks: bool) -> Iterator[str]:
+def _remarks(skipped: Sequence[str], *, embeds: bool, reranks: bool) -> Iterator[str]:
     if not embeds:
         yield "Embeddings are off: every arm searches by words alone."
     elif not reranks:
         yield "The second look is off: no arm has it."
-    if left:
-        yield f"Left out, being no more than the step before: {', '.join(left)}."
+    if skipped:
+        yield f"Left out, being no more than the step before: {', '.join(skipped)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +257,13 @@ class IndexedLibrary:
         )
 
     def pieces(
-        self, found: Sequence[tuple[DocumentId, Span, str]]
+        self, stretches: Sequence[tuple[DocumentId, Span, str]]
     ) -> tuple[ContextPiece, ...]:
         """Return stretches of documents with the tokens that they have."""
-        counts = self.count([text for *_, text in found])
+        counts = self.count([text for *_, text in stretches])
         return tuple(
             ContextPiece(document, span, text, tokens)
-            for (document, span, text), tokens in zip(found, counts, strict=True)
+            for (document, span, text), tokens in zip(stretches, counts, strict=True)
         )
 
 
@@ -298,23 +300,23 @@ class SearchArm:
         request = self.step.request(question.text, self.limit, horizon)
         began = shelf.clock()
         result = await self.finder.find(request, shelf.order)
-        found = await self._known(result.facts) if self.step.facts else []
+        stretches = await self._known(result.facts) if self.step.facts else []
         seconds = shelf.clock() - began
         if result.remarks:
             raise ServiceUnavailable(" ".join(result.remarks))
         chunks = [passage.chunk for passage in result.passages]
-        found += [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
-        return RetrievedContext(shelf.pieces(found), seconds, result.low_confidence)
+        stretches += [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
+        return RetrievedContext(shelf.pieces(stretches), seconds, result.low_confidence)
 
     async def _known(
         self, facts: Sequence[DocumentFact]
     ) -> list[tuple[DocumentId, Span, str]]:
-        """Return the words that facts rest on, best first, each stretch once."""
-        found: list[tuple[DocumentId, Span, str]] = []
+        """Return the text that facts rest on, best first, each stretch once."""
+        stretches: list[tuple[DocumentId, Span, str]] = []
         for document, span in _once(facts):
             text = (await self.shelf.store.text(document)).text
-            found.append((document, span, text[span.start : span.end]))
-        return found
+            stretches.append((document, span, text[span.start : span.end]))
+        return stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,9 +340,9 @@ class WholeTextArm:
         """
         scope = self.shelf.scope(question)
         began = self.shelf.clock()
-        found = await self._text(scope)
+        stretches = await self._text(scope)
         seconds = self.shelf.clock() - began
-        return RetrievedContext(self.shelf.pieces(found), seconds)
+        return RetrievedContext(self.shelf.pieces(stretches), seconds)
 
     async def tokens(self) -> int:
         """Return how many tokens the whole of it has.
@@ -364,11 +366,14 @@ class WholeTextArm:
 
 
 def _once(facts: Sequence[DocumentFact]) -> Iterator[tuple[DocumentId, Span]]:
-    """Yield where facts stand, without what lies inside of a stretch before it."""
-    seen: list[tuple[DocumentId, Span]] = []
+    """Yield the spans of facts, without those inside a span yielded before."""
+    yielded: list[tuple[DocumentId, Span]] = []
     for fact in facts:
         for span in fact.fact.spans:
-            if any(d == fact.document and one.holds(span) for d, one in seen):
+            if any(
+                d == fact.document and other_span.holds(span)
+                for d, other_span in yielded
+            ):
                 continue
-            seen.append((fact.document, span))
+            yielded.append((fact.document, span))
             yield fact.document, span

@@ -26,7 +26,7 @@ def finding_to_json(finding: ExcerptFinding, start: int) -> str:
     return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
 
 
-def finding_from_json(kept: str, start: int) -> ExcerptFinding:
+def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
     """Return the finding of an equal excerpt that begins at `start`."""
     return ExcerptFinding(
         tuple(
@@ -38,7 +38,7 @@ def finding_from_json(kept: str, start: int) -> ExcerptFinding:
                 spans=tuple(Span(left + start, right + start) for left, right in spans),
                 keeper=keeper,
                 certainty=Certainty(certainty),
-                details=tuple((key, told) for key, told in details),
+                details=tuple((key, text) for key, text in details),
                 reach=reach + start if reach else 0,
             )
             for (
@@ -51,6 +51,6 @@ def finding_from_json(kept: str, start: int) -> ExcerptFinding:
                 certainty,
                 details,
                 reach,
-            ) in json.loads(kept)
+            ) in json.loads(stored_json)
         )
     )

@@ -131,14 +131,14 @@ def _repeats(
     size: int,
     overlap: int,
 ) -> bool:
-    """Say whether one piece more of the chunk before fits the next one's overlap."""
+    """Return whether one more piece of the previous chunk fits the next one's overlap."""
     if start == 0 or fresh >= len(pieces):
         return False
     repeated = totals[fresh] - totals[start - 1]
-    whole = totals[fresh + 1] - totals[start - 1]
+    total = totals[fresh + 1] - totals[start - 1]
     return (
         repeated <= overlap
-        and whole <= size
+        and total <= size
         and not _one_word(pieces, start)
         and not _long(pieces, start - 1, fresh, size)
     )
@@ -147,12 +147,14 @@ def _repeats(
 def _chunks(
     document: Document, placed: Sequence[tuple[ChunkRegion, Span, int]]
 ) -> tuple[Chunk, ...]:
-    seen: dict[TextHash, int] = {}
+    last_occurrences: dict[TextHash, int] = {}
     chunks = []
     for ordinal, (home, span, tokens) in enumerate(placed):
         text = document.text[span.start : span.end]
         text_hash = TextHash(sha256(text.encode()).hexdigest())
-        occurrence = seen[text_hash] = seen.get(text_hash, -1) + 1
+        occurrence = last_occurrences[text_hash] = (
+            last_occurrences.get(text_hash, -1) + 1
+        )
         name = f"{Pipeline.NAIVE}\n{document.id}\n{text_hash}\n{occurrence}"
         chunks.append(
             Chunk(

@@ -39,15 +39,17 @@ def build_seam(sentences: Sequence[str], place: int) -> Seam:
     """Return the seam before sentence `place` of a home."""
     before = tuple(sentences[max(0, place - AROUND) : place])
     after = tuple(sentences[place : place + AROUND])
-    told = "|".join("".join(f"{len(s)}:{s}" for s in side) for side in (before, after))
-    return Seam(SeamKey(sha256(told.encode()).hexdigest()), before, after)
+    hash_input = "|".join(
+        "".join(f"{len(s)}:{s}" for s in side) for side in (before, after)
+    )
+    return Seam(SeamKey(sha256(hash_input.encode()).hexdigest()), before, after)
 
 
 def find_missing_seams(
-    seams: Iterable[Seam], known: Mapping[SeamKey, float]
+    seams: Iterable[Seam], stored_distances: Mapping[SeamKey, float]
 ) -> tuple[Seam, ...]:
-    """Return the seams whose distance is not known, each once."""
-    return tuple({s.key: s for s in seams if s.key not in known}.values())
+    """Return the seams whose distance is not stored, each once."""
+    return tuple({s.key: s for s in seams if s.key not in stored_distances}.values())
 
 
 def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
@@ -73,9 +75,11 @@ def compute_seam_distances(
     }
 
 
-def _distance(one: "NDArray[np.float32]", two: "NDArray[np.float32]") -> float:
-    lengths = compute_norm(one) * compute_norm(two)
-    cosine = dot_product(one, two) / lengths if lengths > 0 else 1.0
+def _distance(
+    left_vector: "NDArray[np.float32]", right_vector: "NDArray[np.float32]"
+) -> float:
+    lengths = compute_norm(left_vector) * compute_norm(right_vector)
+    cosine = dot_product(left_vector, right_vector) / lengths if lengths > 0 else 1.0
     return round(min(2.0, max(0.0, 1.0 - cosine)), DECIMALS)
 
 
@@ -91,8 +95,8 @@ class ChunkRegion:
 
 def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
     """Yield the parts of every scene in reading order, then the notes."""
-    for chapter, told in enumerate(document.chapters):
-        for number, scene in enumerate(told.scenes):
+    for chapter, chapter_outline in enumerate(document.chapters):
+        for number, scene in enumerate(chapter_outline.scenes):
             for part in scene.parts:
                 yield ChunkRegion(part, chapter, number, ChunkKind.PROSE)
     for note in document.notes:
@@ -100,13 +104,13 @@ def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
 
 
 def _place(document: Document, note: Span) -> tuple[int, int]:
-    """Return chapter and scene of a note: those that began last on its line or before.
+    """Return chapter and scene of a note: the last that begin on its line or before.
 
     By lines, since a comment in a `.docx` stands at the end of the text.
     """
     line, place = document.lines.line_of(note.start), (0, 0)
-    for chapter, told in enumerate(document.chapters):
-        for number, scene in enumerate(told.scenes):
+    for chapter, chapter_outline in enumerate(document.chapters):
+        for number, scene in enumerate(chapter_outline.scenes):
             if document.lines.line_of(scene.span.start) <= line:
                 place = chapter, number
     return place

@@ -128,24 +128,26 @@ def _plan(
 ) -> RegionPlan:
     units = group_into_units(text, sentences, limits.least, limits.most)
     texts = [text[s.span.start : s.span.end] for s in sentences]
-    asked = _asked(units, limits)
+    needs_distance = _asked(units, limits)
     seams = tuple(
-        build_seam(texts, unit.first) if ask else None
-        for unit, ask in zip(units, asked, strict=True)
+        build_seam(texts, unit.first) if is_needed else None
+        for unit, is_needed in zip(units, needs_distance, strict=True)
     )
     return RegionPlan(home, tuple(sentences), units, seams)
 
 
 def _asked(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[bool]:
-    """Say at which units a distance could matter: a chunk may well end before them."""
+    """Return for each unit whether a seam distance can matter: a chunk may end before it."""
     if sum(unit.weight for unit in units) <= limits.most:
         return [False] * len(units)
-    asked = [unit.bond not in (UnitBond.NONE, UnitBond.EXCHANGE) for unit in units]
+    needs_distance = [
+        unit.bond not in (UnitBond.NONE, UnitBond.EXCHANGE) for unit in units
+    ]
     starts = [n for n, unit in enumerate(units) if unit.bond is not UnitBond.EXCHANGE]
     for start, end in pairwise([*starts, len(units)]):
         if sum(unit.weight for unit in units[start:end]) > limits.most:
-            asked[start + 1 : end] = [True] * (end - start - 1)
-    return asked
+            needs_distance[start + 1 : end] = [True] * (end - start - 1)
+    return needs_distance
 
 
 def choose_cuts(

@@ -89,24 +89,26 @@ def _appearances(
 ) -> RoleCounts:
     ordered = sorted(places, key=lambda place: place.span.start)
     starts = [place.span.start for place in ordered]
-    found: dict[ChunkId, Counter[tuple[str, AppearanceRole]]] = {}
-    for who, role, span in _roles(mentions, quotations):
+    counts_by_chunk: dict[ChunkId, Counter[tuple[str, AppearanceRole]]] = {}
+    for name, role, span in _roles(mentions, quotations):
         at = bisect_right(starts, span.start) - 1
         while 0 <= at < len(ordered) and ordered[at].span.start < span.end:
             if ordered[at].span.end > span.start:
-                found.setdefault(ordered[at].chunk, Counter())[who, role] += 1
+                counts_by_chunk.setdefault(ordered[at].chunk, Counter())[
+                    name, role
+                ] += 1
             at += 1
-    return found
+    return counts_by_chunk
 
 
 def _roles(
     mentions: Sequence[Mention], quotations: Sequence[Quotation]
 ) -> Iterator[tuple[str, AppearanceRole, Span]]:
-    said = sorted(span for quotation in quotations for span in quotation.spans)
-    starts = [span.start for span in said]
+    quoted_spans = sorted(span for quotation in quotations for span in quotation.spans)
+    starts = [span.start for span in quoted_spans]
     for mention in mentions:
         at = bisect_right(starts, mention.span.start) - 1
-        quoted = at >= 0 and said[at].end >= mention.span.end
+        quoted = at >= 0 and quoted_spans[at].end >= mention.span.end
         yield (
             mention.who,
             AppearanceRole.MENTIONED if quoted else AppearanceRole.PRESENT,
@@ -121,7 +123,7 @@ def _roles(
 
 
 def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
-    """Write out who is in each chunk, by every form of their names, once each."""
+    """Return every form of the names of the people in each chunk, each word once."""
     forms = {
         character.name: [
             character.name,
@@ -131,7 +133,7 @@ def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
     }
     named = {}
     for chunk, counts in appearances.items():
-        people = sorted({who for who, role in counts if role in IN_IT})
+        people = sorted({person for person, role in counts if role in IN_IT})
         words = dict.fromkeys(
             word
             for person in people
@@ -187,14 +189,14 @@ class CastLookup:
 
 
 def _by_last_word(forms: Iterable[tuple[str, str]]) -> dict[str, list[_Form]]:
-    found: dict[str, list[_Form]] = {}
+    forms_by_word: dict[str, list[_Form]] = {}
     for form, whose in forms:
         words = _WORD.findall(_folded(form))
         if len(words) > 1 and words[0] in _ARTICLES:
             words = words[1:]
         last = words[-1] if words else ""
-        found.setdefault(last, []).append((frozenset(words), whose))
-    return found
+        forms_by_word.setdefault(last, []).append((frozenset(words), whose))
+    return forms_by_word
 
 
 def _fitting(forms: dict[str, list[_Form]], words: frozenset[str]) -> set[str]:
@@ -226,8 +228,8 @@ def _revision(
     people: tuple[tuple[str, ...], ...],
     shared: tuple[tuple[str, ...], ...],
 ) -> str:
-    whole = [rules, content, narrator, people, shared]
-    return sha256(json.dumps(whole).encode()).hexdigest()
+    parts = [rules, content, narrator, people, shared]
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _told(character: Character) -> tuple[str, ...]:

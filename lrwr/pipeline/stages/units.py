@@ -110,10 +110,10 @@ def split_regions_into_sentences(
     """
     spans = [list(_spans(text, home.span, split)) for home in homes]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
-    told = [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
+    sized_spans = [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
     return [
         [part for piece in group for part in _parts(text, piece, count, longest)]
-        for group in told
+        for group in sized_spans
     ]
 
 
@@ -207,27 +207,29 @@ def _paragraph(
 
 
 def _bonds(paragraphs: Sequence[_Paragraph]) -> list[UnitBond]:
-    """Return what stands between each paragraph and the one before it."""
-    held = _in_exchanges(paragraphs)
+    """Return the bond between each paragraph and the one before it."""
+    exchange_indices = _in_exchanges(paragraphs)
     bonds = [UnitBond.NONE]
-    for n, (one, two) in enumerate(pairwise(paragraphs), 1):
-        replies = UnitBond.REPLY if one.speech and two.speech else UnitBond.PARAGRAPH
-        bonds.append(UnitBond.EXCHANGE if n in held else replies)
+    for n, (first, second) in enumerate(pairwise(paragraphs), 1):
+        replies = (
+            UnitBond.REPLY if first.speech and second.speech else UnitBond.PARAGRAPH
+        )
+        bonds.append(UnitBond.EXCHANGE if n in exchange_indices else replies)
     return bonds
 
 
 def _in_exchanges(paragraphs: Sequence[_Paragraph]) -> set[int]:
-    """Return which paragraphs go on with an exchange, or were announced."""
-    held = {n for n in range(1, len(paragraphs)) if paragraphs[n - 1].leads_on}
+    """Return the indices of paragraphs that continue an exchange or follow an announcement."""
+    indices = {n for n in range(1, len(paragraphs)) if paragraphs[n - 1].leads_on}
     last: int | None = None
     for n, paragraph in enumerate(paragraphs):
         if paragraph.speech and paragraph.weight <= QUICK_TURN:
             if last is not None:
-                held |= set(range(last + 1, n + 1))
+                indices |= set(range(last + 1, n + 1))
             last = n
         elif paragraph.speech or paragraph.weight > BEAT or last != n - 1:
             last = None
-    return held
+    return indices
 
 
 def _groups(
@@ -238,8 +240,8 @@ def _groups(
     most: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield the paragraph whole, or its sentences, a quotation together with its tag."""
-    whole = most if paragraph.speech else min(least, most)
-    if paragraph.weight <= whole and not paragraph.broken:
+    limit = most if paragraph.speech else min(least, most)
+    if paragraph.weight <= limit and not paragraph.broken:
         yield paragraph.first, paragraph.end
         return
     first, weight = paragraph.first, weigh_sized_span(sentences[paragraph.first])

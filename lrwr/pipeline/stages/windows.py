@@ -59,29 +59,29 @@ def build_extract_excerpts(
     size: int = EXTRACTION_WINDOW_TOKENS,
 ) -> list[Excerpt]:
     """Return the windows of a document: whole scenes of one chapter, at most `size`
-    tokens together; a longer scene is cut between its chunks.
+    tokens in total; a longer scene is split between its chunks.
 
     An author's comment in a window is blanked out: it is no part of the story.
     """
     prose = [chunk for chunk in chunks if chunk.kind is ChunkKind.PROSE]
-    found = []
-    for _, told in groupby(prose, key=lambda chunk: chunk.chapter):
-        for window in _windows(list(told), size):
+    excerpts = []
+    for _, chapter_chunks in groupby(prose, key=lambda chunk: chunk.chapter):
+        for window in _windows(list(chapter_chunks), size):
             span = Span(window[0].span.start, window[-1].span.end)
             text = _told(document, span)
-            found.append(
+            excerpts.append(
                 Excerpt(span, text, "", names(text), _where(document, window[0]))
             )
-    return found
+    return excerpts
 
 
 def _windows(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
     window: list[Chunk] = []
     tokens = 0
-    for _, told in groupby(chunks, key=lambda chunk: chunk.scene):
-        scene = list(told)
-        whole = sum(chunk.tokens for chunk in scene)
-        if window and tokens + whole > size:
+    for _, scene_chunks in groupby(chunks, key=lambda chunk: chunk.scene):
+        scene = list(scene_chunks)
+        scene_tokens = sum(chunk.tokens for chunk in scene)
+        if window and tokens + scene_tokens > size:
             yield window
             window, tokens = [], 0
         for chunk in scene:
@@ -98,8 +98,8 @@ def _told(document: Document, span: Span) -> str:
     """Return the text at `span`, every character in its place, comments blanked."""
     text = document.text[span.start : span.end]
     for note in document.notes:
-        left, right = (max(0, at - span.start) for at in (note.start, note.end))
-        text = text[:left] + _INK.sub(" ", text[left:right]) + text[right:]
+        first, last = (max(0, at - span.start) for at in (note.start, note.end))
+        text = text[:first] + _INK.sub(" ", text[first:last]) + text[last:]
     return text
 
 
@@ -116,9 +116,9 @@ SLICE = 16
 
 
 async def embed_missing(
-    chunks: Sequence[Chunk], known: Collection[TextHash], embedder: Embedder
+    chunks: Sequence[Chunk], stored_hashes: Collection[TextHash], embedder: Embedder
 ) -> "AsyncGenerator[dict[TextHash, NDArray[np.float32]]]":
-    """Yield the vectors of chunks whose text is not `known`, a slice at a time.
+    """Yield the vectors of chunks whose text is not `stored_hashes`, a slice at a time.
 
     Each text is embedded once, however often it occurs; neighbours in a slice are of
     like length.
@@ -126,7 +126,7 @@ async def embed_missing(
     Raises:
         ServiceUnavailable: The embedder did not answer.
     """
-    missing = {c.text_hash: c for c in chunks if c.text_hash not in known}
+    missing = {c.text_hash: c for c in chunks if c.text_hash not in stored_hashes}
     todo = sorted(missing.values(), key=lambda chunk: chunk.tokens)
     for start in range(0, len(todo), SLICE):
         part = todo[start : start + SLICE]

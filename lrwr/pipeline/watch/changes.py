@@ -126,15 +126,15 @@ def diff_documents(
 def _claims(
     library: KnowledgeSnapshot, renamed: Mapping[DocumentId, DocumentId]
 ) -> dict[FactTopic, dict[str, set[DocumentId]]]:
-    """Return what is said on each topic and where, once each and in order.
+    """Return the statements on each topic and their documents, each once and in order.
 
-    Documents go by the name that they have afterwards.
+    Documents have the names that they have after the change.
     """
     names = {was: document for document, was in renamed.items()}
-    found: dict[FactTopic, dict[str, set[DocumentId]]] = {}
-    for document, held in sorted(library.documents.items()):
-        for fact in held.facts:
-            topic, said = derive_fact_topic(fact.fact, fact.words)
-            where = found.setdefault(topic, {}).setdefault(said, set())
-            where.add(names.get(document, document))
-    return found
+    places_by_topic: dict[FactTopic, dict[str, set[DocumentId]]] = {}
+    for document, snapshot in sorted(library.documents.items()):
+        for fact in snapshot.facts:
+            topic, statement = derive_fact_topic(fact.fact, fact.words)
+            places = places_by_topic.setdefault(topic, {}).setdefault(statement, set())
+            places.add(names.get(document, document))
+    return places_by_topic

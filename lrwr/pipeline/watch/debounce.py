@@ -154,37 +154,43 @@ class SnapshotJobQueue:
         Names are told with the page that is told first after they are known.
         """
         before = {
-            document: held
-            for document, held in page.before.items()
+            document: snapshot
+            for document, snapshot in page.before.items()
             if document not in failed
         }
         after = await self._after(page, list(before))
-        known = {one: held for one, held in before.items() if held is not None}
+        known_before = {
+            document: snapshot
+            for document, snapshot in before.items()
+            if snapshot is not None
+        }
         cast = await self._stories.cast() if before else self._cast or Cast()
-        told = (
-            KnowledgeSnapshot(known, self._cast or Cast()),
+        snapshots = (
+            KnowledgeSnapshot(known_before, self._cast or Cast()),
             KnowledgeSnapshot(after, cast),
         )
         self._pages.remove(page)
-        under_way = any(one.before for one in self._pages)
+        under_way = any(other_page.before for other_page in self._pages)
         self._cast = cast if under_way else None
-        return diff_knowledge(*told, renamed)
+        return diff_knowledge(*snapshots, renamed)
 
     async def _after(
         self, page: SnapshotPage, documents: Sequence[DocumentId]
     ) -> dict[DocumentId, DocumentSnapshot]:
-        """Return what was known after a page: before the next that has the document."""
-        now = await self._holdings.held(documents, self._pipeline)
-        later = self._pages[self._pages.index(page) + 1 :]
-        found: dict[DocumentId, DocumentSnapshot] = {}
+        """Return the knowledge after a page: the state before the next page with the document."""
+        current_snapshots = await self._holdings.held(documents, self._pipeline)
+        later_pages = self._pages[self._pages.index(page) + 1 :]
+        snapshots: dict[DocumentId, DocumentSnapshot] = {}
         for document in documents:
             states = [
-                after.before[document] for after in later if document in after.before
+                later_page.before[document]
+                for later_page in later_pages
+                if document in later_page.before
             ]
-            held = states[0] if states else now.get(document)
-            if held is not None:
-                found[document] = held
-        return found
+            snapshot = states[0] if states else current_snapshots.get(document)
+            if snapshot is not None:
+                snapshots[document] = snapshot
+        return snapshots
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
         """Queue work."""
@@ -223,5 +229,5 @@ class SnapshotJobQueue:
         if self._cast is None:
             self._cast = await self._stories.cast()
         if document not in page.before:
-            held = await self._holdings.held([document], self._pipeline)
-            page.before[document] = held.get(document)
+            snapshots = await self._holdings.held([document], self._pipeline)
+            page.before[document] = snapshots.get(document)

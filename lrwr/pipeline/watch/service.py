@@ -80,7 +80,7 @@ class AttemptRunner:
             StoreProblem: The library was replaced.
         """
         try:
-            done = await work
+            count = await work
         except LrwrError as error:
             if isinstance(error, StoreProblem) and not self._same():
                 raise
@@ -89,7 +89,7 @@ class AttemptRunner:
                 await emit(WatchFailure(str(error), error.hint))
             return 0
         self._trouble = ""
-        return done
+        return count
 
 
 class SaveReporter:
@@ -161,19 +161,19 @@ class SaveReporter:
                     seconds=self._clock() - reading_record.began,
                     model=report.model if reading_record.asked else "",
                     usage=report.usage,
-                    unread=_is_unread(report, asked=reading_record.asked),
+                    unread=_is_unread(report, asks_model=reading_record.asked),
                     problems=reading_record.problems,
                     remarks=reading_record.remarks,
                 )
             )
 
 
-def _is_unread(report: IngestReport, *, asked: bool) -> bool:
-    """Say whether a language model is set and has not read all that was read now."""
-    left = not asked or any(
+def _is_unread(report: IngestReport, *, asks_model: bool) -> bool:
+    """Return whether a model is configured but has not read everything processed now."""
+    is_incomplete = not asks_model or any(
         remark.startswith(MODEL_SKIPPED_TEXT) for remark in report.remarks
     )
-    return bool(report.model and report.processed and left)
+    return bool(report.model and report.processed and is_incomplete)
 
 
 PATIENCE = 1.0
@@ -280,7 +280,7 @@ class WatchService:
         """Do what is due, until the events end.
 
         Raises:
-            Gone: The manuscript is not there any more.
+            ManuscriptMissingError: The manuscript is not there any more.
         """
         heard: asyncio.Queue[FolderEvent | None] = asyncio.Queue()
         listening = asyncio.create_task(self._listen(heard))
@@ -302,8 +302,8 @@ class WatchService:
     async def _listen(self, heard: "asyncio.Queue[FolderEvent | None]") -> None:
         try:
             async with aclosing(self._events.news()) as news:
-                async for one in news:
-                    heard.put_nowait(one)
+                async for event in news:
+                    heard.put_nowait(event)
         finally:
             heard.put_nowait(None)
 
@@ -356,7 +356,7 @@ class WatchService:
         """Read what changed; return how many documents there are, or were read.
 
         Raises:
-            Gone: The manuscript is not there any more.
+            ManuscriptMissingError: The manuscript is not there any more.
         """
         began = self._clock()
         try:
@@ -368,7 +368,7 @@ class WatchService:
             return 0
         async with self._telling.reading, _alone():
             report = await service.read(self._progress)
-            asked = self._readers.asks(cause)
+            asks_model = self._readers.asks(cause)
             self._telling.add(
                 ReadingRecord(
                     cause=cause,
@@ -376,9 +376,9 @@ class WatchService:
                     page=self._ledger.turn(),
                     report=report,
                     began=began,
-                    asked=asked,
+                    asked=asks_model,
                     problems=self._untold(report.problems),
-                    remarks=self._unsaid(_remarks(report, asked=asked)),
+                    remarks=self._unsaid(_remarks(report, asks_model=asks_model)),
                 )
             )
         if cause in AT_ONCE:
@@ -406,8 +406,8 @@ class WatchService:
             raise _replaced()
         return changes
 
-    async def _wait_for_return(self, what: str, emit: EmitWatchEvent) -> None:
-        await emit(ManuscriptAway(what))
+    async def _wait_for_return(self, reason: str, emit: EmitWatchEvent) -> None:
+        await emit(ManuscriptAway(reason))
         while True:
             await self._rest(RETURN)
             try:
@@ -420,15 +420,17 @@ class WatchService:
     def _untold(
         self, problems: Sequence[DocumentProblem]
     ) -> tuple[DocumentProblem, ...]:
-        """Return the problems that are new, and forget those that are mended."""
+        """Return the problems that are new, and forget those that are resolved."""
         now = {problem.document: problem.message for problem in problems}
-        told, self._told = self._told, now
-        return tuple(p for p in problems if told.get(p.document) != p.message)
+        previous_messages, self._told = self._told, now
+        return tuple(
+            p for p in problems if previous_messages.get(p.document) != p.message
+        )
 
     def _unsaid(self, remarks: Sequence[str]) -> tuple[str, ...]:
-        """Return the remarks that the last save did not make, too."""
-        said, self._remarked = self._remarked, frozenset(remarks)
-        return tuple(remark for remark in remarks if remark not in said)
+        """Return the remarks that the last save did not have."""
+        previous_remarks, self._remarked = self._remarked, frozenset(remarks)
+        return tuple(remark for remark in remarks if remark not in previous_remarks)
 
 
 @asynccontextmanager
@@ -443,10 +445,10 @@ async def _alone() -> AsyncIterator[None]:
         raise failure from group
 
 
-def _remarks(report: IngestReport, *, asked: bool) -> tuple[str, ...]:
+def _remarks(report: IngestReport, *, asks_model: bool) -> tuple[str, ...]:
     """Return the remarks; that a model was not asked is none where none was to be."""
     return tuple(
-        r for r in report.remarks if asked or not r.startswith(MODEL_SKIPPED_TEXT)
+        r for r in report.remarks if asks_model or not r.startswith(MODEL_SKIPPED_TEXT)
     )
 
 

@@ -139,15 +139,15 @@ def _name(program: str) -> str:
 
 
 def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
-    """Return why a copy may not reach the clipboard, in a sentence; else nothing.
+    """Return a sentence on why a copy may not reach the clipboard; empty if it should.
 
-    Programs copy through the terminal, and nobody answers whether it was done.
+    Programs copy through the terminal, which does not confirm the copy.
     """
-    who = _deaf(env, platform)
-    if not who:
+    terminal = _deaf(env, platform)
+    if not terminal:
         return ""
     return (
-        f"If it is not in your clipboard, {who} does not take copies from programs:"
+        f"If it is not in your clipboard, {terminal} does not take copies from programs:"
         " hold Shift (on a Mac, Option), choose the text with the mouse, and copy it."
     )
 

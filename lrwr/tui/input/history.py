@@ -68,14 +68,16 @@ def _once(texts: Sequence[str]) -> list[str]:
 
 
 async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
-    """Return the newest questions of all conversations, oldest first, as one types
-    them. It runs backstage."""
+    """Return the newest questions of all conversations, oldest first, escaped as
+    typed. It runs in the background."""
     if not workspace.is_ingested:
         return ()
-    asked: list[tuple[float, str]] = []
+    timed_questions: list[tuple[float, str]] = []
     for thread in await workspace.threads.threads():
         turns = await workspace.threads.turns(thread.id, last=LONG_AGO)
-        asked += [(turn.asked_at, turn.question) for turn in turns]
-        if len(asked) >= LONG_AGO:
+        timed_questions += [(turn.asked_at, turn.question) for turn in turns]
+        if len(timed_questions) >= LONG_AGO:
             break
-    return tuple(escape_question(text) for _, text in sorted(asked)[-LONG_AGO:])
+    return tuple(
+        escape_question(text) for _, text in sorted(timed_questions)[-LONG_AGO:]
+    )

@@ -62,30 +62,30 @@ GIVE = "Give that another key, and it is free."
 
 
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return which keys do what, and a sentence for each line that makes no sense.
+    """Return the keys of each action, and a sentence for each invalid line.
 
-    A line is the name of what is done, then keys with commas between. A key that does
-    something else stays with that, unless that is given other keys. No action loses its
+    A line is an action's name, then keys separated by commas. A key of another
+    action stays with it, unless that action gets other keys. No action loses its
     last key.
     """
-    wanted: dict[str, tuple[str, ...]] = {}
+    bindings: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for line in lines:
         name, _, keys = line.strip().partition(" ")
         accepted, rejected = _parse_keys(name, keys)
         problems += rejected
         if accepted:
-            wanted[name] = accepted
-    while clash := next(_clashes(wanted), None):
+            bindings[name] = accepted
+    while clash := next(_clashes(bindings), None):
         name, key, other = clash
         problems.append(
             f"{format_key(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
             f" {'That cannot be changed.' if other in FIXED_ACTIONS else GIVE}"
         )
-        rest = tuple(k for k in wanted.pop(name) if k != key)
+        rest = tuple(k for k in bindings.pop(name) if k != key)
         if rest:
-            wanted[name] = rest
-    return {name: ",".join(keys) for name, keys in wanted.items()}, tuple(problems)
+            bindings[name] = rest
+    return {name: ",".join(keys) for name, keys in bindings.items()}, tuple(problems)
 
 
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
@@ -104,13 +104,15 @@ def format_key(key: str) -> str:
 
 
 def normalize_key(key: str) -> str:
-    """Return a key's name as the screen hears it: small letters, modifiers in order."""
+    """Return a key's name as the screen reports it: lower case, modifiers in order."""
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
     before = sorted(OTHER_NAMES.get(m.lower(), m.lower()) for m in modifiers)
     name = name.lower() if len(name) > 1 or before else name
-    whole = "+".join([*before, OTHER_NAMES.get(name, _sign(name))])
-    same = (key for key, others in KEY_ALIASES.items() if whole in others)
-    return next(same, whole)
+    combination = "+".join([*before, OTHER_NAMES.get(name, _sign(name))])
+    aliases = (
+        key for key, alternatives in KEY_ALIASES.items() if combination in alternatives
+    )
+    return next(aliases, combination)
 
 
 def _sign(name: str) -> str:
@@ -122,18 +124,18 @@ def _sign(name: str) -> str:
 
 
 def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return the keys of a line that can be used, and what there is to say of others."""
-    known = [action.id for action in ALL_ACTIONS]
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
-        offer = f" Did you mean {near[0]}?" if near else ""
+    """Return the usable keys of a line, and the problems of the others."""
+    action_ids = [action.id for action in ALL_ACTIONS]
+    if name not in action_ids:
+        similar_names = get_close_matches(name, action_ids, n=1)
+        offer = f" Did you mean {similar_names[0]}?" if similar_names else ""
         return (), [f"No key does “{name}”.{offer}"]
     parsed = [normalize_key(key) for key in keys.split(",") if key.strip()]
     if not parsed:
         return (), [f"“{name}” names no key."]
     problems = {key: _explain_rejection(name, key) for key in parsed}
-    used = tuple(key for key, problem in problems.items() if not problem)
-    return used, [problem for problem in problems.values() if problem]
+    usable_keys = tuple(key for key, problem in problems.items() if not problem)
+    return usable_keys, [problem for problem in problems.values() if problem]
 
 
 def _explain_rejection(name: str, key: str) -> str:
@@ -166,15 +168,15 @@ def _is_typed(name: str, key: str) -> bool:
 
 
 def _clashes(
-    wanted: dict[str, tuple[str, ...]],
+    bindings: dict[str, tuple[str, ...]],
 ) -> Iterator[tuple[str, str, Action]]:
-    """Yield what is wanted and cannot be, the last line first: who, key, who has it."""
-    keymap = {name: ",".join(keys) for name, keys in wanted.items()}
-    for name, other in product(reversed(wanted), (*ALL_ACTIONS, *FIXED_ACTIONS)):
+    """Yield conflicts, the last line first: action name, key, action that has the key."""
+    keymap = {name: ",".join(keys) for name, keys in bindings.items()}
+    for name, other in product(reversed(bindings), (*ALL_ACTIONS, *FIXED_ACTIONS)):
         if other.id == name or not _same_place(name, other.id):
             continue
-        theirs = resolve_keys(other, keymap)
-        yield from ((name, key, other) for key in wanted[name] if key in theirs)
+        other_keys = resolve_keys(other, keymap)
+        yield from ((name, key, other) for key in bindings[name] if key in other_keys)
 
 
 def _same_place(name: str, other: str) -> bool:

@@ -27,57 +27,59 @@ class OpenGaps:
 async def load_open_gaps(
     workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
-    """Return what is left open, as far as the story has come.
+    """Return the open gaps as of a point of the story.
 
     Raises:
         NotFound: Nothing was read, or there is no such place.
     """
     bible = await load_story(workspace, as_of)
-    found = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
+    open_gaps = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
     turns = await workspace.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
-    came = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
-    asked = (gap.id for gap in found if _asked(gap) in came)
-    return OpenGaps(bible, found, frozenset(asked))
+    flagged = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
+    flagged_ids = (gap.id for gap in open_gaps if _asked(gap) in flagged)
+    return OpenGaps(bible, open_gaps, frozenset(flagged_ids))
 
 
 async def decide_gap(
     workspace: "Workspace", gap: Gap, answer: str | None
 ) -> "Decision | None":
-    """Define what is left open, or leave it so on purpose where there is no answer.
+    """Answer a gap, or mark it as intentional if there is no answer.
 
-    Returns what was decided; None where that was decided already.
+    Returns the decision; None if the same was decided already.
 
     Raises:
         SettingsProblem: The file of the writer's decisions is broken.
         StoreProblem: It cannot be written.
     """
-    known = {one.id: one for one in (await workspace.bible().read()).gaps}
-    asked = known.get(gap.id, gap).asked  # a horizon may hide under what name
+    gaps_by_id = {
+        known_gap.id: known_gap for known_gap in (await workspace.bible().read()).gaps
+    }
+    question = gaps_by_id.get(gap.id, gap).asked  # a horizon may hide under what name
     decision: Decision = (
-        GapDeclined(asked.about, asked.attribute)
+        GapDeclined(question.about, question.attribute)
         if answer is None
-        else GapAnswered(asked.about, asked.attribute, answer)
+        else GapAnswered(question.about, question.attribute, answer)
     )
     change = await asyncio.to_thread(workspace.canon.decide, decision)
     return decision if change else None
 
 
 async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
-    """Take back the decision that was made here last; return what it was, in words.
+    """Undo the last decision made on this screen, and return its description.
 
-    Empty where something else was decided since, elsewhere: that is left alone.
+    Empty if another decision was made elsewhere since: that one is not undone.
 
     Raises:
         SettingsProblem: The file was changed by hand since.
         StoreProblem: It cannot be written.
     """
-    held = [
-        one
-        for one in await asyncio.to_thread(workspace.canon.history)
-        if not one.undone
+    active_entries = [
+        entry
+        for entry in await asyncio.to_thread(workspace.canon.history)
+        if not entry.undone
     ]
-    if not held or held[-1].decision != last:
+    if not active_entries or active_entries[-1].decision != last:
         return ""
     undone = await asyncio.to_thread(workspace.canon.undo)
     return format_decision(undone) if undone else ""

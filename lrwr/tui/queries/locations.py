@@ -38,13 +38,13 @@ class FileLocation:
 
 
 async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLocation:
-    """Return where the words of a citation stand now, or stood.
+    """Return the current location of a citation's text, or its last known one.
 
     Raises:
         NotFound: The file is not there.
     """
-    (found,) = await FreshnessService(workspace.passages).anchors([citation])
-    return await asyncio.to_thread(_on_disk, workspace.library.root, found)
+    (anchor,) = await FreshnessService(workspace.passages).anchors([citation])
+    return await asyncio.to_thread(_on_disk, workspace.library.root, anchor)
 
 
 async def locate_document_line(
@@ -85,9 +85,11 @@ def _line_now(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
     if text is None or _stands(text, now.span, now.text):
         return None
     document_text = DocumentText(text, LineIndex.of(text))
-    asked = replace(cited, document=now.document, span=now.span, text=now.text)
-    (found,) = anchor_citations([asked], {now.document: document_text})
-    return found.now.lines.first if found.now else None
+    current_citation = replace(
+        cited, document=now.document, span=now.span, text=now.text
+    )
+    (anchor,) = anchor_citations([current_citation], {now.document: document_text})
+    return anchor.now.lines.first if anchor.now else None
 
 
 def _read(file: Path) -> str | None:

@@ -74,20 +74,22 @@ async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) 
 async def move_chat_scope(
     workspace: "Workspace", scope: ChatScope, as_of: str
 ) -> ChatScope:
-    """Return the scope as of another place; who is not known there is let go.
+    """Return the scope as of another place, without a character unknown at that place.
 
     Raises:
         NotFound: There is no such place.
     """
     bible = await load_story(workspace, as_of)
-    there = replace(scope, as_of=as_of)
+    moved_scope = replace(scope, as_of=as_of)
     if not scope.character:
-        return there
+        return moved_scope
     try:
         name = find_profile_by_name(scope.character, bible).name
     except NotFound:
-        return replace(there, character="", mode=AnswerMode.ANALYTICAL, witnessed=False)
-    return replace(there, character=name)
+        return replace(
+            moved_scope, character="", mode=AnswerMode.ANALYTICAL, witnessed=False
+        )
+    return replace(moved_scope, character=name)
 
 
 async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
@@ -98,13 +100,13 @@ async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[Horizon
     """
     require_ingested(workspace)
     order = await workspace.finder().story_order()
-    found: list[HorizonStop] = []
+    stops: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
     for document, chapter, number in order.told():
         if document not in texts:
             texts[document] = await workspace.passages.text(document)
-        found += _stops_of(document, chapter, number, order, texts[document].text)
-    return _marked(found, as_of, order)
+        stops += _stops_of(document, chapter, number, order, texts[document].text)
+    return _marked(stops, as_of, order)
 
 
 def _stops_of(

@@ -51,17 +51,17 @@ async def load_thread_with_turns(
 
 
 async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
-    """Return conversations in which any of the words was said, best first."""
+    """Return conversations that contain any of the words, best match first."""
     content_words = extract_content_words(text)
     if not content_words:
         return []
-    found: dict[ThreadId, ThreadMatch] = {}
+    matches: dict[ThreadId, ThreadMatch] = {}
     for thread, turn in await workspace.threads.search(content_words, limit=FOUND):
-        told = f"{turn.question} {turn.output.response_text}"
-        found.setdefault(
-            thread.id, ThreadMatch(thread, cut_around_words(told, content_words))
+        turn_text = f"{turn.question} {turn.output.response_text}"
+        matches.setdefault(
+            thread.id, ThreadMatch(thread, cut_around_words(turn_text, content_words))
         )
-    return list(found.values())
+    return list(matches.values())
 
 
 async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
@@ -86,13 +86,18 @@ async def export_thread_to_file(
 
 
 async def suggest_export_path(workspace: "Workspace", title: str) -> str:
-    """Return where a conversation may be written: beside the library, by its title."""
-    words = "".join(one if one.isalnum() else " " for one in title.casefold()).split()
+    """Return an unused export path for a conversation: beside the library, named by title."""
+    words = "".join(
+        character if character.isalnum() else " " for character in title.casefold()
+    ).split()
     name = "-".join(words)[:40].strip("-") or "conversation"
     folder = workspace.library.root.parent
-    taken = {path.name for path in folder.glob(f"{name}*.md")}
-    names = (f"{name}{f'-{n}' if n > 1 else ''}.md" for n in range(1, len(taken) + 2))
-    return str(folder / next(one for one in names if one not in taken))
+    existing_names = {path.name for path in folder.glob(f"{name}*.md")}
+    names = (
+        f"{name}{f'-{n}' if n > 1 else ''}.md"
+        for n in range(1, len(existing_names) + 2)
+    )
+    return str(folder / next(file for file in names if file not in existing_names))
 
 
 def _expanded(path: str) -> Path:

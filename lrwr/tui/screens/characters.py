@@ -54,13 +54,16 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the card of a character."""
         if self._bible is None or key == NOBODY:
-            told = "No character is chosen: the analyst answers about everybody."
-            return [StyledLine((StyledText(NOBODY, "strong"),)), StyledLine((told,), 2)]
+            explanation = "No character is chosen: the analyst answers about everybody."
+            return [
+                StyledLine((StyledText(NOBODY, "strong"),)),
+                StyledLine((explanation,), 2),
+            ]
         name = key.removeprefix(_SOMEBODY)
-        found = next(
+        profile = next(
             character for character in self._bible.characters if character.name == name
         )
-        return render_character(found, self._bible)
+        return render_character(profile, self._bible)
 
     def select(self, key: str) -> None:
         """Choose, and leave it open who answers."""
@@ -83,6 +86,6 @@ def _name(key: str) -> str:
 def _row(profile: CharacterProfile, *, chosen: str) -> ListRow:
     names = tuple(form.name for form in profile.aliases if form.name != profile.name)
     also = (*names, *(claim.value for claim in profile.also_called))
-    here = "chosen, " if profile.name == chosen else ""
-    aside = ", ".join((f"{here}{format_mention_count(profile)}", *names))
+    marker = "chosen, " if profile.name == chosen else ""
+    aside = ", ".join((f"{marker}{format_mention_count(profile)}", *names))
     return ListRow(f"{_SOMEBODY}{profile.name}", profile.name, aside, also)

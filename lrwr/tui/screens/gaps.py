@@ -56,26 +56,29 @@ class GapsScreen(MasterDetailScreen[None]):
     async def rows(self) -> Sequence[ListRow]:
         """Return the open gaps: this conversation's, the others, the postponed."""
         scope, room = self.room.scope, self.room.room
-        left = await room.service_thread.run(
+        open_gaps = await room.service_thread.run(
             lambda workspace: load_open_gaps(workspace, scope.as_of, scope.thread)
         )
-        self._left = left
-        remedy = explain_model_setup(left.bible, room.settings)
+        self._left = open_gaps
+        remedy = explain_model_setup(open_gaps.bible, room.settings)
         self.nothing = describe_nothing_known(
             "No gap is open", scope.as_of or None, remedy
         )
         if not self._said:
-            self.set_note(describe_not_evaluated(left.bible, BY_MODELS))
+            self.set_note(describe_not_evaluated(open_gaps.bible, BY_MODELS))
         return self._in_order()
 
     def _in_order(self) -> list[ListRow]:
         if self._left is None:
             return []
-        asked, later = self._left.asked, self._later
-        now = [gap for gap in self._left.open if gap.id not in later]
+        flagged_ids, later = self._left.asked, self._later
+        current_gaps = [gap for gap in self._left.open if gap.id not in later]
         parts = (
-            ("This conversation came upon", [gap for gap in now if gap.id in asked]),
-            ("Open", [gap for gap in now if gap.id not in asked]),
+            (
+                "This conversation came upon",
+                [gap for gap in current_gaps if gap.id in flagged_ids],
+            ),
+            ("Open", [gap for gap in current_gaps if gap.id not in flagged_ids]),
             ("Later", [gap for gap in self._left.open if gap.id in later]),
         )
         rows: list[ListRow] = []
@@ -122,10 +125,13 @@ class GapsScreen(MasterDetailScreen[None]):
             await self.run_guarded(self._decide(gap, None))
 
     def action_postpone(self) -> None:
-        """Put it at the end of the list, and decide nothing."""
+        """Move the gap to the end of the list without deciding it."""
         if key := self.key:
             after = self.query_one(RowList).key_after(key)
-            self._later = [*(one for one in self._later if one != key), key]
+            self._later = [
+                *(postponed_id for postponed_id in self._later if postponed_id != key),
+                key,
+            ]
             self._say("Postponed: nothing is decided.")
             self.fill(at=after)
 
@@ -143,8 +149,8 @@ class GapsScreen(MasterDetailScreen[None]):
             self._say("That was decided already.")
         else:
             self._decided.append(decision)
-            done = "Left open on purpose" if answer is None else "Answered"
-            self._say(f"{done}, in lrwr.canon.toml; u takes it back. {_name(gap)}")
+            outcome = "Left open on purpose" if answer is None else "Answered"
+            self._say(f"{outcome}, in lrwr.canon.toml; u takes it back. {_name(gap)}")
         self.fill(at=after)
 
     async def _undo(self) -> None:
@@ -152,13 +158,13 @@ class GapsScreen(MasterDetailScreen[None]):
             self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
             return
         last = self._decided[-1]
-        told = await self.room.room.service_thread.run(
+        description = await self.room.room.service_thread.run(
             lambda workspace: undo_gap_decision(workspace, last)
         )
         self._decided.pop()
         self._say(
-            f"Taken back: {told}"
-            if told
+            f"Taken back: {description}"
+            if description
             else "Something else was decided since: see `lrwr canon`."
         )
         self.fill(at=self.key)
@@ -168,8 +174,8 @@ class GapsScreen(MasterDetailScreen[None]):
         self.set_note(text, good=True)
 
     def _gap(self, key: str) -> "Gap | None":
-        found = self._left.open if self._left else ()
-        return next((gap for gap in found if gap.id == key), None)
+        gaps = self._left.open if self._left else ()
+        return next((gap for gap in gaps if gap.id == key), None)
 
 
 def _row(gap: Gap) -> ListRow:

@@ -33,8 +33,8 @@ class HorizonScreen(MasterDetailScreen[str | None]):
             lambda workspace: list_horizon_stops(workspace, as_of)
         )
         self._stops = {_key(stop): stop for stop in stops}
-        here = "" if as_of else _HERE
-        return [ListRow(WHOLE, f"{here}{WHOLE}"), *map(_row, stops)]
+        marker = "" if as_of else _HERE
+        return [ListRow(WHOLE, f"{marker}{WHOLE}"), *map(_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Say what follows from stopping there."""
@@ -55,12 +55,12 @@ def _key(stop: HorizonStop) -> str:
 
 
 def _row(stop: HorizonStop) -> ListRow:
-    here = _HERE if stop.present else ""
+    marker = _HERE if stop.present else ""
     key, also = _key(stop), (stop.as_of,)
     if stop.scene:
-        name = f"{here}scene {stop.scene}"
+        name = f"{marker}scene {stop.scene}"
         return ListRow(key, name, stop.begins, also, depth=2)
-    return ListRow(key, f"{here}{_name_of(stop)}", stop.title, also)
+    return ListRow(key, f"{marker}{_name_of(stop)}", stop.title, also)
 
 
 def _name_of(stop: HorizonStop) -> str:
@@ -75,9 +75,9 @@ def _render_stop(stop: HorizonStop | None) -> Iterator[StyledLine]:
         yield StyledLine((StyledText(WHOLE, "strong"),))
         yield StyledLine(("Answers may use everything that was read, notes, too.",), 2)
         return
-    what = f"{_name_of(stop)}{f', scene {stop.scene}' if stop.scene else ''}"
+    heading = f"{_name_of(stop)}{f', scene {stop.scene}' if stop.scene else ''}"
     yield StyledLine(
-        (StyledText(what, "strong"), StyledText(f"  {stop.as_of}", "place"))
+        (StyledText(heading, "strong"), StyledText(f"  {stop.as_of}", "place"))
     )
     if stop.title or stop.begins:
         yield StyledLine((f"“{stop.title or stop.begins}”",), 2)

@@ -182,9 +182,9 @@ class LibraryScreen(ModalSheet[bool]):
             shown.display = is_used and bool(text)
 
     @on(Seen)
-    def _advance(self, seen: Seen) -> None:
+    def _advance(self, message: Seen) -> None:
         bar = self.query_one(ProgressBar)
-        match seen.event:
+        match message.event:
             case IngestPlanned(process, forget):
                 bar.update(total=max(1, process + forget), progress=0)
             case DocumentFinished():
@@ -194,10 +194,10 @@ class LibraryScreen(ModalSheet[bool]):
 
 
 async def _ingest(
-    workspace: "Workspace", folder: str, seen: Callable[[IngestEvent], None]
+    workspace: "Workspace", folder: str, report_event: Callable[[IngestEvent], None]
 ) -> list[str]:
     report = await ingest_manuscript(
-        workspace, _resolve_targets(workspace.library.root, folder), seen
+        workspace, _resolve_targets(workspace.library.root, folder), report_event
     )
     counts = await workspace.passages.counts(workspace.settings.pipeline)
     return [

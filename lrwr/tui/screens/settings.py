@@ -42,11 +42,11 @@ class SettingsScreen(ModalSheet[None]):
         Binding("down", "into_table", show=False, id="list.down"),
     ]
 
-    def __init__(self, settings: Settings, wanted: str = "") -> None:
+    def __init__(self, settings: Settings, query: str = "") -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]
         self._settings = settings
-        self._wanted = wanted
+        self._wanted = query
 
     def compose(self) -> ComposeResult:
         """Lay out a table, and under it what the chosen setting means."""
@@ -72,11 +72,11 @@ class SettingsScreen(ModalSheet[None]):
 
     @on(Input.Changed)
     def _fill(self) -> None:
-        wanted = self.query_one(Input).value.strip().lower()
+        query = self.query_one(Input).value.strip().lower()
         table = self.query_one(DataTable)
         table.clear()
         for key, setting in index_settings().items():
-            if wanted in f"{key} {setting.about.meaning}".lower():
+            if query in f"{key} {setting.about.meaning}".lower():
                 table.add_row(*map(Text, self._row(key)), key=key)
         self._tell()
 

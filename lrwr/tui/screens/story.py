@@ -90,19 +90,23 @@ class PeopleScreen(StoryScreen):
         return [
             ListRow(
                 str(number),
-                one.name,
+                profile.name,
                 ", ".join(
                     (
-                        format_mention_count(one),
-                        *(form.name for form in one.aliases if form.name != one.name),
+                        format_mention_count(profile),
+                        *(
+                            form.name
+                            for form in profile.aliases
+                            if form.name != profile.name
+                        ),
                     )
                 ),
                 (
-                    *(form.name for form in one.aliases),
-                    *(claim.value for claim in one.also_called),
+                    *(form.name for form in profile.aliases),
+                    *(claim.value for claim in profile.also_called),
                 ),
             )
-            for number, one in enumerate(bible.characters)
+            for number, profile in enumerate(bible.characters)
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
@@ -123,8 +127,8 @@ class WorldScreen(StoryScreen):
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each thing."""
         return [
-            ListRow(str(number), one.name, describe_element(one))
-            for number, one in enumerate(bible.world)
+            ListRow(str(number), element.name, describe_element(element))
+            for number, element in enumerate(bible.world)
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
@@ -162,15 +166,18 @@ def _rows(bible: "Bible") -> Iterator[ListRow]:
         for character in bible.characters
     }
     moments = enumerate(bible.timeline)
-    for chapter, told in groupby(
-        moments, lambda one: format_chapter_name(one[1].evidence)
+    for chapter, numbered_moments in groupby(
+        moments,
+        lambda numbered_moment: format_chapter_name(numbered_moment[1].evidence),
     ):
         yield ListRow("", chapter, heading=True)
-        for number, moment in told:
+        for number, moment in numbered_moments:
             also = [
                 form
                 for character in moment.characters
                 for form in forms.get(character, ())
             ]
-            who = ", ".join(moment.characters)
-            yield ListRow(str(number), shorten_excerpt(moment.text), who, tuple(also))
+            people = ", ".join(moment.characters)
+            yield ListRow(
+                str(number), shorten_excerpt(moment.text), people, tuple(also)
+            )

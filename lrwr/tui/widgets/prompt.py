@@ -258,12 +258,14 @@ class PromptInputArea(TextArea, inherit_bindings=False):
     def _suggest(self) -> None:
         """Update the suggestions; there are none for a recalled text."""
         is_recalled = self._recalled and self._recalled[0] == self.text
-        found = () if is_recalled else suggest_completions(self.text, self._completions)
+        suggestions = (
+            () if is_recalled else suggest_completions(self.text, self._completions)
+        )
         complete = is_complete_command(self.text, self._completions)
-        if found != self._suggestions or (complete and self._chosen is not None):
+        if suggestions != self._suggestions or (complete and self._chosen is not None):
             typed = self.text.partition(" ")[2].strip() or " " not in self.text
-            first = 0 if found and typed and not complete else None
-            self._set_suggestions(found, first)
+            first = 0 if suggestions and typed and not complete else None
+            self._set_suggestions(suggestions, first)
 
     def _set_suggestions(
         self, suggestions: tuple[Suggestion, ...], chosen: int | None

@@ -25,7 +25,9 @@ KNOWN = [DocumentId(f"chapters/0{n}-{w}.md") for n, w in enumerate(["fog", "line
 
 def named(text: str, root: Path, here: str = ".", known: object = None) -> str:
     documents = KNOWN if known is None else []
-    return resolve_document(text, known=documents, root=root, here=root / here)
+    return resolve_document(
+        text, document_ids=documents, root=root, working_directory=root / here
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,9 @@ def test_a_name_that_is_like_nothing_gets_another_hint(tmp_path: Path) -> None:
 def test_a_name_that_two_documents_share_is_asked_about(tmp_path: Path) -> None:
     two = [DocumentId("a/fog.md"), DocumentId("b/fog.md")]
     with pytest.raises(NotFound, match="More than one") as caught:
-        resolve_document("fog.md", known=two, root=tmp_path, here=tmp_path)
+        resolve_document(
+            "fog.md", document_ids=two, root=tmp_path, working_directory=tmp_path
+        )
     assert "a/fog.md or b/fog.md" in caught.value.hint
 
 
@@ -102,7 +106,7 @@ def test_decisions_about_documents_that_are_gone_are_kept_and_listed() -> None:
     words = ("type", "order", "point of view")
     assert list_decided_documents(canon)[MILL] == words
     lost = find_orphaned_decisions(
-        canon, known=[new, INN], is_there=lambda one: one == INN
+        canon, document_ids=[new, INN], is_there=lambda one: one == INN
     )
     assert lost == (OrphanedDecisions(MILL, words, new),)
 

@@ -211,7 +211,7 @@ def test_the_web_bears_out_nothing_of_the_book_nor_the_book_of_the_web(
 def test_a_page_tells_nothing_of_the_books_own_people() -> None:
     said = "Nell sees a ghost at midnight [w1]. Hamlet sees a ghost [w1]."
     text, _, spans = check_citations(
-        said, BOTH, find_sentence_spans, web=[GHOST], own={"nell"}
+        said, BOTH, find_sentence_spans, web=[GHOST], story_names={"nell"}
     )
     assert [text[one.start : one.end] for one in spans] == [
         "Nell sees a ghost at midnight [w1]."

@@ -259,7 +259,7 @@ def output_of(answer: AvatarAnswer, result: RetrievalResult) -> SupervisorOutput
     put = assemble_output(
         question=ASKED,
         plan=PLAN,
-        resolved=(),
+        resolved_entities=(),
         bible=Bible(),
         result=result,
         gaps=GapFinderResult(),

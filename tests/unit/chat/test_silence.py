@@ -48,7 +48,7 @@ async def test_a_search_that_is_not_sure_makes_passages_doubtful_and_facts_not(
     weak = RetrievalResult(low_confidence=True)
     assert await silence("Who opened it?", (), marsh_bible, weak) is NotFoundLevel.MAYBE
     assert (
-        classify_not_found(TurnQuestion("Who?"), (), weak, known=True)
+        classify_not_found(TurnQuestion("Who?"), (), weak, has_facts=True)
         is NotFoundLevel.NONE
     )
 

@@ -231,7 +231,7 @@ async def test_nothing_that_was_said_is_in_the_log_nor_the_key(room: Room) -> No
 
 async def test_nothing_is_sent_that_nobody_said_the_purpose_of(room: Room) -> None:
     await room.chat().fill(HELLO, SHAPE)
-    http = await room.line.http("", seconds=1, own=False)
+    http = await room.line.http("", seconds=1, is_local=False)
     with pytest.raises(LookupError):
         await http.get(room.server.base_url)
     assert len(room.server.asked) == 1

@@ -118,12 +118,12 @@ def test_work_that_waits_hangs_or_failed_is_told(
 
 
 def test_passages_without_vectors_are_counted() -> None:
-    bare = check_unembedded_passages(replace(IDLE, bare=4), wanted=True)
+    bare = check_unembedded_passages(replace(IDLE, bare=4), expects_vectors=True)
     assert said(bare)[0] is HealthState.WARNING
     assert "4 of 9 passages" in bare.detail
-    assert check_unembedded_passages(IDLE, wanted=True).state is HealthState.OK
+    assert check_unembedded_passages(IDLE, expects_vectors=True).state is HealthState.OK
     assert (
-        check_unembedded_passages(replace(IDLE, bare=9), wanted=False).state
+        check_unembedded_passages(replace(IDLE, bare=9), expects_vectors=False).state
         is HealthState.OFF
     )
 
@@ -399,6 +399,6 @@ def test_every_role_s_model_is_looked_for() -> None:
 
 
 def test_a_service_that_is_not_allowed_gets_nothing() -> None:
-    finding = check_services(AFAR, refused="You denied it.")
+    finding = check_services(AFAR, refusal="You denied it.")
     assert finding.state is HealthState.OFF
     assert finding.detail == "Nothing leaves this machine. You denied it."

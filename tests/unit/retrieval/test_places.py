@@ -35,7 +35,12 @@ def story() -> StoryOrder:
 
 
 def place(text: str) -> ManuscriptLocation:
-    find = partial(resolve_document, known=[BOOK, LAST], root=Path("/"), here=Path("/"))
+    find = partial(
+        resolve_document,
+        document_ids=[BOOK, LAST],
+        root=Path("/"),
+        working_directory=Path("/"),
+    )
     return parse_manuscript_location(text, story(), lambda name: find(name))
 
 

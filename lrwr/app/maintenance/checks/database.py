@@ -28,11 +28,11 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
         detail = f"It is of schema {facts.schema}; lrwr is at {facts.wanted}."
         remedy = "Run any command: the library is brought up to date by itself."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
-    held = facts.counts
+    counts = facts.counts
     detail = f"Whole, schema {facts.schema}"
-    if held is not None:
-        documents = pluralize(held.documents, "document")
-        detail += f": {documents}, {pluralize(held.chunks, 'passage')}"
+    if counts is not None:
+        documents = pluralize(counts.documents, "document")
+        detail += f": {documents}, {pluralize(counts.chunks, 'passage')}"
     return HealthFinding(part, HealthState.OK, f"{detail}.")
 
 
@@ -57,8 +57,8 @@ def check_jobs(counts: DatabaseCounts) -> HealthFinding:
         remedy = "Run `lrwr jobs --state failed` to see why."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     if counts.stuck:
-        held = pluralize(counts.stuck, "job")
-        detail = f"{held} left by a run of lrwr that is gone."
+        jobs = pluralize(counts.stuck, "job")
+        detail = f"{jobs} left by a run of lrwr that is gone."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.waiting and not counts.running:
         detail = f"{pluralize(counts.waiting, 'job')} waiting."
@@ -68,10 +68,12 @@ def check_jobs(counts: DatabaseCounts) -> HealthFinding:
     return HealthFinding(part, HealthState.OK, "Nothing waits, nothing failed.")
 
 
-def check_unembedded_passages(counts: DatabaseCounts, *, wanted: bool) -> HealthFinding:
-    """Say how many passages have no vector; `wanted` says whether they should."""
+def check_unembedded_passages(
+    counts: DatabaseCounts, *, expects_vectors: bool
+) -> HealthFinding:
+    """Say how many passages lack a vector; `expects_vectors`: whether they need one."""
     part = "vectors"
-    if not wanted:
+    if not expects_vectors:
         return HealthFinding(
             part, HealthState.OFF, "[embedding] model is off: words alone."
         )
@@ -122,16 +124,18 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
         return HealthFinding(
             part, HealthState.OK, f"Qdrant Edge; the shard is outdated. {anew}"
         )
-    behind = feed.seq - shard.cursor.seq
-    if behind > 0:
-        detail = f"Qdrant Edge; {pluralize(behind, 'change')} behind."
+    pending_changes = feed.seq - shard.cursor.seq
+    if pending_changes > 0:
+        detail = f"Qdrant Edge; {pluralize(pending_changes, 'change')} behind."
         return HealthFinding(
             part, HealthState.OK, f"{detail} The next search catches up."
         )
     if shard.cursor.points != feed.vectors:
-        held = f"{shard.cursor.points:,} vectors, the records {feed.vectors:,}."
+        vector_counts = (
+            f"{shard.cursor.points:,} vectors, the records {feed.vectors:,}."
+        )
         return HealthFinding(
-            part, HealthState.BROKEN, f"The shard holds {held}", REPAIR
+            part, HealthState.BROKEN, f"The shard holds {vector_counts}", REPAIR
         )
     detail = f"Qdrant Edge; {pluralize(feed.vectors, 'vector')}, as the records say."
     return HealthFinding(part, HealthState.OK, detail)
@@ -156,20 +160,22 @@ def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
 
 def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFinding:
     """Say how far the library is behind the manuscript."""
-    where = ", ".join(str(folder) for folder in folders)
-    behind = [
-        f"{len(documents):,} {said}"
-        for documents, said in (
+    folder_names = ", ".join(str(folder) for folder in folders)
+    differences = [
+        f"{len(documents):,} {label}"
+        for documents, label in (
             (changes.changed, "new or changed"),
             (changes.stale, "read by other settings or another version"),
             (changes.gone, "gone"),
         )
         if documents
     ]
-    if behind:
-        detail = f"{where}: {', '.join(behind)} since the last ingestion."
+    if differences:
+        detail = f"{folder_names}: {', '.join(differences)} since the last ingestion."
         return HealthFinding(PART, HealthState.WARNING, detail, INGEST)
-    known = pluralize(len(changes.unchanged), "document")
+    document_count = pluralize(len(changes.unchanged), "document")
     return HealthFinding(
-        PART, HealthState.OK, f"{where}: {known}, all as they were read."
+        PART,
+        HealthState.OK,
+        f"{folder_names}: {document_count}, all as they were read.",
     )

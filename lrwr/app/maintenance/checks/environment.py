@@ -43,30 +43,36 @@ class FolderFacts:
 
 def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
     """Say which Python runs which lrwr."""
-    shown = ".".join(str(part) for part in version)
+    version_text = ".".join(str(part) for part in version)
     if version < OLDEST_PYTHON:
         return HealthFinding(
             "python",
             HealthState.BROKEN,
-            f"Python {shown} runs lrwr {lrwr}, which needs 3.11 or later.",
+            f"Python {version_text} runs lrwr {lrwr}, which needs 3.11 or later.",
             "Install lrwr again with a newer Python.",
         )
-    return HealthFinding("python", HealthState.OK, f"Python {shown}, lrwr {lrwr}.")
+    return HealthFinding(
+        "python", HealthState.OK, f"Python {version_text}, lrwr {lrwr}."
+    )
 
 
 def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
     """Say which `files` the settings were read from, and what they warn of."""
-    read = [str(path) for path in files if path.is_file()]
+    read_files = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
-    detail = f"Read from {' and '.join(read)}" if read else "No settings file"
+    detail = (
+        f"Read from {' and '.join(read_files)}" if read_files else "No settings file"
+    )
     if SettingSource.ENVIRONMENT in sources:
         detail += ", and from the environment"
     detail += f"; {pluralize(len(settings.origins), 'setting')} changed."
     if settings.warnings:
-        told = " ".join(end_with_full_stop(warning) for warning in settings.warnings)
+        warnings = " ".join(
+            end_with_full_stop(warning) for warning in settings.warnings
+        )
         remedy = "Correct or unset the variable."
         return HealthFinding(
-            "settings", HealthState.WARNING, f"{detail} {told}", remedy
+            "settings", HealthState.WARNING, f"{detail} {warnings}", remedy
         )
     return HealthFinding("settings", HealthState.OK, detail)
 

@@ -71,29 +71,31 @@ class LanguageModelStatus:
 
 
 def check_services(
-    connection: ChatConnection | None, *, refused: str = "", others: Sequence[str] = ()
+    connection: ChatConnection | None, *, refusal: str = "", others: Sequence[str] = ()
 ) -> HealthFinding:
     """Say who else gets to read the manuscript; None: no language model elsewhere.
 
-    `refused` says why a service that is on is not asked. `others` are sentences of what
+    `refusal` says why a service that is on is not asked. `others` are sentences of what
     leaves besides.
     """
     part = "hosted services"
     if others:
-        alone = check_services(connection, refused=refused)
-        mine = refused if alone.state is HealthState.OFF else alone.detail
-        return HealthFinding(part, HealthState.OK, " ".join((mine, *others)).strip())
-    if refused:
+        alone = check_services(connection, refusal=refusal)
+        model_sentence = refusal if alone.state is HealthState.OFF else alone.detail
         return HealthFinding(
-            part, HealthState.OFF, f"Nothing leaves this machine. {refused}"
+            part, HealthState.OK, " ".join((model_sentence, *others)).strip()
+        )
+    if refusal:
+        return HealthFinding(
+            part, HealthState.OFF, f"Nothing leaves this machine. {refusal}"
         )
     if connection is None or (connection.own and is_loopback_host(connection.host)):
         return HealthFinding(part, HealthState.OFF, "Nothing leaves this machine.")
-    whose = (
+    recipient = (
         connection.server if connection.base_url == OPENAI_CHAT_URL else connection.host
     )
     detail = (
-        f"What a language model is to read is sent to {whose}: [model] is set so."
+        f"What a language model is to read is sent to {recipient}: [model] is set so."
         " `lrwr privacy` lists what left."
     )
     return HealthFinding(part, HealthState.OK, detail)
@@ -113,15 +115,15 @@ def check_language_model(
     )
     if not connection.own:
         return _of_hosted(language_model_status)
-    where = connection.base_url
+    address = connection.base_url
     if not language_model_status.answers:
-        detail = f"{names} is set, and nothing answers at {where}."
+        detail = f"{names} is set, and nothing answers at {address}."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
     if language_model_status.offered is None:
-        detail = f"{names} is set, and {where} lists no models."
+        detail = f"{names} is set, and {address} lists no models."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
     if missing := _missing(language_model_status, language_model_status.offered):
-        detail = f"{where} answers, and has no model {' and '.join(missing)}."
+        detail = f"{address} answers, and has no model {' and '.join(missing)}."
         has = (
             f"It has {_some(language_model_status.offered)}. "
             if language_model_status.offered
@@ -129,7 +131,7 @@ def check_language_model(
         )
         return HealthFinding(part, HealthState.WARNING, detail, f"{has}{_NAME}")
     has = "has it" if len(language_model_status.names) == 1 else "has them"
-    detail = f"{names}: the server at {where} answers, and {has}."
+    detail = f"{names}: the server at {address} answers, and {has}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
@@ -145,12 +147,15 @@ def _of_hosted(language_model_status: LanguageModelStatus) -> HealthFinding:
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if missing := _missing(language_model_status, language_model_status.offered):
         # Whoever stands in for OpenAI may list other names than it answers to.
-        sure = language_model_status.connection.base_url == OPENAI_CHAT_URL
+        is_openai = language_model_status.connection.base_url == OPENAI_CHAT_URL
         detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
-        near = find_nearest_name(missing[0], language_model_status.offered)
-        remedy = f"Did you mean {near}? {_ANOTHER}" if near else _ANOTHER
+        nearest = find_nearest_name(missing[0], language_model_status.offered)
+        remedy = f"Did you mean {nearest}? {_ANOTHER}" if nearest else _ANOTHER
         return HealthFinding(
-            part, HealthState.BROKEN if sure else HealthState.WARNING, detail, remedy
+            part,
+            HealthState.BROKEN if is_openai else HealthState.WARNING,
+            detail,
+            remedy,
         )
     has = "has it" if len(language_model_status.names) == 1 else "has them"
     return HealthFinding(
@@ -162,11 +167,11 @@ def _missing(
     language_model_status: LanguageModelStatus, offered: Sequence[str]
 ) -> list[str]:
     """Return the models that are asked and not offered."""
-    there = {name.removesuffix(":latest") for name in offered}
+    offered_names = {name.removesuffix(":latest") for name in offered}
     return [
         name
         for name in language_model_status.names
-        if name.removesuffix(":latest") not in there
+        if name.removesuffix(":latest") not in offered_names
     ]
 
 
@@ -196,6 +201,6 @@ def check_server(
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN_NAMES
-    rest = f" and {more} more" if more > 0 else ""
-    return f"{', '.join(names[:_SHOWN_NAMES])}{rest}"
+    hidden_count = len(names) - _SHOWN_NAMES
+    hidden_text = f" and {hidden_count} more" if hidden_count > 0 else ""
+    return f"{', '.join(names[:_SHOWN_NAMES])}{hidden_text}"

@@ -81,12 +81,12 @@ async def check_qdrant(
     try:
         connection = build_qdrant_connection(settings, env)
         async with open_workspace(settings) as workspace:
-            refused = workspace.egress.consent_refusal("qdrant")
-            if refused is not None or connection is None:
+            refusal = workspace.egress.consent_refusal("qdrant")
+            if refusal is not None or connection is None:
                 detail = f"Qdrant is not asked. {_MEANWHILE}"
-                remedy = refused.told if refused else ""
+                remedy = refusal.told if refusal else ""
                 return HealthFinding(PART, HealthState.WARNING, detail, remedy)
-            return await _looked_at(settings, workspace, connection, model)
+            return await _check_collection(settings, workspace, connection, model)
     except ServiceUnavailable as error:
         detail = f"{end_with_full_stop(str(error))} {_MEANWHILE}"
         return HealthFinding(PART, HealthState.WARNING, detail, error.hint)
@@ -94,7 +94,7 @@ async def check_qdrant(
         return finding_from_error(PART, error)
 
 
-async def _looked_at(
+async def _check_collection(
     settings: Settings,
     workspace: Workspace,
     connection: QdrantConnection,
@@ -103,39 +103,46 @@ async def _looked_at(
     pipeline, library = settings.pipeline, workspace.library
     egress = workspace.egress
     feed = SqliteChangeFeed(egress.database)
-    apart = build_library_key(library.root, await feed.library())
+    library_key = build_library_key(library.root, await feed.library())
     wire = QdrantHttpClient(
         connection, noting=None if connection.own else egress.request_logger
     )
-    name = build_collection_name(apart, pipeline, model.space)
+    name = build_collection_name(library_key, pipeline, model.space)
     async with aclosing(QdrantCollection(wire, name, model.dimensions)) as collection:
         cursor = await collection.cursor()
-        held = await collection.count() if cursor else 0
+        vector_count = await collection.count() if cursor else 0
     facts = inspect_change_feed(library.database, pipeline, model.space)
-    due = ExpectedCollection(
+    expected = ExpectedCollection(
         read_local_mark(library.index_dir, name), facts.epoch, facts.seq, facts.vectors
     )
-    return describe_collection(f"Qdrant at {connection.host}", cursor, held, due)
+    return describe_collection(
+        f"Qdrant at {connection.host}", cursor, vector_count, expected
+    )
 
 
 def describe_collection(
-    where: str, cursor: QdrantCursor | None, held: int, due: ExpectedCollection
+    server: str,
+    cursor: QdrantCursor | None,
+    vector_count: int,
+    expected: ExpectedCollection,
 ) -> HealthFinding:
     """Say whether a collection that holds so many vectors is as it should be."""
     if cursor is None:
-        detail = f"{where} answers, and has no collection of this library yet."
+        detail = f"{server} answers, and has no collection of this library yet."
         return HealthFinding(PART, HealthState.OK, f"{detail} {_ANEW}")
-    if (cursor.mark, cursor.epoch) != (due.mark, due.epoch):
-        detail = f"{where} answers; its collection is outdated. {_ANEW}"
+    if (cursor.mark, cursor.epoch) != (expected.mark, expected.epoch):
+        detail = f"{server} answers; its collection is outdated. {_ANEW}"
         return HealthFinding(PART, HealthState.OK, detail)
-    behind = due.seq - cursor.seq
-    if behind > 0:
-        detail = f"{where} answers; {pluralize(behind, 'change')} behind."
+    pending_changes = expected.seq - cursor.seq
+    if pending_changes > 0:
+        detail = f"{server} answers; {pluralize(pending_changes, 'change')} behind."
         return HealthFinding(
             PART, HealthState.OK, f"{detail} The next search catches up."
         )
-    if held != due.vectors:
-        detail = f"{where} holds {held:,} vectors, the records {due.vectors:,}."
+    if vector_count != expected.vectors:
+        detail = f"{server} holds {vector_count:,} vectors, the records {expected.vectors:,}."
         return HealthFinding(PART, HealthState.BROKEN, detail, "Run `lrwr repair`.")
-    detail = f"{where} answers; {pluralize(held, 'vector')}, as the records say."
+    detail = (
+        f"{server} answers; {pluralize(vector_count, 'vector')}, as the records say."
+    )
     return HealthFinding(PART, HealthState.OK, detail)

@@ -95,16 +95,16 @@ async def check_embeddings(
     try:
         connection = _embedding_of(settings)
         leaving = noting if embedding.is_embedding_remote(settings) else None
-        line = ModelServerClient(_once(), noting=leaving)
+        line = ModelServerClient(_single_request_limit(), noting=leaving)
         key = str if connection.own else partial(keyring.key, "openai-embeddings")
-        open_aiembedder = OpenAIEmbedder(connection, line, key, _counted)
+        open_aiembedder = OpenAIEmbedder(connection, line, key, _count_one_each)
         try:
             await open_aiembedder.embed([WORD])
         finally:
             await open_aiembedder.aclose()
     except VectorLengthMismatch as wrong:
-        told = settings.embedding.dimensions
-        says = f"says {told}" if told else "is not set"
+        dimensions = settings.embedding.dimensions
+        says = f"says {dimensions}" if dimensions else "is not set"
         detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
         detail += f" `embedding.dimensions` {says}."
         return HealthFinding(part, HealthState.BROKEN, detail, wrong.hint)
@@ -122,9 +122,11 @@ async def check_cohere(
     """Ask Cohere whether it has the model. No text is sent."""
     part = "reranker"
     try:
-        connection = _in_short(reranking.build_cohere_connection(settings))
+        connection = _with_short_timeout(reranking.build_cohere_connection(settings))
         key = partial(keyring.key, "cohere")
-        cohere_reranker = CohereReranker(connection, key, noting, pace=_once())
+        cohere_reranker = CohereReranker(
+            connection, key, noting, pace=_single_request_limit()
+        )
         reranks = await cohere_reranker.knows_its_model()
     except LrwrError as error:
         return _failed(part, error, keyring, "cohere")
@@ -143,7 +145,7 @@ async def check_langsmith(
     """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
     part = "traces"
     try:
-        connection = _in_short(tracing.build_langsmith_connection(settings))
+        connection = _with_short_timeout(tracing.build_langsmith_connection(settings))
         key = partial(keyring.key, "langsmith")
         await LangSmithTracer(connection, key, noting).knows_the_key()
     except LrwrError as error:
@@ -160,16 +162,20 @@ async def check_openai(
 ) -> HealthFinding:
     """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
     part = "language model"
-    refused = keyring.consent_refusal("openai")
-    if refused is not None:
+    refusal = keyring.consent_refusal("openai")
+    if refusal is not None:
         return HealthFinding(
-            part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+            part, HealthState.OFF, end_with_full_stop(str(refusal)), refusal.hint
         )
     try:
         from lrwr.core.adapters.chat.model_list import fetch_offered_models
 
-        connection = _in_short(chatting.build_chat_connection(settings, keyring.env))
-        async with aclosing(ModelServerClient(_once(), noting=noting)) as line:
+        connection = _with_short_timeout(
+            chatting.build_chat_connection(settings, keyring.env)
+        )
+        async with aclosing(
+            ModelServerClient(_single_request_limit(), noting=noting)
+        ) as line:
             offered = await fetch_offered_models(connection, line)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai")
@@ -182,13 +188,15 @@ async def check_web(
 ) -> HealthFinding:
     """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
     part = "web search"
-    refused = keyring.consent_refusal("tavily")
-    if refused is not None:
+    refusal = keyring.consent_refusal("tavily")
+    if refusal is not None:
         return HealthFinding(
-            part, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+            part, HealthState.OFF, end_with_full_stop(str(refusal)), refusal.hint
         )
     try:
-        connection = _in_short(searching.build_tavily_connection(settings, keyring.env))
+        connection = _with_short_timeout(
+            searching.build_tavily_connection(settings, keyring.env)
+        )
         tavily_search = TavilySearch(connection, find_sentence_spans, noting=noting)
         tavily_credits = await tavily_search.takes_the_key()
     except CreditsUnavailable as error:
@@ -209,28 +217,36 @@ def describe_outgoing_data(
     settings: Settings, leave: Callable[[str], ConsentState]
 ) -> list[str]:
     """Return, a sentence each, what leaves this machine besides a language model's."""
-    told = [
+    sentences = [
         f"{hosted.title} is sent {hosted.what_in(settings)}."
         for name, hosted in HOSTED_SERVICES.items()
         if hosted.setting != "model.use" and leave(name).may
     ]
     if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
         connection = _embedding_of(settings)
-        told.append(f"Your whole text is sent to {connection.host}, to be embedded.")
-    return told
+        sentences.append(
+            f"Your whole text is sent to {connection.host}, to be embedded."
+        )
+    return sentences
 
 
 def _embedding_of(settings: Settings) -> EmbeddingConnection:
     """Return who embeds, asked quickly; with a guess where the length is not known."""
-    about = settings.embedding
-    if about.model == "server" and about.name and not about.dimensions:
-        about = replace(about, dimensions=_UNKNOWN)
-    return _in_short(
-        embedding.build_embedding_connection(replace(settings, embedding=about))
+    embedding_settings = settings.embedding
+    if (
+        embedding_settings.model == "server"
+        and embedding_settings.name
+        and not embedding_settings.dimensions
+    ):
+        embedding_settings = replace(embedding_settings, dimensions=_UNKNOWN)
+    return _with_short_timeout(
+        embedding.build_embedding_connection(
+            replace(settings, embedding=embedding_settings)
+        )
     )
 
 
-def _in_short(connection: Connected | None) -> Connected:
+def _with_short_timeout(connection: Connected | None) -> Connected:
     """Return a connection that is not waited for long; that there is one is known."""
     if connection is None:
         raise LookupError("a service was asked that is not turned on")
@@ -251,12 +267,12 @@ def _failed(
     return finding_from_error(part, error)
 
 
-def _once() -> RateLimit:
+def _single_request_limit() -> RateLimit:
     """Return the pace of one who is asked once, and not waited for."""
     return RateLimit(concurrency=1, patience=0.0)
 
 
-def _counted(texts: Sequence[str]) -> list[int]:
+def _count_one_each(texts: Sequence[str]) -> list[int]:
     return [1] * len(texts)
 
 

@@ -64,60 +64,69 @@ async def check_supabase(
 
     Without `noting` nothing is noted: there is no library here yet. No text is sent.
     """
-    kept = settings.records.keeper == SUPABASE_SERVICE
+    is_record_store = settings.records.keeper == SUPABASE_SERVICE
     try:
-        refused = find_project_refusal(keyring)
-        if refused is not None:
+        refusal = find_project_refusal(keyring)
+        if refusal is not None:
             return HealthFinding(
-                PART, HealthState.OFF, end_with_full_stop(str(refused)), refused.hint
+                PART, HealthState.OFF, end_with_full_stop(str(refusal)), refusal.hint
             )
-        return await _looked_at(settings, keyring, noting)
+        return await _check_project(settings, keyring, noting)
     except ServiceUnavailable as error:
         if error.retryable:
             return HealthFinding(
-                PART, HealthState.WARNING, _meanwhile(error, kept=kept), error.hint
+                PART,
+                HealthState.WARNING,
+                _describe_outage(error, is_record_store=is_record_store),
+                error.hint,
             )
-        return _failed(error, kept=kept)
+        return _failed(error, is_record_store=is_record_store)
     except LrwrError as error:
-        return _failed(error, kept=kept)
+        return _failed(error, is_record_store=is_record_store)
 
 
 def describe_working_copy(
-    bound: LibraryLink, stand: Stand, *, kept: bool
+    link: LibraryLink, remote_state: Stand, *, is_record_store: bool
 ) -> HealthFinding:
     """Say how a working copy stands to the library that it is bound to.
 
-    `kept` says whether the project keeps it by now, or is only pushed to.
+    `is_record_store` says whether the project keeps it by now, or is only pushed to.
     """
-    behind = max(0, stand.version - bound.cursor)
-    there = f"{bound.name} is there"
-    if kept and bound.apart:
-        detail = f"{there}; something was read here that the project does not know yet."
+    pending_changes = max(0, remote_state.version - link.cursor)
+    library_text = f"{link.name} is there"
+    if is_record_store and link.apart:
+        detail = f"{library_text}; something was read here that the project does not know yet."
         return HealthFinding(
             PART, HealthState.BROKEN, detail, "Take it there: lrwr push"
         )
-    if bound.apart:
-        also = ", and others have changed it there" if stand.others else ""
-        detail = f"{there}, a copy: something was read here since{also}."
+    if link.apart:
+        others_note = (
+            ", and others have changed it there" if remote_state.others else ""
+        )
+        detail = f"{library_text}, a copy: something was read here since{others_note}."
         return HealthFinding(
             PART, HealthState.OK, f"{detail} `lrwr push` takes it there."
         )
-    if behind and kept:
-        detail = f"{there}; this copy is {pluralize(behind, 'change')} behind."
+    if pending_changes and is_record_store:
+        detail = f"{library_text}; this copy is {pluralize(pending_changes, 'change')} behind."
         return HealthFinding(
             PART, HealthState.OK, f"{detail} The next command that reads it catches up."
         )
-    if behind:
-        detail = f"{there}, {pluralize(behind, 'change')} ahead of here."
+    if pending_changes:
+        detail = (
+            f"{library_text}, {pluralize(pending_changes, 'change')} ahead of here."
+        )
         return HealthFinding(PART, HealthState.OK, f"{detail} `lrwr pull` brings them.")
-    return HealthFinding(PART, HealthState.OK, f"{there}, and all of it is here.")
+    return HealthFinding(
+        PART, HealthState.OK, f"{library_text}, and all of it is here."
+    )
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     """Return why nothing may be asked: a denial holds for a project that is only set."""
-    refused = keyring.consent_refusal(SUPABASE_SERVICE)
-    if refused is not None:
-        return refused
+    refusal = keyring.consent_refusal(SUPABASE_SERVICE)
+    if refusal is not None:
+        return refusal
     if keyring.consents.answer(keyring.library, SUPABASE_SERVICE) is not False:
         return None
     title = HOSTED_SERVICES[SUPABASE_SERVICE].title
@@ -127,28 +136,36 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     )
 
 
-async def _looked_at(
+async def _check_project(
     settings: Settings, keyring: Keyring, noting: EgressLogger | None
 ) -> HealthFinding:
-    about = settings.supabase
-    quick = replace(about, timeout=min(about.timeout, _LONGEST))
-    way = create_supabase_sign_in(replace(settings, supabase=quick), keyring.env)
-    account = await way.auth.account()
-    kept = settings.records.keeper == SUPABASE_SERVICE
+    supabase_settings = settings.supabase
+    impatient_settings = replace(
+        supabase_settings, timeout=min(supabase_settings.timeout, _LONGEST)
+    )
+    sign_in = create_supabase_sign_in(
+        replace(settings, supabase=impatient_settings), keyring.env
+    )
+    account = await sign_in.auth.account()
+    is_record_store = settings.records.keeper == SUPABASE_SERVICE
     if account is None:
-        state = HealthState.BROKEN if kept else HealthState.OFF
-        detail = f"Nobody is signed in at {way.project.host}."
+        state = HealthState.BROKEN if is_record_store else HealthState.OFF
+        detail = f"Nobody is signed in at {sign_in.project.host}."
         return HealthFinding(PART, state, detail, "Sign in: lrwr login")
-    async with aclosing(SupabaseRpc(way.project, way.auth.token, noting)) as hosted:
-        await _check_tables(hosted, way.project)
-        bound = load_library_link(keyring.library.database)
-        if bound is None:
-            found = _not_there(kept=kept)
+    async with aclosing(
+        SupabaseRpc(sign_in.project, sign_in.auth.token, noting)
+    ) as hosted:
+        await _check_tables(hosted, sign_in.project)
+        link = load_library_link(keyring.library.database)
+        if link is None:
+            finding = _not_there(is_record_store=is_record_store)
         else:
-            _check_home(bound, way.project, account)
-            found = describe_working_copy(bound, await _stand(hosted, bound), kept=kept)
-    detail = f"{account.email} at {way.project.host}. {found.detail}"
-    return replace(found, detail=detail)
+            _check_home(link, sign_in.project, account)
+            finding = describe_working_copy(
+                link, await _stand(hosted, link), is_record_store=is_record_store
+            )
+    detail = f"{account.email} at {sign_in.project.host}. {finding.detail}"
+    return replace(finding, detail=detail)
 
 
 async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> None:
@@ -166,59 +183,59 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
             f"{project.host} has none of lrwr's tables: {names} were not run there",
             hint=hint,
         ) from error
-    lacking = [
+    missing_names = [
         missing_migration.name for missing_migration in find_missing_migrations(run)
     ]
-    if lacking:
+    if missing_names:
         raise StoreProblem(
-            f"{project.host} lacks some of lrwr's tables: {', '.join(lacking)} was not"
+            f"{project.host} lacks some of lrwr's tables: {', '.join(missing_names)} was not"
             " run there",
             hint=hint,
         )
 
 
 def _check_home(
-    bound: LibraryLink, project: SupabaseConnection, account: Account
+    link: LibraryLink, project: SupabaseConnection, account: Account
 ) -> None:
     """Make sure that it is this project and this account that have the library.
 
     Raises:
         StoreProblem: Another has.
     """
-    if bound.project != project.url:
+    if link.project != project.url:
         raise StoreProblem(
-            f"{bound.name} is kept at {bound.project}, and `supabase.url` leads to"
+            f"{link.name} is kept at {link.project}, and `supabase.url` leads to"
             f" {project.url}",
             hint="Set `supabase.url` back, or take the library there: lrwr push --new",
         )
-    if bound.account != account.id:
+    if link.account != account.id:
         raise StoreProblem(
-            f"{bound.name} belongs to another account at {project.host} than"
+            f"{link.name} belongs to another account at {project.host} than"
             f" {account.email}",
             hint="Sign in with that account: lrwr login",
         )
 
 
-async def _stand(hosted: SupabaseRpc, bound: LibraryLink) -> Stand:
+async def _stand(hosted: SupabaseRpc, link: LibraryLink) -> Stand:
     """Return where the library stands there.
 
     Raises:
         NotFound: It is not there any more.
         LrwrError: The project refuses, or does not answer.
     """
-    records = SupabaseRecords(hosted, bound.library, bound.writer)
+    records = SupabaseRecords(hosted, link.library, link.writer)
     try:
-        return await records.state(bound.cursor)
+        return await records.state(link.cursor)
     except NotFound as error:
         raise NotFound(
-            f"{bound.name} is not there any more",
+            f"{link.name} is not there any more",
             hint="Take it there anew: lrwr push --new",
         ) from error
 
 
-def _not_there(*, kept: bool) -> HealthFinding:
+def _not_there(*, is_record_store: bool) -> HealthFinding:
     detail = "This library is not kept there"
-    if kept:
+    if is_record_store:
         remedy = "Take it there with `lrwr push`, or bring one here with `lrwr pull`."
         return HealthFinding(PART, HealthState.BROKEN, f"{detail} yet.", remedy)
     return HealthFinding(
@@ -226,14 +243,18 @@ def _not_there(*, kept: bool) -> HealthFinding:
     )
 
 
-def _meanwhile(error: LrwrError, *, kept: bool) -> str:
-    what = " What is here is read meanwhile; nothing can be changed." if kept else ""
-    return f"{end_with_full_stop(str(error))}{what}"
+def _describe_outage(error: LrwrError, *, is_record_store: bool) -> str:
+    read_only_note = (
+        " What is here is read meanwhile; nothing can be changed."
+        if is_record_store
+        else ""
+    )
+    return f"{end_with_full_stop(str(error))}{read_only_note}"
 
 
-def _failed(error: LrwrError, *, kept: bool) -> HealthFinding:
+def _failed(error: LrwrError, *, is_record_store: bool) -> HealthFinding:
     """Return what a failure says: nothing is broken while nothing is kept there."""
-    if kept:
+    if is_record_store:
         return finding_from_error(PART, error)
     return HealthFinding(
         PART, HealthState.WARNING, end_with_full_stop(str(error)), error.hint

@@ -82,8 +82,8 @@ class ModelAnalyst:
         findings: list[ExcerptFinding] = []
         usage = Usage()
         for batch in _batches(excerpts):
-            found, cost = await self._classify_together(batch)
-            findings += found
+            batch_findings, cost = await self._classify_together(batch)
+            findings += batch_findings
             usage += cost
         return findings, usage
 
@@ -100,12 +100,12 @@ class ModelAnalyst:
         self, batch: list[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
         reply, usage = await self._ask(build_classify_messages(batch), Passages)
-        told: dict[int, PassageClassification] = {}
-        for one in reply.passages if reply else []:
-            told.setdefault(one.id, one)
+        by_number: dict[int, PassageClassification] = {}
+        for item in reply.passages if reply else []:
+            by_number.setdefault(item.id, item)
         findings: list[ExcerptFinding] = []
         for number, excerpt in enumerate(batch, start=1):
-            passage = told.get(number)
+            passage = by_number.get(number)
             if passage is None and len(batch) > 1:
                 passage, cost = await self._classify_alone(excerpt)
                 usage += cost
@@ -139,8 +139,10 @@ class ModelAnalyst:
         usage = _spent(first)
         parsed, problem = _parsed(first.text, kind)
         if parsed is None and repair:
-            again = build_analyst_repair_messages(messages, first.text, problem)
-            second = await self._chat.fill(again, build_reply_shape(kind))
+            repair_messages = build_analyst_repair_messages(
+                messages, first.text, problem
+            )
+            second = await self._chat.fill(repair_messages, build_reply_shape(kind))
             parsed, _ = _parsed(second.text, kind)
             usage += _spent(second) + Usage(repaired=1)
         return parsed, usage + Usage(failed=int(parsed is None))
@@ -153,18 +155,18 @@ def _batches(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
 
 
 def _prompt_tokens(messages: Sequence[ChatMessage], kind: type[BaseModel]) -> int:
-    said = sum(len(message.text) for message in messages)
-    return -(-(said + len(build_reply_shape(kind).schema)) // 4)
+    characters = sum(len(message.text) for message in messages)
+    return -(-(characters + len(build_reply_shape(kind).schema)) // 4)
 
 
 def _parsed(text: str, kind: type[S]) -> tuple[S | None, str]:
     """Return the reply, or what is wrong with it; words around the JSON are ignored."""
-    said = text.rpartition(_THOUGHT)[2]
-    start, end = said.find("{"), said.rfind("}") + 1
+    answer = text.rpartition(_THOUGHT)[2]
+    start, end = answer.find("{"), answer.rfind("}") + 1
     if not 0 <= start < end:
         return None, "it holds no JSON object."
     try:
-        return kind.model_validate_json(said[start:end]), ""
+        return kind.model_validate_json(answer[start:end]), ""
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         problems = [

@@ -77,7 +77,7 @@ class QuoteMatcher:
         certainty: Certainty = Certainty.VERIFIED,
     ) -> Fact:
         """Return a fact with the words that it rests on."""
-        kept = tuple(
+        kept_details = tuple(
             (name, flatten_analyst_text(text))
             for name, text in details
             if flatten_analyst_text(text)
@@ -90,7 +90,7 @@ class QuoteMatcher:
             spans,
             self.keeper,
             certainty,
-            kept,
+            kept_details,
         )
 
     def guess(
@@ -108,7 +108,9 @@ class QuoteMatcher:
 
 def flatten_analyst_text(text: str) -> str:
     """Return a text on one line, without what no terminal can show."""
-    printable = "".join(one if one.isprintable() else " " for one in text)
+    printable = "".join(
+        character if character.isprintable() else " " for character in text
+    )
     return " ".join(printable.split())
 
 
@@ -116,13 +118,13 @@ def build_passage_facts(
     passage: PassageClassification, evidence: QuoteMatcher
 ) -> Iterator[Fact]:
     """Yield what one passage is, who is there, and what it leaves open."""
-    here = (evidence.excerpt.span,)
+    excerpt_spans = (evidence.excerpt.span,)
     for field, value in (
         (PassageField.CONTENT_TYPE, passage.content),
         (PassageField.NARRATIVE_FUNCTION, passage.function),
         (PassageField.STORY_GRID_TAG, passage.tag),
     ):
-        yield evidence.guess(FactAbout.PASSAGE, field, value, here)
+        yield evidence.guess(FactAbout.PASSAGE, field, value, excerpt_spans)
     for name in _each(passage.present):
         at = evidence.place_of(name)
         yield evidence.guess(FactAbout.PASSAGE, PassageField.PRESENT, name, at)
@@ -157,19 +159,19 @@ def _scenes(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for person in reply.people:
         spans = evidence.find(person.quote)
-        what = (
+        attribute = (
             flatten_analyst_text(person.what).lower()
             if person.kind == "attribute"
             else ""
         )
-        if person.kind == "attribute" and not what:
+        if person.kind == "attribute" and not attribute:
             continue
         if (
             spans
             and flatten_analyst_text(person.who)
             and flatten_analyst_text(person.value)
         ):
-            field, detail = _FIELDS[person.kind], ("attribute", what)
+            field, detail = _FIELDS[person.kind], ("attribute", attribute)
             yield evidence.fact(
                 FactAbout.CHARACTER, person.who, field, person.value, spans, detail
             )
@@ -178,30 +180,30 @@ def _people(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 def _relations(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     field = CharacterField.RELATIONSHIP
     for relation in reply.relations:
-        spans, who, to = (
+        spans, subject, to = (
             evidence.find(relation.quote),
             flatten_analyst_text(relation.who),
             flatten_analyst_text(relation.to),
         )
-        if spans and who and to and who != to:
+        if spans and subject and to and subject != to:
             details = ("target", to), ("kind", relation.kind)
             yield evidence.fact(
-                FactAbout.CHARACTER, who, field, relation.valence, spans, *details
+                FactAbout.CHARACTER, subject, field, relation.valence, spans, *details
             )
 
 
 def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    for one in reply.world:
-        spans, name = evidence.find(one.quote), flatten_analyst_text(one.name)
+    for element in reply.world:
+        spans, name = evidence.find(element.quote), flatten_analyst_text(element.name)
         if not spans or not name:
             continue
         yield evidence.fact(
-            FactAbout.WORLD, name, WorldField.ELEMENT_TYPE, one.type, spans
+            FactAbout.WORLD, name, WorldField.ELEMENT_TYPE, element.type, spans
         )
-        if described := flatten_analyst_text(one.about):
+        if described := flatten_analyst_text(element.about):
             field = WorldField.DESCRIPTION
             yield evidence.fact(FactAbout.WORLD, name, field, described, spans)
-        for person in _each(one.people):
+        for person in _each(element.people):
             field = WorldField.CONNECTED
             yield evidence.guess(FactAbout.WORLD, field, person, spans, name)
 
@@ -221,20 +223,24 @@ def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 def _feelings(texts: Iterable[str]) -> Iterator[str]:
     """Yield "Nell: afraid" for each text that names a person and a feeling."""
     for text in texts:
-        who, _, feels = (
+        person, _, feels = (
             part.strip() for part in flatten_analyst_text(text).partition(":")
         )
-        if who and feels:
-            yield f"{who}: {feels}"
+        if person and feels:
+            yield f"{person}: {feels}"
 
 
 def _told(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    for one in reply.told:
-        spans = evidence.find(one.quote)
-        if spans and flatten_analyst_text(one.who) and flatten_analyst_text(one.fact):
-            hearers = [("hearer", name) for name in _each(one.to)]
+    for telling in reply.told:
+        spans = evidence.find(telling.quote)
+        if (
+            spans
+            and flatten_analyst_text(telling.who)
+            and flatten_analyst_text(telling.fact)
+        ):
+            hearers = [("hearer", name) for name in _each(telling.to)]
             yield evidence.fact(
-                FactAbout.TOLD, one.who, "told", one.fact, spans, *hearers
+                FactAbout.TOLD, telling.who, "told", telling.fact, spans, *hearers
             )
 
 
@@ -257,5 +263,7 @@ def _gap(
 def _each(texts: Iterable[str]) -> list[str]:
     """Return texts clean, each once; empty ones left out."""
     return list(
-        dict.fromkeys(one for text in texts if (one := flatten_analyst_text(text)))
+        dict.fromkeys(
+            flattened for text in texts if (flattened := flatten_analyst_text(text))
+        )
     )

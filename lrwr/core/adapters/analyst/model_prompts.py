@@ -44,16 +44,16 @@ def build_classify_messages(excerpts: Sequence[Excerpt]) -> list[ChatMessage]:
     """Ask what each passage is; they are numbered from 1, in order."""
     code = _code(excerpts)
     numbered = "\n".join(_numbered(excerpts, code))
-    asked = f"{_known(excerpts)}{_block(numbered, code)}"
-    return [ChatMessage("system", _CLASSIFY), ChatMessage("user", asked)]
+    prompt = f"{_known(excerpts)}{_block(numbered, code)}"
+    return [ChatMessage("system", _CLASSIFY), ChatMessage("user", prompt)]
 
 
 def build_extract_messages(excerpt: Excerpt) -> list[ChatMessage]:
     """Ask what some pages say."""
     code, before = _code([excerpt]), excerpt.before.strip()
     earlier = f"{_BEFORE}\n{_block(before, f'{code} before')}\n" if before else ""
-    asked = f"{_known([excerpt])}{earlier}{_block(excerpt.text, code)}"
-    return [ChatMessage("system", _EXTRACT), ChatMessage("user", asked)]
+    prompt = f"{_known([excerpt])}{earlier}{_block(excerpt.text, code)}"
+    return [ChatMessage("system", _EXTRACT), ChatMessage("user", prompt)]
 
 
 def build_analyst_repair_messages(
@@ -74,8 +74,8 @@ _SHOWN_AGAIN = 800
 
 def _code(excerpts: Sequence[Excerpt]) -> str:
     """Return a mark that no text can hold by design, and is the same every time."""
-    read = "\0".join(excerpt.before + "\1" + excerpt.text for excerpt in excerpts)
-    return sha256(read.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    contents = "\0".join(excerpt.before + "\1" + excerpt.text for excerpt in excerpts)
+    return sha256(contents.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def _known(excerpts: Sequence[Excerpt]) -> str:
@@ -89,9 +89,9 @@ def _block(text: str, code: str) -> str:
 
 def _numbered(excerpts: Sequence[Excerpt], code: str) -> Iterator[str]:
     mark, previous = code[:4], ""
-    for number, one in enumerate(excerpts, start=1):
-        before = one.before.strip()
+    for number, excerpt in enumerate(excerpts, start=1):
+        before = excerpt.before.strip()
         if before and before not in previous:
             yield f"[{mark}:0] {before}"
-        yield f"[{mark}:{number}] {one.text.strip()}"
-        previous = one.text
+        yield f"[{mark}:{number}] {excerpt.text.strip()}"
+        previous = excerpt.text

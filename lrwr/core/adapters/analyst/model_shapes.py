@@ -153,13 +153,15 @@ def build_reply_shape(kind: type[BaseModel]) -> ReplyShape:
 def _plain(part: object, shared: dict[str, object]) -> object:
     """Leave titles and docstrings out, and put each definition where it is used."""
     if isinstance(part, list):
-        return [_plain(one, shared) for one in part]
+        return [_plain(item, shared) for item in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
         return _plain(shared[part["$ref"].rpartition("/")[2]], shared)
     if "properties" in part:
-        inner = {name: _plain(one, shared) for name, one in part["properties"].items()}
+        inner = {
+            name: _plain(item, shared) for name, item in part["properties"].items()
+        }
         return {
             "type": "object",
             "properties": inner,

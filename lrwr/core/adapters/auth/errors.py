@@ -20,17 +20,27 @@ def translate_supabase_error(
 ) -> LrwrError:
     """Say what an error of Supabase's clients means, or of the libraries below."""
     met = [error, *_causes(error)]
-    if any(isinstance(one, ResponseTooLarge) for one in met):
+    if any(isinstance(exception, ResponseTooLarge) for exception in met):
         return _endless(project)
-    if any(isinstance(one, TimeoutError | httpx.TimeoutException) for one in met):
-        waited = [one.seconds for one in met if isinstance(one, ExchangeTimeout)]
+    if any(
+        isinstance(exception, TimeoutError | httpx.TimeoutException)
+        for exception in met
+    ):
+        waited = [
+            exception.seconds
+            for exception in met
+            if isinstance(exception, ExchangeTimeout)
+        ]
         seconds = min(waited, default=project.timeout)
         return ServiceUnavailable(
             f"{project.host} did not answer within {seconds:g} seconds",
             hint="Try again, or raise `supabase.timeout`.",
             retryable=True,
         )
-    if any(isinstance(one, httpx.ConnectError | httpx.ProxyError) for one in met):
+    if any(
+        isinstance(exception, httpx.ConnectError | httpx.ProxyError)
+        for exception in met
+    ):
         return ServiceUnavailable(
             f"{project.host} cannot be reached",
             hint="Start it, or correct `supabase.url`."
@@ -38,7 +48,7 @@ def translate_supabase_error(
             else "Check the connection to the internet, and `supabase.url`.",
             retryable=True,
         )
-    if any(isinstance(one, httpx.TransportError) for one in met):
+    if any(isinstance(exception, httpx.TransportError) for exception in met):
         return ServiceUnavailable(
             f"{project.host} broke off in the middle of its answer",
             hint=RETRY_HINT,
@@ -58,31 +68,31 @@ def _endless(project: SupabaseConnection) -> ServiceUnavailable:
 
 def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrError:
     """Say what the state of an HTTP answer means; 0 where there is none."""
-    told = f"({status})"
+    status_text = f"({status})"
     if status == 429:
         return ServiceUnavailable(
-            f"{project.host} has more requests than it takes {told}",
+            f"{project.host} has more requests than it takes {status_text}",
             hint=RETRY_HINT,
             retryable=True,
         )
     if status >= 500 or status == 408:
         return ServiceUnavailable(
-            f"{project.host} failed {told}", hint=RETRY_HINT, retryable=True
+            f"{project.host} failed {status_text}", hint=RETRY_HINT, retryable=True
         )
     if status in (401, 403):
         return LrwrError(
-            f"{project.host} does not accept the session or the key {told}",
+            f"{project.host} does not accept the session or the key {status_text}",
             hint="Sign in again with `lrwr login`; if that does not help, set the key"
             " anew with `lrwr config set-key supabase`.",
         )
     if status in (400, 422):
         return LrwrError(
-            f"{project.host} does not understand what was asked {told}",
+            f"{project.host} does not understand what was asked {status_text}",
             hint="Try again; if that does not help, look for a newer lrwr.",
         )
-    shown = f" {told}" if status else ""
+    status_suffix = f" {status_text}" if status else ""
     return ServiceUnavailable(
-        f"What answers at {project.host} is no Supabase project{shown}",
+        f"What answers at {project.host} is no Supabase project{status_suffix}",
         hint=_NO_PROJECT,
     )
 

@@ -83,19 +83,19 @@ def build_supabase_connection(
 
 
 def open_supabase_http(
-    project: SupabaseConnection, came: "Callable[[Response], None] | None" = None
+    project: SupabaseConnection, on_response: "Callable[[Response], None] | None" = None
 ) -> "AsyncClient":
-    """Make a connection, which follows no redirect: what is sent is for one server.
+    """Open a connection that follows no redirect: requests go to one server only.
 
-    `came` is called with each answer that came whole. `TooLong` and `TooMuch` are
-    raised as `BoundedHttpClient` tells.
+    `on_response` is called with each response that was received completely. `TooLong`
+    and `TooMuch` are raised as `BoundedHttpClient` documents.
     """
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return BoundedHttpClient(
         project.timeout,
         project.most,
-        came,
+        on_response,
         follow_redirects=False,
         trust_env=not project.own,
         verify=True if project.url.startswith("https:") else nobody,
@@ -113,7 +113,7 @@ def _opens_everything(key: str) -> bool:
         return True
     middle = key.split(".")[1] if key.count(".") == 2 else ""
     try:
-        told = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
+        claims = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
     except ValueError:
         return False
-    return isinstance(told, dict) and told.get("role") == "service_role"
+    return isinstance(claims, dict) and claims.get("role") == "service_role"

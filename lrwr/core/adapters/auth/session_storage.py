@@ -41,15 +41,15 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
 
     async def set_item(self, key: str, value: str) -> None:  # noqa: ARG002 - inherited
         """Keep the session."""
-        whole = json.loads(value)
-        user = whole.get("user", {})
-        kept = {name: whole.get(name) for name in _OF_SESSION}
-        kept["user"] = {
+        full_session = json.loads(value)
+        user = full_session.get("user", {})
+        stored_session = {name: full_session.get(name) for name in _OF_SESSION}
+        stored_session["user"] = {
             **{name: user.get(name) for name in _OF_USER},
             "app_metadata": {},
             "user_metadata": {},
         }
-        text = json.dumps(kept, separators=(",", ":"))
+        text = json.dumps(stored_session, separators=(",", ":"))
         await asyncio.to_thread(self._sessions.write, self._project, text)
 
     async def remove_item(self, key: str) -> None:  # noqa: ARG002 - inherited

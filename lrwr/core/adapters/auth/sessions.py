@@ -109,12 +109,12 @@ class KeyringSessionStore:
 
 
 def _session_in(text: str | None, project: str) -> str | None:
-    kept: object = None
+    stored: object = None
     with suppress(ValueError, RecursionError):
-        kept = json.loads(text or "null")
-    if not isinstance(kept, dict) or kept.get("project") != project:
+        stored = json.loads(text or "null")
+    if not isinstance(stored, dict) or stored.get("project") != project:
         return None
-    session = kept.get("session")
+    session = stored.get("session")
     return session if isinstance(session, str) else None
 
 

@@ -71,13 +71,13 @@ class SupabaseAuth:
         if not (_is_said(email) and _is_said(password)):
             raise build_credentials_error()
         async with self._client() as client:
-            came = await client.sign_in_with_password(
+            response = await client.sign_in_with_password(
                 {"email": email, "password": password}
             )
-        if came.session is None:
+        if response.session is None:
             raise ServiceUnavailable("Supabase signed nobody in", hint="Try again.")
-        self._hold(came.session)
-        return _account(came.session.user)
+        self._hold(response.session)
+        return _account(response.session.user)
 
     async def sign_out(self) -> bool:
         """Sign out; False when nobody was signed in.
@@ -146,27 +146,27 @@ class SupabaseAuth:
 
     async def _kept(self) -> _AccessToken | None:
         """Read the session and renew it where it ends soon; once more if it is stale."""
-        read = self._sessions.read
-        before = await asyncio.to_thread(read, self._project.url)
+        read_session = self._sessions.read
+        before = await asyncio.to_thread(read_session, self._project.url)
         try:
             return await self._renewed(before)
         except SessionExpired:
-            meanwhile = await asyncio.to_thread(read, self._project.url)
+            meanwhile = await asyncio.to_thread(read_session, self._project.url)
             if meanwhile != before:
                 return await self._renewed(meanwhile)
             await asyncio.to_thread(self._sessions.clear, self._project.url)
             return None
 
-    async def _renewed(self, kept: str | None) -> _AccessToken | None:
-        told = _parsed(kept)
-        if told is None:
+    async def _renewed(self, stored_text: str | None) -> _AccessToken | None:
+        parsed = _parsed(stored_text)
+        if parsed is None:
             return None
-        held, refresh = told
-        if held.until > self._now() + TOKEN_RENEWAL_MARGIN:
-            return held
+        token, refresh = parsed
+        if token.until > self._now() + TOKEN_RENEWAL_MARGIN:
+            return token
         async with self._client() as client:
-            came = await client.refresh_session(refresh)
-        return self._hold(came.session) if came.session is not None else None
+            response = await client.refresh_session(refresh)
+        return self._hold(response.session) if response.session is not None else None
 
     def _hold(self, session: "Session") -> _AccessToken:
         until = float(session.expires_at or self._now() + session.expires_in)
@@ -208,13 +208,13 @@ def _is_said(text: str) -> bool:
         return False
 
 
-def _parsed(kept: str | None) -> tuple[_AccessToken, str] | None:
+def _parsed(stored_text: str | None) -> tuple[_AccessToken, str] | None:
     try:
-        told = json.loads(kept or "null")
+        fields = json.loads(stored_text or "null")
         access_token = _AccessToken(
-            str(told["access_token"]), float(told["expires_at"])
+            str(fields["access_token"]), float(fields["expires_at"])
         )
-        return access_token, str(told["refresh_token"])
+        return access_token, str(fields["refresh_token"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -104,15 +104,15 @@ class ModelServerClient:
             yield
 
     async def http(
-        self, base_url: str, *, seconds: float, own: bool
+        self, base_url: str, *, seconds: float, is_local: bool
     ) -> "DefaultAsyncHttpxClient":
-        """Return the client, made at the first call: all later ones get the same.
+        """Return the client. The first call creates it; later calls return the same one.
 
-        An answer may take so many `seconds`. A server of one's `own` is asked without a proxy.
+        A response may take `seconds`. With `is_local` no proxy is used.
         """
         async with self._opening:
             if self._http is None:
-                await asyncio.to_thread(self._open, base_url, seconds, own)
+                await asyncio.to_thread(self._open, base_url, seconds, is_local)
             if self._http is None:
                 raise RuntimeError("the line was closed while it was opened")
             return self._http
@@ -139,7 +139,7 @@ class ModelServerClient:
         if http is not None:
             await http.aclose()
 
-    def _open(self, base_url: str, seconds: float, own: bool) -> None:
+    def _open(self, base_url: str, seconds: float, is_local: bool) -> None:
         """Import the client, which takes seconds, and make it; nothing is sent."""
         from lrwr.core.adapters.chat.openai_sdk import (
             EgressLoggingHttpClient,
@@ -159,7 +159,7 @@ class ModelServerClient:
         self._http = make(
             timeout=seconds,
             follow_redirects=False,
-            trust_env=not own,
+            trust_env=not is_local,
             verify=True
             if base_url.startswith("https:")
             else create_empty_ssl_context(),

@@ -129,8 +129,10 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
 
 def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
     """Return which model is asked for what; empty where none is set."""
-    named = {role.purpose: get_chat_model_name(settings, role) for role in ModelRole}
-    return {purpose: name for purpose, name in named.items() if name}
+    name_by_purpose = {
+        role.purpose: get_chat_model_name(settings, role) for role in ModelRole
+    }
+    return {purpose: name for purpose, name in name_by_purpose.items() if name}
 
 
 def build_chat_connection(

@@ -135,8 +135,12 @@ async def _fill(
             request, _NO_STREAM, response_format=response_format
         )
     except openai.LengthFinishReasonError as cut:
-        told = cut.completion.usage
-        tokens = (told.prompt_tokens, told.completion_tokens) if told else None
+        token_usage = cut.completion.usage
+        tokens = (
+            (token_usage.prompt_tokens, token_usage.completion_tokens)
+            if token_usage
+            else None
+        )
         return cut.completion.choices[0].message.content or "", tokens
     except openai.ContentFilterFinishReasonError:
         return "", None

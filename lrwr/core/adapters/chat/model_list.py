@@ -41,9 +41,9 @@ async def fetch_offered_models(
     )
     async with aclosing(line.note(about)) as note:
         with line.errand(note):
-            offered = await _listed(client, connection, now=line.clock.today())
+            models = await _listed(client, connection, now=line.clock.today())
         note.counted(0, 0)
-    return offered
+    return models
 
 
 async def _listed(
@@ -69,7 +69,7 @@ async def _client(
     connection: ChatConnection, line: ModelServerClient
 ) -> openai.AsyncOpenAI:
     http = await line.http(
-        connection.base_url, seconds=connection.timeout, own=connection.own
+        connection.base_url, seconds=connection.timeout, is_local=connection.own
     )
     return create_openai_client(
         connection.base_url, connection.key, http, connection.timeout

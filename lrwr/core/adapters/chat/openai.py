@@ -66,7 +66,7 @@ class OpenAIChatModel:
     ) -> ChatReply:
         """Return a reply to a strict JSON schema; empty where the model refused."""
         opened = await self._open()
-        wanted = {
+        response_format = {
             "type": "json_schema",
             "json_schema": {
                 "name": shape.name,
@@ -79,7 +79,7 @@ class OpenAIChatModel:
         async def call() -> ChatReply:
             async with aclosing(self._line.note(self._about)) as note:
                 with self._line.errand(note):
-                    text, usage = await opened.fill(messages, wanted)
+                    text, usage = await opened.fill(messages, response_format)
                 reply = ChatReply(text, *(usage or (guessed, _quarter(text))))
                 note.counted(reply.prompt_tokens, reply.completion_tokens)
             return reply
@@ -90,18 +90,18 @@ class OpenAIChatModel:
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the answer as it comes; only a call that said nothing is made again."""
         opened = await self._open()
-        sent, said = _sent(messages), 0
+        prompt_tokens, answer_length = _sent(messages), 0
         async with self._line.turnstile.place():
-            first, rest, note = await self._line.turnstile.trying(
+            first, pieces, note = await self._line.turnstile.trying(
                 lambda: self._begin(opened, messages), self._patience
             )
-            async with aclosing(note), aclosing(rest):
+            async with aclosing(note), aclosing(pieces):
                 piece: str | None = first
                 while piece is not None:
-                    said += len(piece)
-                    note.counted(sent, -(-said // 4))
+                    answer_length += len(piece)
+                    note.counted(prompt_tokens, -(-answer_length // 4))
                     yield piece
-                    piece = await self._next(opened, rest)
+                    piece = await self._next(opened, pieces)
                 note.whole()
 
     async def aclose(self) -> None:
@@ -113,16 +113,16 @@ class OpenAIChatModel:
         self, opened: "LangChainClient", messages: Sequence[ChatMessage]
     ) -> tuple[str | None, AsyncGenerator[str], EgressLogEntry]:
         """Return the first piece, None if there is none, the rest, and its note."""
-        rest = opened.stream(messages)
+        pieces = opened.stream(messages)
         note = self._line.note(self._about)
         try:
             with self._line.errand(note):
-                first = await opened.next_piece(rest)
+                first = await opened.next_piece(pieces)
         except BaseException:  # also when the writer stops it: nothing stays open
-            await rest.aclose()
+            await pieces.aclose()
             await note.aclose()
             raise
-        return first, rest, note
+        return first, pieces, note
 
     async def _next(
         self, opened: "LangChainClient", pieces: AsyncGenerator[str]
@@ -137,7 +137,7 @@ class OpenAIChatModel:
         async with self._opening:
             if self._opened is None:
                 http = await self._line.http(
-                    about.base_url, seconds=about.timeout, own=about.own
+                    about.base_url, seconds=about.timeout, is_local=about.own
                 )
                 self._opened = await asyncio.to_thread(self._import, http)
             return self._opened

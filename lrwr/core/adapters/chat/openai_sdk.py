@@ -29,8 +29,8 @@ from lrwr.core.adapters.http.errors import (
 class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
     """Sends nothing outside of `errand`, and nothing that could not be noted."""
 
-    def __init__(self, **how: Any) -> None:  # the library's own options
-        super().__init__(**how)
+    def __init__(self, **options: Any) -> None:  # the library's own options
+        super().__init__(**options)
         self._note: ContextVar[EgressLogEntry] = ContextVar("note")
 
     @contextmanager
@@ -43,7 +43,7 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
             self._note.reset(token)
 
     async def send(
-        self, request: httpx2.Request, *, stream: bool = False, **how: Any
+        self, request: httpx2.Request, *, stream: bool = False, **options: Any
     ) -> httpx2.Response:
         """Note a request, then send it.
 
@@ -54,21 +54,21 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
         note = self._note.get()
         await note.leaving(len(await request.aread()))
         try:
-            response = await super().send(request, stream=stream, **how)
+            response = await super().send(request, stream=stream, **options)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
             note.unreached()
             raise
         note.came(
             ok=response.is_success,
-            whole=not stream,
+            is_complete=not stream,
             received=lambda: response.num_bytes_downloaded,
         )
         return response
 
 
-def create_unlogged_http_client(**how: Any) -> openai.DefaultAsyncHttpxClient:
+def create_unlogged_http_client(**options: Any) -> openai.DefaultAsyncHttpxClient:
     """Return a client that notes nothing, for a server on this machine."""
-    return openai.DefaultAsyncHttpxClient(**how)
+    return openai.DefaultAsyncHttpxClient(**options)
 
 
 def create_openai_client(
@@ -88,15 +88,17 @@ def translate_chat_error(
     error: Exception, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
     """Say what an error of the client means; `now` is the time of day, for dates."""
-    own = find_service_call_error(error)
-    if own is not None:
-        return own
+    own_error = find_service_call_error(error)
+    if own_error is not None:
+        return own_error
     if isinstance(error, openai.APIStatusError):
         body = error.body if isinstance(error.body, dict) else {}
-        said = f"{body.get('message') or ''} {error.code or ''}"
+        error_text = f"{body.get('message') or ''} {error.code or ''}"
         headers = error.response.headers
         return translate_http_status(
-            HttpErrorResponse(error.status_code, said, headers), http_request_info, now
+            HttpErrorResponse(error.status_code, error_text, headers),
+            http_request_info,
+            now,
         )
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         return build_timeout_error(http_request_info)

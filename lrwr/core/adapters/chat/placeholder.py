@@ -12,9 +12,9 @@ class UnavailableChatModel:
     `why` is what whoever asks it is told.
     """
 
-    def __init__(self, name: str, why: LrwrError) -> None:
+    def __init__(self, name: str, error: LrwrError) -> None:
         self._name = name
-        self._why = why
+        self._why = error
 
     @property
     def name(self) -> str:

@@ -109,9 +109,9 @@ def _of_a_server(settings: Settings) -> EmbeddingConnection:
     )
 
 
-def _dimensions(told: int, name: str) -> int:
-    if told:
-        return told
+def _dimensions(configured: int, name: str) -> int:
+    if configured:
+        return configured
     raise SettingsProblem(
         f"It is not known how many numbers a vector of {name} has",
         hint="Set `embedding.dimensions`; `lrwr doctor` says what the server gives.",

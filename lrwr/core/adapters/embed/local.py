@@ -80,8 +80,8 @@ class LocalEmbedder:
     ) -> list[Result]:
         """Do `work` for each text, several at once, the longest first; in order."""
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))
-        done = self._pool.map(work, [texts[n] for n in order])
-        results = dict(zip(order, done, strict=True))
+        outputs = self._pool.map(work, [texts[n] for n in order])
+        results = dict(zip(order, outputs, strict=True))
         return [results[n] for n in range(len(texts))]
 
     def close(self) -> None:

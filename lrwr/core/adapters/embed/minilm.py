@@ -178,8 +178,10 @@ def _load_shipped(tokenizer: Any) -> MiniLM:
     table = json.loads(_asset("weights.json"))
     weights = _shipped_weights(table)
     graph = _asset("minilm.onnx")
-    lent = {name: _borrow(weights, entry) for name, entry in table["weights"].items()}
-    fused = _session(graph, lent)
+    initializers = {
+        name: _borrow(weights, entry) for name, entry in table["weights"].items()
+    }
+    fused = _session(graph, initializers)
     model = MiniLM(tokenizer, fused, space=SHIPPED_SPACE, fused=True)
     if _agrees(model, table["probe"]):
         return model
@@ -209,16 +211,18 @@ def _agrees(model: MiniLM, probe: Sequence[float]) -> bool:
     )
 
 
-def _session(graph: bytes, lent: Mapping[str, "NDArray[Any]"]) -> Any:
+def _session(graph: bytes, initializers: Mapping[str, "NDArray[Any]"]) -> Any:
     import onnxruntime as ort
 
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1  # texts run side by side, not parts of one text
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: a writer is not served by warnings
-    if lent:
-        values = [ort.OrtValue.ortvalue_from_numpy(array) for array in lent.values()]
-        options.add_external_initializers(list(lent), values)
+    if initializers:
+        values = [
+            ort.OrtValue.ortvalue_from_numpy(array) for array in initializers.values()
+        ]
+        options.add_external_initializers(list(initializers), values)
     return ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 

@@ -107,14 +107,17 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str]) -> "Vectors":
         """Embed texts, each once, in requests of like length; all of them or none."""
         nothing = build_blank_vector(self.dimensions)
-        wanted = list(
+        unique_texts = list(
             dict.fromkeys(
                 truncate_for_embedding(text) for text in texts if text.strip()
             )
         )
-        found = dict(zip(wanted, await self._embedded(wanted), strict=True))
+        vector_by_text = dict(
+            zip(unique_texts, await self._embedded(unique_texts), strict=True)
+        )
         rows = [
-            found[truncate_for_embedding(t)] if t.strip() else nothing for t in texts
+            vector_by_text[truncate_for_embedding(t)] if t.strip() else nothing
+            for t in texts
         ]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
 
@@ -129,28 +132,32 @@ class OpenAIEmbedder:
         client = await self._open()
         counts = await asyncio.to_thread(self._count, texts)
         parts = plan_embedding_batches(counts, self._connection.budget)
-        asked = [[texts[place] for place in part] for part in parts]
+        batches = [[texts[place] for place in part] for part in parts]
         rows: UnitVectors = [build_blank_vector(self.dimensions)] * len(texts)
-        for part, came in zip(parts, await self._together(client, asked), strict=True):
-            for place, row in zip(part, came, strict=True):
+        for part, batch_rows in zip(
+            parts, await self._together(client, batches), strict=True
+        ):
+            for place, row in zip(part, batch_rows, strict=True):
                 rows[place] = row
         return rows
 
     async def _together(
-        self, client: "AsyncOpenAI", asked: Sequence[Sequence[str]]
+        self, client: "AsyncOpenAI", batches: Sequence[Sequence[str]]
     ) -> "list[UnitVectors]":
         """Ask for several batches at once; the first that fails stops the others.
 
         One text alone is a question, for whose answer somebody waits.
         """
         patience = (
-            INTERACTIVE_RETRY_SECONDS if [len(one) for one in asked] == [1] else None
+            INTERACTIVE_RETRY_SECONDS
+            if [len(batch) for batch in batches] == [1]
+            else None
         )
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
                     group.create_task(self._asked_for(client, texts, patience))
-                    for texts in asked
+                    for texts in batches
                 ]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
@@ -209,8 +216,12 @@ class OpenAIEmbedder:
         rows = await asyncio.to_thread(
             parse_unit_vectors, reply.data, len(texts), about.dimensions
         )
-        told = reply.usage.prompt_tokens if reply.usage else None
-        return raw.headers, rows, told if isinstance(told, int) else None
+        prompt_tokens = reply.usage.prompt_tokens if reply.usage else None
+        return (
+            raw.headers,
+            rows,
+            prompt_tokens if isinstance(prompt_tokens, int) else None,
+        )
 
     async def _translated(
         self,
@@ -229,7 +240,7 @@ class OpenAIEmbedder:
                 about = self._connection
                 key = await asyncio.to_thread(self._key)
                 http = await self._line.http(
-                    about.base_url, seconds=about.timeout, own=about.own
+                    about.base_url, seconds=about.timeout, is_local=about.own
                 )
                 self._client = self._line.create_openai_client(
                     about.base_url, key or _NO_KEY, http, about.timeout

@@ -24,33 +24,33 @@ class InvalidEmbeddingReply(Exception):
         self.expected = expected
 
 
-def parse_unit_vectors(told: object, texts: int, dimensions: int) -> "UnitVectors":
+def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVectors":
     """Return one vector of length 1.0 for each text, in order.
 
     Raises:
         Odd: A vector is missing, twice there, too long, too short, or no number.
     """
-    if not isinstance(told, Sequence) or len(told) != texts:
+    if not isinstance(items, Sequence) or len(items) != texts:
         raise InvalidEmbeddingReply
     rows: dict[int, UnitVector] = {}
-    for one in told:
-        place = getattr(one, "index", None)
+    for item in items:
+        place = getattr(item, "index", None)
         if not isinstance(place, int) or not 0 <= place < texts or place in rows:
             raise InvalidEmbeddingReply
-        rows[place] = _row(getattr(one, "embedding", None), dimensions)
+        rows[place] = _row(getattr(item, "embedding", None), dimensions)
     return [rows[place] for place in range(texts)]
 
 
-def _row(told: object, dimensions: int) -> "UnitVector":
-    if not isinstance(told, list) or not all(_is_number(one) for one in told):
+def _row(values: object, dimensions: int) -> "UnitVector":
+    if not isinstance(values, list) or not all(_is_number(value) for value in values):
         raise InvalidEmbeddingReply
-    if len(told) != dimensions:
+    if len(values) != dimensions:
         raise (
-            InvalidEmbeddingReply(len(told), dimensions)
-            if told
+            InvalidEmbeddingReply(len(values), dimensions)
+            if values
             else InvalidEmbeddingReply
         )
-    vector = np.array(told, dtype=np.float64)
+    vector = np.array(values, dtype=np.float64)
     largest = float(np.abs(vector).max())
     if not np.isfinite(largest) or largest <= 0:
         raise InvalidEmbeddingReply
@@ -58,8 +58,8 @@ def _row(told: object, dimensions: int) -> "UnitVector":
     return (vector / compute_norm(vector)).astype(np.float32)
 
 
-def _is_number(one: object) -> bool:
-    return isinstance(one, float | int) and not isinstance(one, bool)
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
 
 
 def build_blank_vector(dimensions: int) -> "UnitVector":

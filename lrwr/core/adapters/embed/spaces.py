@@ -77,15 +77,15 @@ def plan_embedding_batches(
     `counts` are their tokens. A batch that is over the budget has one text.
     """
     parts: list[list[int]] = []
-    held = 0
+    batch_tokens = 0
     for place in sorted(range(len(counts)), key=lambda n: (counts[n], n)):
         count = max(1, counts[place])
         full = not parts or len(parts[-1]) >= budget.texts
-        if full or held + count > budget.tokens:
+        if full or batch_tokens + count > budget.tokens:
             parts.append([])
-            held = 0
+            batch_tokens = 0
         parts[-1].append(place)
-        held += count
+        batch_tokens += count
     return parts
 
 

@@ -84,11 +84,11 @@ class SupabaseStorageClient:
         async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
                 await note.leaving(len(body))
-            status, came = await self._answered(client, request)
-            note.came(ok=status == 200, whole=True, received=lambda: len(came))
+            status, content = await self._answered(client, request)
+            note.came(ok=status == 200, is_complete=True, received=lambda: len(content))
         if status != 200:
-            raise _refused(status, came, self._project, len(body))
-        return came
+            raise _refused(status, content, self._project, len(body))
+        return content
 
     async def _answered(
         self, client: "AsyncClient", request: "Request"
@@ -162,9 +162,9 @@ def _said(status: int, body: bytes) -> _StorageErrorBody:
     storage_json = parse_storage_json(body)
     if not isinstance(storage_json, dict):
         return _StorageErrorBody(status, frozenset())
-    own = str(storage_json.get("statusCode", ""))
-    if status == 400 and len(own) == 3 and own.isdecimal():
-        status = int(own)
+    status_code = str(storage_json.get("statusCode", ""))
+    if status == 400 and len(status_code) == 3 and status_code.isdecimal():
+        status = int(status_code)
     return _StorageErrorBody(
         status,
         frozenset({str(storage_json.get("code")), str(storage_json.get("error"))}),

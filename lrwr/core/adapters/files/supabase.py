@@ -89,36 +89,36 @@ class SupabaseFileStore:
             f"{self._folder}{name}"
             for name in sorted(filter(is_stored_file_name, set(names)))
         ]
-        gone = 0
+        removed = 0
         for first in range(0, len(paths), FILES_PER_DELETION):
-            asked = {"prefixes": paths[first : first + FILES_PER_DELETION]}
-            gone += len(await self._listed("DELETE", STORAGE_BUCKET, asked))
-        return gone
+            query = {"prefixes": paths[first : first + FILES_PER_DELETION]}
+            removed += len(await self._listed("DELETE", STORAGE_BUCKET, query))
+        return removed
 
     async def aclose(self) -> None:
         """Let go of connections. Safe to call twice."""
         await self._storage.aclose()
 
     async def _page(self, offset: int) -> list[str]:
-        asked = {
+        query = {
             "prefix": self._folder,
             "limit": FILES_PER_PAGE,
             "offset": offset,
             "sortBy": {"column": "name", "order": "asc"},
         }
-        return await self._listed("POST", f"list/{STORAGE_BUCKET}", asked)
+        return await self._listed("POST", f"list/{STORAGE_BUCKET}", query)
 
     async def _listed(
-        self, method: str, path: str, asked: Mapping[str, object]
+        self, method: str, path: str, query: Mapping[str, object]
     ) -> list[str]:
         """Ask for something that is answered with files, and return their names."""
-        body = json.dumps(asked).encode()
+        body = json.dumps(query).encode()
         storage_json = parse_storage_json(
             await self._storage.ask(method, path, body, _JSON)
         )
         if not isinstance(storage_json, list):
             raise self._storage.nonsense()
-        names = [one.get("name") for one in storage_json if isinstance(one, dict)]
+        names = [entry.get("name") for entry in storage_json if isinstance(entry, dict)]
         if len(names) != len(storage_json) or not all(
             isinstance(n, str) for n in names
         ):

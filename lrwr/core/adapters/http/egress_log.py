@@ -80,12 +80,12 @@ class EgressLogEntry:
         """
         if self._noting is None:
             raise LookupError("nobody keeps this note")
-        sent = replace(self._about, when=self._noting.now(), sent_bytes=size)
+        request = replace(self._about, when=self._noting.now(), sent_bytes=size)
         try:
-            self._row = await self._noting.log.begin(sent)
+            self._row = await self._noting.log.begin(request)
         except StoreProblem as error:
             raise ServiceUnavailable(
-                f"Nothing was sent to {sent.host}: what leaves is noted first, and"
+                f"Nothing was sent to {request.host}: what leaves is noted first, and"
                 f" that cannot be done. {error}",
                 hint=error.hint,
             ) from error
@@ -105,7 +105,7 @@ class EgressLogEntry:
         """
         self.came(
             ok=response.is_success,
-            whole=False,
+            is_complete=False,
             received=lambda: response.num_bytes_downloaded,
         )
 
@@ -113,11 +113,11 @@ class EgressLogEntry:
         """Say that nobody took the request."""
         self._outcome = RequestOutcome.UNREACHED
 
-    def came(self, *, ok: bool, whole: bool, received: Callable[[], int]) -> None:
+    def came(self, *, ok: bool, is_complete: bool, received: Callable[[], int]) -> None:
         """Say that a reply came; `received` tells its bytes, as far as they are read."""
         self._received = received
         self._outcome = RequestOutcome.CUT if ok else RequestOutcome.REFUSED
-        if whole:
+        if is_complete:
             self.whole()
 
     def whole(self) -> None:
@@ -140,8 +140,8 @@ class EgressLogEntry:
 
     def _came(self, price: Callable[[Usage, str], float | None]) -> RequestCompletion:
         received = self._received() if self._received else None
-        taken = self._outcome in (RequestOutcome.ANSWERED, RequestOutcome.CUT)
-        if self._usage is None or not taken:
+        has_answer = self._outcome in (RequestOutcome.ANSWERED, RequestOutcome.CUT)
+        if self._usage is None or not has_answer:
             return RequestCompletion(self._outcome, received)
         usage = self._usage
         return RequestCompletion(

@@ -145,9 +145,11 @@ def translate_http_status(
     refusal: HttpErrorResponse, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
     """Say what a status means; `now` is the time of day, for dates in headers."""
-    status, said = refusal.status, refusal.said
+    status, error_text = refusal.status, refusal.said
     advice = http_request_info.advice
-    if status == 402 or (status == 429 and any(word in said for word in _NO_CREDIT)):
+    if status == 402 or (
+        status == 429 and any(word in error_text for word in _NO_CREDIT)
+    ):
         return ServiceCallError(
             f"{http_request_info.server} says that the account has no credit left ({status})",
             hint="Add credit to the account, or choose another with `lrwr config"
@@ -162,12 +164,12 @@ def translate_http_status(
             retryable=True,
             after=parse_retry_after(refusal.headers, now=now),
         )
-    message, hint = _for_good(status, said, http_request_info)
+    message, hint = _for_good(status, error_text, http_request_info)
     return ServiceCallError(message, hint=hint, retryable=False)
 
 
 def _for_good(
-    status: int, said: str, http_request_info: HttpRequestInfo
+    status: int, error_text: str, http_request_info: HttpRequestInfo
 ) -> tuple[str, str]:
     name, server, advice = (
         http_request_info.model,
@@ -191,13 +193,13 @@ def _for_good(
     if status == 404:
         hint = f"Set `{advice.model}` to a model that it has, and check {address}."
         return f"{server} has no model {name} ({status})", hint
-    if any(words in said for words in _TOO_LONG):
+    if any(words in error_text for words in _TOO_LONG):
         hint = f"Give the model a longer context, or set `{advice.model}` to another."
         return f"{name} cannot read so many pages at once ({status})", hint
-    named = [one for one in _TOLD if re.search(rf"\b{one}\b", said)]
-    told = f", and names {', '.join(named)}" if named else ""
+    named_words = [word for word in _TOLD if re.search(rf"\b{word}\b", error_text)]
+    detail = f", and names {', '.join(named_words)}" if named_words else ""
     hint = f"Check {advice.check}."
-    return f"{server} refused the request ({status}){told}", hint
+    return f"{server} refused the request ({status}){detail}", hint
 
 
 def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
@@ -208,10 +210,10 @@ def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    told = headers.get("retry-after", "")
-    seconds = _number(told)
+    header = headers.get("retry-after", "")
+    seconds = _number(header)
     if seconds is None:
-        seconds = _until(told, now)
+        seconds = _until(header, now)
     return parse_rate_limit_reset(headers) if seconds is None else seconds
 
 

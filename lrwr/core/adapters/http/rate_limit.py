@@ -81,13 +81,13 @@ class RateLimiter:
             Refused: Waiting does not help, or would take longer than the patience.
         """
         try:
-            came = await self._tried(call, self._longest(patience))
+            result = await self._tried(call, self._longest(patience))
         except ServiceCallError as refused:
             if refused.retryable and patience is not None:
                 self._in_vain_until = self._clock.now() + NO_RETRY_SECONDS
             raise
         self._in_vain_until = 0.0
-        return came
+        return result
 
     def rest(self, seconds: float) -> None:
         """Leave the server alone for so long: it said that it takes no more till then."""

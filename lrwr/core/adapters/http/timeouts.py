@@ -35,14 +35,14 @@ class BoundedHttpClient(httpx.AsyncClient):
 
     `patience` is in seconds: a server that says nothing for so long is given up. There
     is more time the more is sent and the more has come. `most` is in bytes, unpacked.
-    `came` is called with each answer that came whole.
+    `on_response` is called with each response that was received completely.
     """
 
     def __init__(
         self,
         patience: float,
         most: int,
-        came: Callable[[httpx.Response], None] | None = None,
+        on_response: Callable[[httpx.Response], None] | None = None,
         **options: Any,
     ) -> None:
         # A body is sent in one step, which lasts as long as all of it: what bounds that
@@ -51,7 +51,7 @@ class BoundedHttpClient(httpx.AsyncClient):
         super().__init__(timeout=steps, **options)
         self._patience = patience
         self._most = most
-        self._came = came
+        self._came = on_response
 
     async def send(
         self, request: httpx.Request, *, stream: bool = False, **options: Any

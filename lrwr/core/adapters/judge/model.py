@@ -63,10 +63,10 @@ class CorrectnessJudge:
         """Return about what one try takes: characters / 4 of what is sent."""
         if not sample.reference.strip():
             return Usage()
-        sent = sum(
+        characters = sum(
             len(chat_message.text) for chat_message in _messages(sample, self._mark)
         )
-        return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
+        return Usage(1, (characters + len(_shape().schema)) // 4, _REPLY)
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
         """Ask once."""

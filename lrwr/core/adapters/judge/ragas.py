@@ -42,7 +42,7 @@ class _RagasResult(Protocol):
 
 
 class _RagasMetric(Protocol):
-    async def ascore(self, **asked: str | list[str]) -> _RagasResult: ...
+    async def ascore(self, **arguments: str | list[str]) -> _RagasResult: ...
 
 
 class _RagasMetricFactory(Protocol):
@@ -70,9 +70,9 @@ class RagasChatModel:
             ServiceUnavailable: The server did not answer.
             NotAsAsked: The reply has another shape.
         """
-        asked = [ChatMessage("user", prompt)]
+        messages = [ChatMessage("user", prompt)]
         try:
-            reply = await self._chat.fill(asked, build_reply_shape(response_model))
+            reply = await self._chat.fill(messages, build_reply_shape(response_model))
         except ServiceUnavailable:
             self.usage += Usage(calls=1, failed=1)
             raise
@@ -135,13 +135,13 @@ class RagasJudge:
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
         usage = Usage()
-        for figure, asked in _asked(sample).items():
+        for figure, arguments in _asked(sample).items():
             if not sample.contexts:
                 values[figure] = 0.0
                 continue
             model = RagasChatModel(self._chat)
             try:
-                scored = await self._metrics[figure](llm=model).ascore(**asked)
+                scored = await self._metrics[figure](llm=model).ascore(**arguments)
                 values[figure] = _number(scored.value)
             except ServiceUnavailable as error:
                 failed[figure] = str(error)
@@ -152,24 +152,31 @@ class RagasJudge:
 
 
 def _faithfulness(sample: JudgeSample) -> Usage:
-    answer, given = _tokens(sample.answer), sum(map(_tokens, sample.contexts))
-    sent = 460 + _tokens(sample.question) + answer + 870 + 2 * answer + given
-    return Usage(2, sent, 40 + 5 * answer)
+    answer, context_tokens = _tokens(sample.answer), sum(map(_tokens, sample.contexts))
+    sent_tokens = (
+        460 + _tokens(sample.question) + answer + 870 + 2 * answer + context_tokens
+    )
+    return Usage(2, sent_tokens, 40 + 5 * answer)
 
 
 def _precision(sample: JudgeSample) -> Usage:
     calls = len(sample.contexts)
-    asked = 1_050 + _tokens(sample.question) + _tokens(sample.reference)
-    sent = calls * asked + sum(map(_tokens, sample.contexts))
-    return Usage(calls, sent, 60 * calls)
+    prompt_tokens = 1_050 + _tokens(sample.question) + _tokens(sample.reference)
+    sent_tokens = calls * prompt_tokens + sum(map(_tokens, sample.contexts))
+    return Usage(calls, sent_tokens, 60 * calls)
 
 
 def _recall(sample: JudgeSample) -> Usage:
     if not sample.contexts:
         return Usage()
-    told = _tokens(sample.reference)
-    sent = 1_510 + _tokens(sample.question) + told + sum(map(_tokens, sample.contexts))
-    return Usage(1, sent, 40 + 4 * told)
+    reference_tokens = _tokens(sample.reference)
+    sent_tokens = (
+        1_510
+        + _tokens(sample.question)
+        + reference_tokens
+        + sum(map(_tokens, sample.contexts))
+    )
+    return Usage(1, sent_tokens, 40 + 4 * reference_tokens)
 
 
 _ESTIMATES: Mapping[str, Callable[[JudgeSample], Usage]] = MappingProxyType(
@@ -193,13 +200,13 @@ def _asked(sample: JudgeSample) -> dict[str, Mapping[str, str | list[str]]]:
         "user_input": sample.question,
         "retrieved_contexts": list(sample.contexts),
     }
-    asked: dict[str, Mapping[str, str | list[str]]] = {}
+    arguments: dict[str, Mapping[str, str | list[str]]] = {}
     if sample.answer.strip() and sample.contexts and not sample.says_gap:
-        asked[FAITHFULNESS] = {**common, "response": sample.answer}
+        arguments[FAITHFULNESS] = {**common, "response": sample.answer}
     if sample.reference.strip():
         compared = MappingProxyType({**common, "reference": sample.reference})
-        asked |= {CONTEXT_PRECISION: compared, CONTEXT_RECALL: compared}
-    return asked
+        arguments |= {CONTEXT_PRECISION: compared, CONTEXT_RECALL: compared}
+    return arguments
 
 
 def _number(value: float) -> float:
@@ -212,8 +219,10 @@ def _number(value: float) -> float:
 
 def _told(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False)
-    told = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
-    return "; ".join(told)[:_SHOWN]
+    fault_texts = (
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults
+    )
+    return "; ".join(fault_texts)[:_SHOWN]
 
 
 def _imported() -> dict[str, _RagasMetricFactory]:

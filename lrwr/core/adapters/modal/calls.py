@@ -111,7 +111,9 @@ class ModalFunctionClient:
             return None
         await self._opened()
         async with self._noted(0) as note:
-            return await self._waited(errand, self._call_named(call), note, known=True)
+            return await self._waited(
+                errand, self._call_named(call), note, is_known=True
+            )
 
     async def made(self, errand: ModalCallKey, body: bytes) -> bytes:
         """Make a call, keep its id, wait for it, and return what it gave.
@@ -131,7 +133,7 @@ class ModalFunctionClient:
             except Exception as error:  # noqa: BLE001 - the client lets anything through
                 self._fail(errand, error, note)
             await self._keep(errand, call)
-            waited = await self._waited(errand, call, note, known=False)
+            waited = await self._waited(errand, call, note, is_known=False)
         if waited is None:
             raise LookupError("a call that was just made is not known")
         return waited
@@ -140,9 +142,9 @@ class ModalFunctionClient:
         """Forget the call of a part of a document: what it gave is kept, or useless."""
         await asyncio.to_thread(self._ledger.drop, document, part)
 
-    def give_up(self, why: RunnerUnavailable) -> None:
+    def give_up(self, error: RunnerUnavailable) -> None:
         """Try nothing more: no document can be read there."""
-        self._away = self._away or why
+        self._away = self._away or error
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -194,7 +196,7 @@ class ModalFunctionClient:
                     await function.hydrate.aio()
             except Exception as error:  # noqa: BLE001 - the client lets anything through
                 self._fail(None, error, note)
-            note.came(ok=True, whole=True, received=int)
+            note.came(ok=True, is_complete=True, received=int)
         return function
 
     def _call_named(self, call: str) -> "FunctionCall[Any]":
@@ -208,11 +210,11 @@ class ModalFunctionClient:
         call: "FunctionCall[Any]",
         note: EgressLogEntry,
         *,
-        known: bool,
+        is_known: bool,
     ) -> bytes | None:
         """Return what a call gives; None where it is one of a time ago, and unknown."""
         try:
-            came = await self._polled(call)
+            output = await self._polled(call)
         except asyncio.CancelledError:
             await self._stop(errand, call)
             raise
@@ -220,14 +222,14 @@ class ModalFunctionClient:
             if not errors.is_unknown_call(error):
                 await self._fail_waiting(errand, error, note)
             await self.drop(errand.document, errand.part)
-            if not known:
+            if not is_known:
                 raise errors.translate_modal_document_error(
                     errand.document, error
                 ) from error
-            note.came(ok=False, whole=False, received=int)
+            note.came(ok=False, is_complete=False, received=int)
             return None
-        body = came if isinstance(came, bytes) else b""
-        note.came(ok=True, whole=True, received=lambda: len(body))
+        body = output if isinstance(output, bytes) else b""
+        note.came(ok=True, is_complete=True, received=lambda: len(body))
         return body
 
     async def _polled(self, call: "FunctionCall[Any]") -> object:
@@ -288,7 +290,7 @@ class ModalFunctionClient:
         about = self.connection
         refused = errors.translate_modal_outage(error, about.app, about.timeout)
         if refused is None and errand is not None:
-            note.came(ok=False, whole=False, received=int)
+            note.came(ok=False, is_complete=False, received=int)
             raise errors.translate_modal_document_error(
                 errand.document, error
             ) from error
@@ -297,7 +299,7 @@ class ModalFunctionClient:
         if refused.retryable:
             note.unreached()
         else:
-            note.came(ok=False, whole=False, received=int)
+            note.came(ok=False, is_complete=False, received=int)
         raise refused from error
 
 

@@ -69,24 +69,24 @@ def decode_modal_order(body: bytes) -> ModalOrder:
     Raises:
         Misfit: It is none.
     """
-    told, content = decode_envelope(body)
-    if get_envelope_text(told, "content") != sha256(content).hexdigest():
+    fields, content = decode_envelope(body)
+    if get_envelope_text(fields, "content") != sha256(content).hexdigest():
         raise InvalidEnvelope("the file changed on the way")
     return ModalOrder(
-        document=get_envelope_text(told, "document"),
+        document=get_envelope_text(fields, "document"),
         content=content,
-        recipe=get_envelope_text(told, "recipe"),
-        settings=get_envelope_map(told, "settings"),
-        seams=get_envelope_numbers(told, "seams"),
-        texts=frozenset(get_envelope_texts(told, "texts")),
-        asking=told.get("asking") is True,
-        kept=frozenset(get_envelope_texts(told, "kept")),
+        recipe=get_envelope_text(fields, "recipe"),
+        settings=get_envelope_map(fields, "settings"),
+        seams=get_envelope_numbers(fields, "seams"),
+        texts=frozenset(get_envelope_texts(fields, "texts")),
+        asking=fields.get("asking") is True,
+        kept=frozenset(get_envelope_texts(fields, "kept")),
     )
 
 
-def encode_envelope(told: EnvelopeFields, tail: bytes = b"") -> bytes:
+def encode_envelope(fields: EnvelopeFields, tail: bytes = b"") -> bytes:
     """Return an envelope with this content."""
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     inner = text.encode("utf-8", "surrogatepass")
     body = len(inner).to_bytes(_COUNT, "big") + inner + tail
     return ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + zlib.compress(body)
@@ -108,12 +108,12 @@ def decode_envelope(body: bytes) -> tuple[EnvelopeFields, bytes]:
     if len(text) < length:
         raise InvalidEnvelope("the envelope is cut short")
     try:
-        told = json.loads(text.decode("utf-8", "surrogatepass"))
+        fields = json.loads(text.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise InvalidEnvelope("the envelope holds no JSON") from error
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         raise InvalidEnvelope("the envelope's JSON is no object")
-    return told, tail
+    return fields, tail
 
 
 def _inflated(body: bytes) -> bytes:
@@ -127,46 +127,46 @@ def _inflated(body: bytes) -> bytes:
     return inner
 
 
-def get_envelope_text(told: Mapping[str, object], name: str) -> str:
+def get_envelope_text(fields: Mapping[str, object], name: str) -> str:
     """Return a text of an envelope's JSON.
 
     Raises:
         Misfit: It is not there, or no text.
     """
-    found = told.get(name)
-    if not isinstance(found, str):
+    value = fields.get(name)
+    if not isinstance(value, str):
         raise InvalidEnvelope(f"`{name}` is no text")
-    return found
+    return value
 
 
-def get_envelope_list(told: Mapping[str, object], name: str) -> list[object]:
+def get_envelope_list(fields: Mapping[str, object], name: str) -> list[object]:
     """Return a list of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text` does."""
-    found = told.get(name)
-    if not isinstance(found, list):
+    value = fields.get(name)
+    if not isinstance(value, list):
         raise InvalidEnvelope(f"`{name}` is no list")
-    return found
+    return value
 
 
-def get_envelope_texts(told: Mapping[str, object], name: str) -> list[str]:
+def get_envelope_texts(fields: Mapping[str, object], name: str) -> list[str]:
     """Return a list of texts of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text`."""
-    envelope_list = get_envelope_list(told, name)
-    texts = [one for one in envelope_list if isinstance(one, str)]
+    envelope_list = get_envelope_list(fields, name)
+    texts = [item for item in envelope_list if isinstance(item, str)]
     if len(texts) != len(envelope_list):
         raise InvalidEnvelope(f"`{name}` holds what is no text")
     return texts
 
 
-def get_envelope_map(told: Mapping[str, object], name: str) -> EnvelopeFields:
+def get_envelope_map(fields: Mapping[str, object], name: str) -> EnvelopeFields:
     """Return an object of an envelope's JSON; raises `InvalidEnvelope` as `get_envelope_text` does."""
-    found = told.get(name)
-    if not isinstance(found, dict):
+    value = fields.get(name)
+    if not isinstance(value, dict):
         raise InvalidEnvelope(f"`{name}` is no object")
-    return found
+    return value
 
 
-def get_envelope_numbers(told: Mapping[str, object], name: str) -> dict[str, float]:
+def get_envelope_numbers(fields: Mapping[str, object], name: str) -> dict[str, float]:
     """Return an object of numbers; raises `InvalidEnvelope` as `get_envelope_text` does."""
-    envelope_map = get_envelope_map(told, name)
+    envelope_map = get_envelope_map(fields, name)
     numbers = {
         k: float(v) for k, v in envelope_map.items() if isinstance(v, int | float)
     }

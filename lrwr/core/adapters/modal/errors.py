@@ -101,11 +101,11 @@ def translate_modal_document_error(document: str, error: Exception) -> LrwrError
     """Say that one document was not read there, and why as far as it is known."""
     modal = _import_exceptions()
     if isinstance(error, modal.FunctionTimeoutError):
-        why = "it took longer than a container may"
+        reason = "it took longer than a container may"
     else:
-        why = f"its container failed ({type(error).__name__})"
+        reason = f"its container failed ({type(error).__name__})"
     return UnreadableDocument(
-        f"{document} was not read at Modal: {why}.",
+        f"{document} was not read at Modal: {reason}.",
         hint='Read it here: `lrwr ingest`, with [ingest] runner = "local".',
     )
 

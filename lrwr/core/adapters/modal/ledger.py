@@ -57,10 +57,10 @@ class ModalCallLedger:
         Raises:
             StoreProblem: It cannot be noted.
         """
-        told = json.dumps({"errand": _mark(errand), "call": call})
+        entry = json.dumps({"errand": _mark(errand), "call": call})
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            write_private_file(self._path(errand.document, errand.part), f"{told}\n")
+            write_private_file(self._path(errand.document, errand.part), f"{entry}\n")
         except OSError as error:
             raise StoreProblem(
                 f"{self._folder} cannot be used: {error.strerror}",
@@ -77,12 +77,12 @@ class ModalCallLedger:
 
     def _kept(self, errand: ModalCallKey) -> tuple[str, str]:
         path = self._path(errand.document, errand.part)
-        told: object = None
+        entry: object = None
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            told = json.loads(file.read(MAX_LEDGER_ENTRY_BYTES))
-        if not isinstance(told, dict):
+            entry = json.loads(file.read(MAX_LEDGER_ENTRY_BYTES))
+        if not isinstance(entry, dict):
             return "", ""
-        call, mark = told.get("call"), told.get("errand")
+        call, mark = entry.get("call"), entry.get("errand")
         if not isinstance(call, str) or not isinstance(mark, str):
             return "", ""
         believed = (
@@ -96,5 +96,5 @@ class ModalCallLedger:
 
 
 def _mark(errand: ModalCallKey) -> str:
-    told = [errand.content, errand.recipe, errand.place]
-    return sha256(json.dumps(told).encode()).hexdigest()
+    parts = [errand.content, errand.recipe, errand.place]
+    return sha256(json.dumps(parts).encode()).hexdigest()

@@ -68,7 +68,7 @@ def encode_job_result(job_result: JobResult) -> bytes:
     """
     knowledge = job_result.knowledge
     hashes = sorted(knowledge.vectors)
-    rows = [knowledge.vectors[one] for one in hashes]
+    rows = [knowledge.vectors[text_hash] for text_hash in hashes]
     envelope_fields: EnvelopeFields = {
         "kind": "read",
         "text": _digest(knowledge.document),
@@ -129,18 +129,18 @@ def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
     Raises:
         Misfit: It does not fit.
     """
-    told, tail = decode_envelope(body)
-    match told.get("kind"):
+    fields, tail = decode_envelope(body)
+    match fields.get("kind"):
         case "read":
-            return _read(told, tail, expected)
+            return _read(fields, tail, expected)
         case "answers":
-            return _answers(told)
+            return _answers(fields)
         case "refusal":
             return ModalDocumentFailure(
-                get_envelope_text(told, "message"), get_envelope_text(told, "hint")
+                get_envelope_text(fields, "message"), get_envelope_text(fields, "hint")
             )
         case "other":
-            return RecipeMismatch(get_envelope_text(told, "recipe"))
+            return RecipeMismatch(get_envelope_text(fields, "recipe"))
         case _:
             raise InvalidEnvelope("it is not said what came")
 
@@ -153,17 +153,17 @@ def find_missing_vectors(job_result: JobResult) -> set[TextHash]:
     return {chunk.text_hash for chunk in knowledge.chunks} - knowledge.vectors.keys()
 
 
-def _read(told: EnvelopeFields, tail: bytes, expected: ReplyExpectation) -> JobResult:
+def _read(fields: EnvelopeFields, tail: bytes, expected: ReplyExpectation) -> JobResult:
     document, space = expected.document, expected.space
-    if get_envelope_text(told, "text") != _digest(document):
+    if get_envelope_text(fields, "text") != _digest(document):
         raise InvalidEnvelope("the file was understood in another way")
-    if get_envelope_text(told, "space") != space:
+    if get_envelope_text(fields, "space") != space:
         raise InvalidEnvelope("the vectors are of another model")
-    rows = enumerate(get_envelope_list(told, "chunks"))
+    rows = enumerate(get_envelope_list(fields, "chunks"))
     chunks = tuple(_chunk(document, n, row) for n, row in rows)
-    words_only = _error(told.get("words_only"))
+    words_only = _error(fields.get("words_only"))
     hashes = {chunk.text_hash for chunk in chunks}
-    vectors = _vectors(get_envelope_texts(told, "vectors"), tail, expected.dimensions)
+    vectors = _vectors(get_envelope_texts(fields, "vectors"), tail, expected.dimensions)
     if not vectors.keys() <= hashes:
         raise InvalidEnvelope("there are vectors of other texts")
     knowledge = Knowledge(
@@ -172,19 +172,19 @@ def _read(told: EnvelopeFields, tail: bytes, expected: ReplyExpectation) -> JobR
         chunks=chunks,
         space=space,
         vectors=vectors,
-        facts=tuple(_fact(document, row) for row in get_envelope_list(told, "facts")),
-        seams=get_envelope_numbers(told, "seams"),
-        evidence=get_envelope_text(told, "evidence"),
-        noted=get_envelope_text(told, "noted"),
+        facts=tuple(_fact(document, row) for row in get_envelope_list(fields, "facts")),
+        seams=get_envelope_numbers(fields, "seams"),
+        evidence=get_envelope_text(fields, "evidence"),
+        noted=get_envelope_text(fields, "noted"),
     )
     return JobResult(knowledge, words_only)
 
 
-def _answers(told: EnvelopeFields) -> ModelAnswers:
+def _answers(fields: EnvelopeFields) -> ModelAnswers:
     return ModelAnswers(
-        tuple(_replies(row) for row in get_envelope_list(told, "replies")),
-        _usage(get_envelope_list(told, "usage")),
-        get_envelope_text(told, "unfinished"),
+        tuple(_replies(row) for row in get_envelope_list(fields, "replies")),
+        _usage(get_envelope_list(fields, "usage")),
+        get_envelope_text(fields, "unfinished"),
     )
 
 
@@ -199,10 +199,10 @@ def _replies(row: object) -> ModelCallReplies:
 
 
 def _usage(counts: list[object]) -> Usage:
-    whole = [count for count in counts if type(count) is int and count >= 0]
-    if len(whole) != len(astuple(Usage())) or len(whole) != len(counts):
+    valid_counts = [count for count in counts if type(count) is int and count >= 0]
+    if len(valid_counts) != len(astuple(Usage())) or len(valid_counts) != len(counts):
         raise InvalidEnvelope("what a model took is damaged")
-    return Usage(*whole)
+    return Usage(*valid_counts)
 
 
 def _digest(document: Document) -> str:
@@ -268,7 +268,9 @@ def _vectors(
     lengths = np.linalg.norm(rows, axis=1)
     if not np.all(np.abs(lengths - 1.0) < _UNIT):
         raise InvalidEnvelope("a vector is none of length 1")
-    return {TextHash(one): row for one, row in zip(hashes, rows, strict=True)}
+    return {
+        TextHash(text_hash): row for text_hash, row in zip(hashes, rows, strict=True)
+    }
 
 
 def _fact_told(fact: Fact) -> list[object]:
@@ -342,11 +344,12 @@ def _error_told(error: ServiceUnavailable | None) -> EnvelopeFields | None:
     return {"message": str(error), "hint": error.hint}
 
 
-def _error(told: object) -> ServiceUnavailable | None:
-    if told is None:
+def _error(error_fields: object) -> ServiceUnavailable | None:
+    if error_fields is None:
         return None
-    if not isinstance(told, Mapping):
+    if not isinstance(error_fields, Mapping):
         raise InvalidEnvelope("why nothing was embedded is damaged")
     return ServiceUnavailable(
-        get_envelope_text(told, "message"), hint=get_envelope_text(told, "hint")
+        get_envelope_text(error_fields, "message"),
+        hint=get_envelope_text(error_fields, "hint"),
     )

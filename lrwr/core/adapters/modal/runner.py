@@ -96,18 +96,18 @@ class ModalRunner:
         await report(ChunksEmbedded(len(job_result.knowledge.vectors)))
         if job_result.words_only is not None:
             return job_result
-        wanted = await self._share.wanted(job_result.knowledge)
+        request = await self._share.wanted(job_result.knowledge)
         answers = None
-        if wanted is not None:
+        if request is not None:
             await report(StageStarted(document, JobStage.ANALYSE))
             order = replace(
                 self._order(parsed, content),
                 seams=job_result.knowledge.seams,
                 asking=True,
-                kept=wanted.kept,
+                kept=request.kept,
             )
             answers = await self._asked(parsed, order)
-        knowledge = await self._share.completed(job_result.knowledge, wanted, answers)
+        knowledge = await self._share.completed(job_result.knowledge, request, answers)
         return JobResult(knowledge)
 
     async def stored(self, document: DocumentId) -> None:
@@ -127,11 +127,11 @@ class ModalRunner:
             job_result = await self._whole(parsed, earlier)
             if job_result is not None:
                 return job_result
-        known = await self._share.known(parsed)
+        stored = await self._share.known(parsed)
         order = replace(
             self._order(parsed, content),
-            seams=known.seams,
-            texts=frozenset(str(text) for text in known.texts),
+            seams=stored.seams,
+            texts=frozenset(str(text) for text in stored.texts),
         )
         body = await asyncio.to_thread(encode_modal_order, order)
         job_result = await self._whole(parsed, await self._calls.made(errand, body))
@@ -186,9 +186,9 @@ class ModalRunner:
             return None
         if isinstance(reply, RecipeMismatch):
             await self._calls.drop(parsed.id, part)
-            other = errors.build_version_mismatch_error()
-            self._calls.give_up(other)
-            raise other
+            error = errors.build_version_mismatch_error()
+            self._calls.give_up(error)
+            raise error
         if isinstance(reply, ModalDocumentFailure):
             await self._calls.drop(parsed.id, part)
             raise UnreadableDocument(reply.message, hint=reply.hint)

@@ -110,19 +110,19 @@ class CohereReranker:
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
         """Return how well each passage answers, from 0.0 to 1.0."""
-        told = [n for n, passage in enumerate(passages) if passage.strip()]
+        indices = [n for n, passage in enumerate(passages) if passage.strip()]
         scores = [0.0] * len(passages)
-        if not told or not question.strip():
+        if not indices or not question.strip():
             return scores
         key = await asyncio.to_thread(self._key)
-        texts = [passages[n] for n in told]
+        texts = [passages[n] for n in indices]
 
         async def call() -> list[float]:
             return await self._scored(key, question, texts)
 
         async with self._turnstile.place():
-            came = await self._turnstile.trying(call)
-        for n, score in zip(told, came, strict=True):
+            model_scores = await self._turnstile.trying(call)
+        for n, score in zip(indices, model_scores, strict=True):
             scores[n] = score
         return scores
 
@@ -135,14 +135,14 @@ class CohereReranker:
         key = await asyncio.to_thread(self._key)
 
         async def ask(client: "AsyncClientV2") -> bool:
-            found = await client.models.get(self._connection.model)
-            endpoints = found.endpoints
+            model = await client.models.get(self._connection.model)
+            endpoints = model.endpoints
             return not isinstance(endpoints, list) or "rerank" in endpoints
 
         async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
-            known = await self._said(key, note, ask)
+            is_known = await self._said(key, note, ask)
             note.whole()
-        return known
+        return is_known
 
     async def _scored(
         self, key: str, question: str, texts: Sequence[str]
@@ -220,9 +220,9 @@ def _failed(
     error: Exception, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
     """Say what an error of the client means, or of the libraries below it."""
-    own = find_service_call_error(error)
-    if own is not None:
-        return own
+    own_error = find_service_call_error(error)
+    if own_error is not None:
+        return own_error
     if isinstance(error, ApiError) and error.status_code is not None:
         if error.status_code < 300:
             return build_invalid_response_error(http_request_info)
@@ -245,8 +245,8 @@ def _never_left(error: Exception) -> bool:
 
 def _words_of(body: object) -> str:
     """Return what an error's body says, as Cohere writes it."""
-    said = body.get("message") if isinstance(body, Mapping) else body
-    return said if isinstance(said, str) else ""
+    message = body.get("message") if isinstance(body, Mapping) else body
+    return message if isinstance(message, str) else ""
 
 
 def _scores_of(reply: "V2RerankResponse", texts: int) -> list[float] | None:

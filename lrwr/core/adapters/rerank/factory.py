@@ -22,8 +22,10 @@ def build_cohere_connection(settings: Settings) -> CohereConnection | None:
     if rerank.model != "cohere":
         return None
     address = resolve_address(settings, "rerank.base_url", COHERE_URL, secret=True)
-    own = is_loopback_host(parse_host(address))
-    return CohereConnection(rerank.cohere_model, address, float(rerank.timeout), own)
+    is_local = is_loopback_host(parse_host(address))
+    return CohereConnection(
+        rerank.cohere_model, address, float(rerank.timeout), is_local
+    )
 
 
 def create_cohere_reranker(

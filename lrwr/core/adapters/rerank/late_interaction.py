@@ -70,7 +70,9 @@ class LateInteractionReranker:
         spans = self._sentences(passage)
         if len(spans) <= WINDOW_SENTENCES:
             return passage
-        sought = {stem_lightly(w): rarity[w] for w in extract_content_words(question)}
+        rarity_by_stem = {
+            stem_lightly(w): rarity[w] for w in extract_content_words(question)
+        }
         stems = [
             {
                 stem_lightly(normalize_word(w))
@@ -80,7 +82,7 @@ class LateInteractionReranker:
         ]
         best = max(
             range(len(spans) - WINDOW_SENTENCES + 1),
-            key=lambda n: _shared(stems[n : n + WINDOW_SENTENCES], sought),
+            key=lambda n: _shared(stems[n : n + WINDOW_SENTENCES], rarity_by_stem),
         )
         return passage[spans[best].start : spans[best + WINDOW_SENTENCES - 1].end]
 
@@ -88,11 +90,12 @@ class LateInteractionReranker:
         self, question: str, windows: Sequence[str], rarity: Mapping[str, float]
     ) -> list[float]:
         model = self._embedder.loaded()
-        asked, *read = model.tokens([question, *windows])
-        weights = _token_weights(model, question, asked, rarity)
-        states = model.unit_states(asked)
+        question_tokens, *window_tokens = model.tokens([question, *windows])
+        weights = _token_weights(model, question, question_tokens, rarity)
+        states = model.unit_states(question_tokens)
         best = self._embedder.side_by_side(
-            lambda tokens: (states @ model.unit_states(tokens).T).max(axis=1), read
+            lambda tokens: (states @ model.unit_states(tokens).T).max(axis=1),
+            window_tokens,
         )
         return [float(nearest @ weights) for nearest in best]
 
@@ -101,9 +104,11 @@ def _rarity(count: int, total: int) -> float:
     return max(0.0, math.log((total + 1) / (count + 0.5)))
 
 
-def _shared(window: Sequence[set[str]], sought: Mapping[str, float]) -> float:
-    there = set().union(*window)
-    return sum(weight for stem, weight in sought.items() if stem in there)
+def _shared(window: Sequence[set[str]], rarity_by_stem: Mapping[str, float]) -> float:
+    window_stems = set().union(*window)
+    return sum(
+        weight for stem, weight in rarity_by_stem.items() if stem in window_stems
+    )
 
 
 def _token_weights(

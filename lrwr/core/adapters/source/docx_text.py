@@ -95,15 +95,15 @@ def _unpacked(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [m for m in archive.infolist() if not m.is_dir()]
         _check_sizes(members, name)
-        left = XML_LIMIT
+        remaining = XML_LIMIT
         for member in members:
             if not _holds_words(member.filename):
                 yield member.filename, b"<unused/>"
                 continue
             with archive.open(member) as part:
-                xml = part.read(left + 1)
-            left -= len(xml)
-            if left < 0:
+                xml = part.read(remaining + 1)
+            remaining -= len(xml)
+            if remaining < 0:
                 raise _too_large(name)
             yield member.filename, _checked(xml, name)
 
@@ -152,17 +152,17 @@ def _opened(parts: dict[str, bytes]) -> DocxPackage:
             archive.writestr(member, b"<unused/>" if member == styles else xml)
     packed.seek(0)
     document = Document(packed)
-    found: dict[str, _Element] = {}
+    elements: dict[str, _Element] = {}
     for relation in document.part.rels.values():
         kind = relation.reltype.rpartition("/")[2]
         if kind in ("footnotes", "endnotes", "comments") and not relation.is_external:
-            found.setdefault(kind, parse_docx_xml(relation.target_part.blob))
+            elements.setdefault(kind, parse_docx_xml(relation.target_part.blob))
     return DocxPackage(
         body=document.element.body,
         styles=parts.get(styles, b""),
-        footnotes=found.get("footnotes"),
-        endnotes=found.get("endnotes"),
-        comments=found.get("comments"),
+        footnotes=elements.get("footnotes"),
+        endnotes=elements.get("endnotes"),
+        comments=elements.get("comments"),
     )
 
 
@@ -248,10 +248,10 @@ class DocxParagraphReader:
         if properties is None:
             return DocxStyle()
         style = self._styles.get(_value(properties, "pStyle"), DocxStyle())
-        own = _outline_level(properties)
-        if own is None:
+        outline_level = _outline_level(properties)
+        if outline_level is None:
             return style
-        return DocxStyle(style.bold, style.italic, own, style.generated)
+        return DocxStyle(style.bold, style.italic, outline_level, style.generated)
 
     def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
         """Yield what a reader sees of `element`, and note what it refers to."""
@@ -330,20 +330,20 @@ def join_runs_as_markdown(pieces: Iterable[DocxRun]) -> str:
             space += piece.text
             continue
         lead = piece.text[: len(piece.text) - len(piece.text.lstrip())]
-        wanted = [m for m, on in (("**", piece.bold), ("*", piece.italic)) if on]
-        closed, opened = _turn(open_marks, wanted)
+        run_marks = [m for m, on in (("**", piece.bold), ("*", piece.italic)) if on]
+        closed, opened = _turn(open_marks, run_marks)
         out += [*closed, space + lead, *opened, core]
         space = piece.text[len(lead) + len(core) :]
     out += reversed(open_marks)
     return unicodedata.normalize("NFC", "".join(out) + space).strip()
 
 
-def _turn(open_marks: list[str], wanted: list[str]) -> tuple[list[str], list[str]]:
-    """Close and open marks until `wanted` are open; innermost close first."""
+def _turn(open_marks: list[str], run_marks: list[str]) -> tuple[list[str], list[str]]:
+    """Close and open marks until `run_marks` are open; the innermost closes first."""
     closed: list[str] = []
-    while any(mark not in wanted for mark in open_marks):
+    while any(mark not in run_marks for mark in open_marks):
         closed.append(open_marks.pop())
-    opened = [mark for mark in wanted if mark not in open_marks]
+    opened = [mark for mark in run_marks if mark not in open_marks]
     open_marks += opened
     return closed, opened
 
@@ -353,18 +353,18 @@ def parse_docx_styles(xml: bytes) -> Mapping[str, DocxStyle]:
     """Read a styles part: what each style, with those it is based on, says."""
     if not xml:
         return {}
-    found = {
+    elements = {
         style.get(W + "styleId", ""): style
         for style in parse_docx_xml(xml).iter(W + "style")
     }
-    return {name: _resolved(name, found) for name in found}
+    return {name: _resolved(name, elements) for name in elements}
 
 
-def _resolved(name: str, found: "Mapping[str, _Element]") -> DocxStyle:
+def _resolved(name: str, elements: "Mapping[str, _Element]") -> DocxStyle:
     bold = italic = generated = None
     level: int | None = None
     for _ in range(_MAX_CHAIN):
-        style = found.get(name)
+        style = elements.get(name)
         if style is None:
             break
         properties = style.find(W + "rPr")
@@ -395,10 +395,10 @@ def _outline_level(properties: "_Element") -> int | None:
     return int(level) + 1 if re.fullmatch("[0-8]", level) else None
 
 
-def _note(found: list[str], element: "_Element") -> None:
+def _note(names: list[str], element: "_Element") -> None:
     name = element.get(W + "id", "")
-    if name not in found:
-        found.append(name)
+    if name not in names:
+        names.append(name)
 
 
 def _chosen(alternatives: "_Element") -> "_Element":
@@ -423,5 +423,5 @@ def _is_on(properties: "_Element", name: str, *, default: bool = False) -> bool:
     return default if switch is None else switch
 
 
-def _first(known: bool | None, found: bool | None) -> bool | None:
-    return found if known is None else known
+def _first(value: bool | None, fallback: bool | None) -> bool | None:
+    return fallback if value is None else value

@@ -28,25 +28,25 @@ class ExclusionRules:
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
         """Take up the target's own patterns; yield a word on a file that is of no use."""
         path = target / IGNORE_FILE_NAME
-        shown = (
+        display_path = (
             IGNORE_FILE_NAME
             if self._prefix == "."
             else f"{self._prefix}/{IGNORE_FILE_NAME}"
         )
         try:
             if not stat.S_ISREG(path.lstat().st_mode):
-                yield shown, "", "not an ordinary file; its patterns are ignored"
+                yield display_path, "", "not an ordinary file; its patterns are ignored"
                 return
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except FileNotFoundError:
             return
         except (OSError, UnicodeDecodeError):
-            yield shown, "", "cannot be read; its patterns are ignored"
+            yield display_path, "", "cannot be read; its patterns are ignored"
             return
         try:
             self._file = _spec(lines)
         except SettingsProblem as problem:
-            yield shown, "", f"{problem}; its patterns are ignored"
+            yield display_path, "", f"{problem}; its patterns are ignored"
 
     def why(self, inner: str) -> str:
         """Say why a path under the target is left out; folders end in `/`."""
@@ -57,9 +57,11 @@ class ExclusionRules:
     def _settings_match(self, inner: str) -> bool:
         if self._settings is None:
             return False
-        whole = inner if self._prefix == "." else f"{self._prefix}/{inner}"
-        said = {self._settings.check_file(path).include for path in (inner, whole)}
-        return True in said and False not in said
+        full_path = inner if self._prefix == "." else f"{self._prefix}/{inner}"
+        verdicts = {
+            self._settings.check_file(path).include for path in (inner, full_path)
+        }
+        return True in verdicts and False not in verdicts
 
 
 def _spec(patterns: Sequence[str]) -> "GitIgnoreSpec":

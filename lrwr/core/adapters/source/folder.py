@@ -82,7 +82,7 @@ class FolderSource:
         )
 
     def _list(self) -> SourceListing:
-        found: dict[str, str] = {}
+        revisions: dict[str, str] = {}
         skipped: dict[str, str] = {}
         for target in self._targets:
             for path, revision, reason in _FolderWalk(
@@ -91,14 +91,18 @@ class FolderSource:
                 if reason:
                     skipped.setdefault(path, reason)
                 else:
-                    found.setdefault(path, revision)
+                    revisions.setdefault(path, revision)
         self._closed = tuple(
-            p for p, why in skipped.items() if why == exclusions.CLOSED
+            p for p, skip_reason in skipped.items() if skip_reason == exclusions.CLOSED
         )
         return SourceListing(
-            found=tuple(ManuscriptFile(DocumentId(p), found[p]) for p in sorted(found)),
+            found=tuple(
+                ManuscriptFile(DocumentId(p), revisions[p]) for p in sorted(revisions)
+            ),
             skipped=tuple(
-                SkippedFile(p, skipped[p]) for p in sorted(skipped) if p not in found
+                SkippedFile(p, skipped[p])
+                for p in sorted(skipped)
+                if p not in revisions
             ),
         )
 

@@ -83,8 +83,8 @@ class WatchfilesEventSource:
     async def _watched(
         self, places: Mapping[Path, FolderInode | None]
     ) -> AsyncGenerator[FolderEvent]:
-        if (lost := _lost(places)) is not None:
-            yield FolderLost(lost)
+        if (lost_folder := _lost(places)) is not None:
+            yield FolderLost(lost_folder)
             return
 
         batches = awatch(
@@ -102,12 +102,12 @@ class WatchfilesEventSource:
         )
         async with aclosing(batches) as opened:
             async for batch in opened:
-                if (lost := _lost(places)) is not None:
-                    yield FolderLost(lost)
+                if (lost_folder := _lost(places)) is not None:
+                    yield FolderLost(lost_folder)
                     return
                 paths = {Path(path) for _, path in batch}
-                if wanted := frozenset(_wanted(paths, _as_told(self._targets))):
-                    yield PathsChanged(wanted)
+                if changed_paths := frozenset(_wanted(paths, _as_told(self._targets))):
+                    yield PathsChanged(changed_paths)
 
 
 def _as_told(targets: Sequence[Path]) -> list[Path]:
@@ -141,8 +141,8 @@ def _folder_of(target: Path) -> Path:
 
 def _lost(places: Mapping[Path, FolderInode | None]) -> Path | None:
     """Return the first folder that is gone, or has another in its place."""
-    lost = (path for path, place in places.items() if _place(path) != place)
-    return next(lost, None)
+    lost_folders = (path for path, place in places.items() if _place(path) != place)
+    return next(lost_folders, None)
 
 
 def _place(path: Path) -> FolderInode | None:

@@ -127,15 +127,15 @@ class GitRepository:
         Raises:
             NotFound: There is none.
         """
-        told = " ".join(text.split())
+        name = " ".join(text.split())
         # What begins with a dash is an option to git, and never a revision.
-        if told and not text.startswith("-") and "\0" not in text:
+        if name and not text.startswith("-") and "\0" not in text:
             object_ = await self._verified(text)
             commit = object_ and await self._verified(f"{object_}^{{commit}}")
             if commit:
-                return GitRevision(told, commit)
+                return GitRevision(name, commit)
         raise NotFound(
-            f"git knows no revision {told!r} here",
+            f"git knows no revision {name!r} here",
             hint=await self._why_none("`git log --oneline` lists them."),
         )
 
@@ -148,15 +148,15 @@ class GitRepository:
             NotFound: There is none.
             SettingsProblem: That is no time.
         """
-        told = " ".join(text.split())
-        at = f"{told} 00:00:00" if _DAY.fullmatch(told) else told
-        await self._check_time(at, told)
+        time_text = " ".join(text.split())
+        at = f"{time_text} 00:00:00" if _DAY.fullmatch(time_text) else time_text
+        await self._check_time(at, time_text)
         await self.revision("HEAD")  # a new repository has none yet
         out = await self._told("rev-list", "--max-count=1", f"--before={at}", "HEAD")
         if commit := out.decode().strip():
-            return GitRevision(f"before {told}", commit)
+            return GitRevision(f"before {time_text}", commit)
         raise NotFound(
-            f"There is no revision before {told}",
+            f"There is no revision before {time_text}",
             hint=await self._why_none("`git log` says when they were made."),
         )
 
@@ -180,25 +180,30 @@ class GitRepository:
                     unread.append(UnreadableFile(blob.path, TOO_LARGE_REASON))
                     continue
                 content = await _content(process, blob.id)
-                why = await asyncio.to_thread(_write, content, to / blob.path)
-                if why:
-                    unread.append(UnreadableFile(blob.path, why))
+                problem = await asyncio.to_thread(_write, content, to / blob.path)
+                if problem:
+                    unread.append(UnreadableFile(blob.path, problem))
         return tuple(unread)
 
     async def _verified(self, text: str) -> str:
         code, out, _ = await _run(
             self._git, self.top, "rev-parse", "--verify", "--quiet", "--end-of-options", text
         )  # fmt: skip
-        found = out.decode("ascii", errors="replace").strip()
-        return found if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", found) else ""
+        commit = out.decode("ascii", errors="replace").strip()
+        return commit if code == 0 and re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
 
-    async def _check_time(self, at: str, told: str) -> None:
-        if not told or "\0" in at:
+    async def _check_time(self, at: str, time_text: str) -> None:
+        if not time_text or "\0" in at:
             raise SettingsProblem("--since names no time", hint=_TIMES)
         out = await self._told("rev-parse", f"--before={at}")
         stamp = float(out.decode().strip().rpartition("=")[2] or 0)
-        if abs(stamp - time.time()) <= _NOW and told.casefold() not in ("now", "today"):
-            raise SettingsProblem(f"{told!r} is no time that git knows", hint=_TIMES)
+        if abs(stamp - time.time()) <= _NOW and time_text.casefold() not in (
+            "now",
+            "today",
+        ):
+            raise SettingsProblem(
+                f"{time_text!r} is no time that git knows", hint=_TIMES
+            )
 
     async def _why_none(self, otherwise: str) -> str:
         code, out, _ = await _run(
@@ -247,14 +252,14 @@ async def _started(
     git: str, folder: Path, *words: str, stdin: int
 ) -> AsyncIterator[Process]:
     """Run git; it has ended when this does, however that comes."""
-    here = {k: v for k, v in os.environ.items() if k not in _ELSEWHERE}
+    environment = {k: v for k, v in os.environ.items() if k not in _ELSEWHERE}
     try:
         process = await asyncio.create_subprocess_exec(
             git,
             *_QUIET,
             *words,
             cwd=folder,
-            env={**here, **dict(_ENVIRONMENT)},
+            env={**environment, **dict(_ENVIRONMENT)},
             stdin=stdin,
             stdout=PIPE,
             stderr=PIPE if stdin == DEVNULL else DEVNULL,
@@ -299,12 +304,12 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
         return False  # made by hand, to write where nothing should be written
     pure_posix_path = PurePosixPath(path)
     return any(
-        pure_posix_path == one
+        pure_posix_path == folder
         or (
-            pure_posix_path.is_relative_to(one)
-            and _is_read(pure_posix_path.relative_to(one))
+            pure_posix_path.is_relative_to(folder)
+            and _is_read(pure_posix_path.relative_to(folder))
         )
-        for one in inside
+        for folder in inside
     )
 
 
@@ -345,8 +350,8 @@ def _write(content: bytes | None, path: Path) -> str:
     return ""
 
 
-def _failed(said: bytes) -> LrwrError:
-    line = " ".join(said.decode(errors="replace").split())[:200]
+def _failed(stderr: bytes) -> LrwrError:
+    line = " ".join(stderr.decode(errors="replace").split())[:200]
     return LrwrError(
         f"git failed{': ' if line else ''}{line}",
         hint="`git fsck` says whether the repository is whole.",

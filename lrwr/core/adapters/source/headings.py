@@ -186,32 +186,32 @@ def parse_heading_line(line: str) -> HeadingMeaning | None:
     patterns = _patterns()
     match reading.kind:
         case HeadingKind.CHAPTER:
-            found = patterns.chapter.search(line)
+            match = patterns.chapter.search(line)
         case HeadingKind.GROUP:
-            found = patterns.group.match(line)
+            match = patterns.group.match(line)
         case HeadingKind.OPENING:
-            found = patterns.opening.match(line)
+            match = patterns.opening.match(line)
         case HeadingKind.NAMED:
-            found = patterns.named.match(line)
+            match = patterns.named.match(line)
         case _:
-            found = None
-    return reading if found and _is_title(line[found.end() :]) else None
+            match = None
+    return reading if match and _is_title(line[match.end() :]) else None
 
 
 def parse_lone_number(line: str) -> int | None:
     """Return the number that is all there is on a line: "IV", "IV.", "4"."""
-    found = _patterns().figures.fullmatch(line.strip())
-    return parse_numeral(found[1]) if found else None
+    match = _patterns().figures.fullmatch(line.strip())
+    return parse_numeral(match[1]) if match else None
 
 
-def _is_title(rest: str) -> bool:
-    rest = rest.strip()
-    if not rest or rest[0] in ".:,;()–—-":
+def _is_title(text: str) -> bool:
+    text = text.strip()
+    if not text or text[0] in ".:,;()–—-":
         return True
-    words = [word for word in re.split(r"[\s–—-]+", rest) if word[:1].isalpha()]
+    words = [word for word in re.split(r"[\s–—-]+", text) if word[:1].isalpha()]
     small = _SMALL_WORDS.split()
     titled = all(w[0].isupper() or w.lower() in small for w in words)
-    return titled and (rest.isupper() or rest[-1] not in ".!?,;\"'”’")
+    return titled and (text.isupper() or text[-1] not in ".!?,;\"'”’")
 
 
 def derive_words_from_file_name(name: str) -> str:

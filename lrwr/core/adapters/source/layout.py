@@ -64,14 +64,14 @@ def is_scene_break(line: str) -> bool:
 def find_scene_breaks(text: str) -> Iterator[int]:
     """Yield the offset of the first mark of every line that ends a scene."""
     pattern = re.compile(rf"^[ \t]*(?P<all>{_BREAK})[ \t]*$", re.I | re.M)
-    return (found.start("all") for found in pattern.finditer(text))
+    return (match.start("all") for match in pattern.finditer(text))
 
 
 def trim_prose_span(text: str, start: int, end: int) -> Span:
     """Return the span from `start` to `end` without white space at either side."""
     piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    return Span(start + left, max(start + left, start + len(piece.rstrip())))
+    indent = len(piece) - len(piece.lstrip())
+    return Span(start + indent, max(start + indent, start + len(piece.rstrip())))
 
 
 class ProseRegions:
@@ -95,7 +95,9 @@ class ProseRegions:
     def any(self, start: int, end: int) -> bool:
         """Say whether there is any prose between two offsets."""
         gaps = self._gaps(start, end)
-        return any(not self._text[left:right].isspace() for left, right in gaps)
+        return any(
+            not self._text[gap_start:gap_end].isspace() for gap_start, gap_end in gaps
+        )
 
     def _gaps(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         at = bisect_right(self._ends, start)
@@ -121,27 +123,27 @@ def find_unmarked_headings(
     for span, block in blocks:
         if len(block) > 200:
             continue
-        first, _, rest = block.partition("\n")
-        heading = _spoken(span, first, rest)
+        first, _, later_lines = block.partition("\n")
+        heading = _spoken(span, first, later_lines)
         if heading:
             headings.append(heading)
-        elif not rest and (number := parse_lone_number(block)) is not None:
+        elif not later_lines and (number := parse_lone_number(block)) is not None:
             figures.append((Heading(span, 3, block.strip()), number))
     return tuple(sorted([*headings, *_counting(figures)], key=lambda h: h.span))
 
 
-def _spoken(span: Span, first: str, rest: str) -> Heading | None:
+def _spoken(span: Span, first: str, later_lines: str) -> Heading | None:
     reading = parse_heading_line(first)
-    if reading is None or (rest and not _is_subtitle(rest)):
+    if reading is None or (later_lines and not _is_subtitle(later_lines)):
         return None
-    title = " ".join(f"{first} {rest}".split())
+    title = " ".join(f"{first} {later_lines}".split())
     return Heading(span, 1 if reading.kind is HeadingKind.GROUP else 2, title)
 
 
-def _is_subtitle(rest: str) -> bool:
-    rest = rest.strip()
-    single = "\n" not in rest and 0 < len(rest) <= 80 and not is_scene_break(rest)
-    return single and (rest.isupper() or rest[-1] not in ".!?,;:\"'”’")
+def _is_subtitle(text: str) -> bool:
+    text = text.strip()
+    single = "\n" not in text and 0 < len(text) <= 80 and not is_scene_break(text)
+    return single and (text.isupper() or text[-1] not in ".!?,;:\"'”’")
 
 
 def _counting(figures: list[tuple[Heading, int]]) -> Iterator[Heading]:

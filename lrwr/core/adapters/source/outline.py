@@ -105,11 +105,11 @@ def _levels(
     if groups:
         level = min(_beneath_groups(outline, prose) or groups)
         return level, level
-    named = [
+    named_levels = [
         e.level for e in outline if e.kind in (HeadingKind.NAMED, HeadingKind.OPENING)
     ]
-    if named:
-        return min(named), min(named)
+    if named_levels:
+        return min(named_levels), min(named_levels)
     return _unnamed_levels(outline, sections_count)
 
 

@@ -19,8 +19,10 @@ def find_sentence_spans(text: str) -> list[Span]:
     for paragraph in _PARAGRAPH.finditer(text):
         for start, end in sent_spans(paragraph.group()):
             inner = paragraph.group()[start:end]
-            left = paragraph.start() + start + len(inner) - len(inner.lstrip())
-            right = paragraph.start() + start + len(inner.rstrip())
-            if right > left:
-                spans.append(Span(left, right))
+            sentence_start = (
+                paragraph.start() + start + len(inner) - len(inner.lstrip())
+            )
+            sentence_end = paragraph.start() + start + len(inner.rstrip())
+            if sentence_end > sentence_start:
+                spans.append(Span(sentence_start, sentence_end))
     return spans

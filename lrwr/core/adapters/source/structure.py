@@ -41,8 +41,8 @@ class ChapterFinder:
         """Return the chapters in order, footnotes laid where they are referred to."""
         starts = self._starts()
         ends = [start.at for start in starts[1:]] + [self._layout.body.end]
-        found = [self._chapter(*edges) for edges in zip(starts, ends, strict=True)]
-        return self._finish([chapter for chapter in found if chapter])
+        chapters = [self._chapter(*edges) for edges in zip(starts, ends, strict=True)]
+        return self._finish([chapter for chapter in chapters if chapter])
 
     def whole(self) -> tuple[Chapter, ...]:
         """Return one chapter that holds everything, its scenes split at headings."""
@@ -102,9 +102,9 @@ class ChapterFinder:
         """Cut at breaks and headings; notes between breaks join the scene before."""
         scenes: list[Scene] = []
         waiting: Span | None = None
-        for left, right in self._segments(start, end):
-            span = trim_prose_span(self._layout.text, left, right)
-            parts = self._prose.parts(left, right)
+        for segment_start, segment_end in self._segments(start, end):
+            span = trim_prose_span(self._layout.text, segment_start, segment_end)
+            parts = self._prose.parts(segment_start, segment_end)
             if parts:
                 first = waiting.start if waiting else span.start
                 scenes.append(Scene(Span(first, span.end), parts))
@@ -118,13 +118,13 @@ class ChapterFinder:
 
     def _segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield what lies between breaks, and between headings that follow prose."""
-        left = at = start
+        segment_start = at = start
         for mark_start, mark_end, is_break in self._marks_between(start, end):
             if is_break or self._prose.any(at, mark_start):
-                yield left, mark_start
-                left = mark_end if is_break else mark_start
+                yield segment_start, mark_start
+                segment_start = mark_end if is_break else mark_start
             at = mark_end
-        yield left, end
+        yield segment_start, end
 
     def _marks_between(self, start: int, end: int) -> Sequence[tuple[int, int, bool]]:
         first = bisect_left(self._marks, (start, 0, False))
@@ -140,8 +140,8 @@ class ChapterFinder:
         starts = [chapter.span.start for chapter in chapters]
         for aside in asides:
             by_chapter.setdefault(_holder(starts, aside.anchor), []).append(aside)
-        for at, found in by_chapter.items():
-            scenes = _with_asides(chapters[at].scenes, found)
+        for at, chapter_asides in by_chapter.items():
+            scenes = _with_asides(chapters[at].scenes, chapter_asides)
             chapters[at] = replace(chapters[at], scenes=scenes)
         return tuple(chapters)
 

@@ -23,8 +23,8 @@ def is_worker_dead(worker: str) -> bool:
 
     A worker is named as `build_worker_name` does. Any doubt means that it lives.
     """
-    machine, _, rest = worker.partition("/")
-    process = rest.partition("/")[0]
+    machine, _, process_part = worker.partition("/")
+    process = process_part.partition("/")[0]
     if machine != _machine() or not process.isdecimal() or os.name == "nt":
         return False  # on Windows signal 0 is no question: it would end the process
     try:

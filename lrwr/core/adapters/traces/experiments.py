@@ -79,7 +79,7 @@ class LangSmithExperimentLog:
         self,
         golden: GoldenSet,
         experiments: Sequence[Experiment],
-        kept: Callable[[], None] | None = None,
+        on_stored: Callable[[], None] | None = None,
     ) -> str:
         """Keep a set and experiments on it, and return the name of the dataset.
 
@@ -96,16 +96,16 @@ class LangSmithExperimentLog:
             name = await self._keep_set(line, golden)
             for experiment in experiments:
                 await self._keep(line, golden, experiment)
-                if kept is not None:
-                    kept()
+                if on_stored is not None:
+                    on_stored()
         return name
 
     async def _keep_set(self, line: "_LangSmithSession", golden: GoldenSet) -> str:
         about = self._connection
         dataset = build_dataset_row(golden, about.project, texts=about.texts)
         rows = build_example_rows(golden, texts=about.texts)
-        made = await line.ask(LangSmithRequest("POST", "/datasets", body=dataset))
-        if made.there:
+        reply = await line.ask(LangSmithRequest("POST", "/datasets", body=dataset))
+        if reply.there:
             query = {"dataset": str(dataset["id"])}
             rows = _without(rows, await line.listed("/examples", query, len(rows)))
         await line.send("/examples/bulk", rows, MAX_ROWS_PER_REQUEST)
@@ -119,17 +119,19 @@ class LangSmithExperimentLog:
         longest = max((result.seconds for result in experiment.results), default=0.0)
         session = build_session_row(experiment, dataset, about.project, now - longest)
         runs = build_experiment_runs(experiment, golden, texts=about.texts, now=now)
-        own = str(session["id"])
-        made = await line.ask(LangSmithRequest("POST", "/sessions", body=session))
-        if made.there:
-            if await line.has_all(own, compute_results_digest(experiment)):
+        session_id = str(session["id"])
+        reply = await line.ask(LangSmithRequest("POST", "/sessions", body=session))
+        if reply.there:
+            if await line.has_all(session_id, compute_results_digest(experiment)):
                 return
-            runs = _without(runs, await line.runs(own, len(runs)))
+            runs = _without(runs, await line.runs(session_id, len(runs)))
         await line.send("/runs/batch", runs, MAX_RUNS_PER_REQUEST, _posted)
-        await self._judge(line, experiment, dataset, own, before=made.there)
+        await self._judge(line, experiment, dataset, session_id, before=reply.there)
         await line.ask(
             LangSmithRequest(
-                "PATCH", f"/sessions/{own}", body=build_session_end_row(experiment, now)
+                "PATCH",
+                f"/sessions/{session_id}",
+                body=build_session_end_row(experiment, now),
             )
         )
 
@@ -145,9 +147,9 @@ class LangSmithExperimentLog:
         rows = build_feedback_rows(experiment, dataset)
         if before:
             query = {"session": session}
-            there = await line.listed("/feedback", query, len(rows))
-            await line.correct(rows, there)
-            rows = _without(rows, there)
+            stored_rows = await line.listed("/feedback", query, len(rows))
+            await line.correct(rows, stored_rows)
+            rows = _without(rows, stored_rows)
         await line.send("/feedback/batch", rows, MAX_ROWS_PER_REQUEST)
 
 
@@ -174,11 +176,11 @@ class _LangSmithSession:
             return await self.wire.ask(self.http, self.key, call, expects)
         except ServiceCallError as refused:
             pause = _PAUSE if refused.after is None else refused.after
-            left = began + self.timeout - self.clock.now() - pause
-            if not refused.retryable or left <= 0:
+            remaining = began + self.timeout - self.clock.now() - pause
+            if not refused.retryable or remaining <= 0:
                 raise
         await self.clock.sleep(pause)
-        return await self.wire.ask(self.http, self.key, call, expects, left)
+        return await self.wire.ask(self.http, self.key, call, expects, remaining)
 
     async def send(
         self,
@@ -201,7 +203,7 @@ class _LangSmithSession:
         self, path: str, query: Mapping[str, str], about: int
     ) -> dict[str, LangSmithRow]:
         """Return rows by id, of which there are `about` so many, from all pages."""
-        found: dict[str, LangSmithRow] = {}
+        all_rows: dict[str, LangSmithRow] = {}
         for offset in range(0, about + ROWS_PER_PAGE, ROWS_PER_PAGE):
             page: dict[str, str | int] = {
                 **query,
@@ -210,50 +212,53 @@ class _LangSmithSession:
             }
             reply = await self.ask(LangSmithRequest("GET", path, page), list)
             rows = _rows(reply.said)
-            found |= rows
+            all_rows |= rows
             if len(rows) < ROWS_PER_PAGE:
                 break
-        return found
+        return all_rows
 
     async def runs(self, session: str, about: int) -> dict[str, LangSmithRow]:
         """Return the runs of a session by id, of which there are `about` so many."""
-        found: dict[str, LangSmithRow] = {}
-        asked: LangSmithRow = {
+        runs_by_id: dict[str, LangSmithRow] = {}
+        query: LangSmithRow = {
             "session": [session],
             "select": ["id"],
             "limit": ROWS_PER_PAGE,
         }
         for _ in range(0, about + ROWS_PER_PAGE, ROWS_PER_PAGE):
             reply = await self.ask(
-                LangSmithRequest("POST", "/runs/query", body=asked), dict
+                LangSmithRequest("POST", "/runs/query", body=query), dict
             )
-            said = reply.said if isinstance(reply.said, dict) else {}
-            found |= _rows(said.get("runs"))
-            cursors = said.get("cursors")
+            body = reply.said if isinstance(reply.said, dict) else {}
+            runs_by_id |= _rows(body.get("runs"))
+            cursors = body.get("cursors")
             if not isinstance(cursors, dict) or not cursors.get("next"):
                 break
-            asked = {**asked, "cursor": cursors["next"]}
-        return found
+            query = {**query, "cursor": cursors["next"]}
+        return runs_by_id
 
     async def has_all(self, session: str, results: str) -> bool:
         """Say whether all of these results were sent to a session before."""
         reply = await self.ask(LangSmithRequest("GET", f"/sessions/{session}"), dict)
-        said = reply.said if isinstance(reply.said, dict) else {}
-        extra = said.get("extra")
+        body = reply.said if isinstance(reply.said, dict) else {}
+        extra = body.get("extra")
         facts = extra.get("metadata") if isinstance(extra, dict) else None
         return isinstance(facts, dict) and facts.get(RESULTS_DIGEST_KEY) == results
 
     async def correct(
-        self, rows: Mapping[str, LangSmithRow], there: Mapping[str, LangSmithRow]
+        self, rows: Mapping[str, LangSmithRow], stored_rows: Mapping[str, LangSmithRow]
     ) -> None:
         """Bring judgements up to date that are there and say something else."""
-        for own, row in rows.items():
-            if own in there and not _alike(
-                get_score_and_comment(row), get_score_and_comment(there[own])
+        for feedback_id, row in rows.items():
+            if feedback_id in stored_rows and not _alike(
+                get_score_and_comment(row),
+                get_score_and_comment(stored_rows[feedback_id]),
             ):
                 score, comment = get_score_and_comment(row)
                 body = {"score": score, "comment": comment}
-                await self.ask(LangSmithRequest("PATCH", f"/feedback/{own}", body=body))
+                await self.ask(
+                    LangSmithRequest("PATCH", f"/feedback/{feedback_id}", body=body)
+                )
 
 
 def _posted(runs: list[LangSmithRow]) -> object:
@@ -261,22 +266,22 @@ def _posted(runs: list[LangSmithRow]) -> object:
 
 
 def _without(
-    rows: Mapping[str, LangSmithRow], there: Mapping[str, LangSmithRow]
+    rows: Mapping[str, LangSmithRow], stored_rows: Mapping[str, LangSmithRow]
 ) -> dict[str, LangSmithRow]:
-    return {own: row for own, row in rows.items() if own not in there}
+    return {row_id: row for row_id, row in rows.items() if row_id not in stored_rows}
 
 
-def _rows(said: object) -> dict[str, LangSmithRow]:
+def _rows(value: object) -> dict[str, LangSmithRow]:
     """Return rows by id; what is none is passed over."""
-    rows = said if isinstance(said, list) else []
+    rows = value if isinstance(value, list) else []
     return {
         str(row["id"]): row for row in rows if isinstance(row, dict) and "id" in row
     }
 
 
-def _alike(one: tuple[object, str], other: tuple[object, str]) -> bool:
+def _alike(first: tuple[object, str], second: tuple[object, str]) -> bool:
     """Say whether two judgements say the same; a score may have been rounded."""
-    (mine, own), (theirs, said) = one, other
-    if isinstance(mine, int | float) and isinstance(theirs, int | float):
-        return isclose(mine, theirs, abs_tol=1e-6) and own == said
-    return mine == theirs and own == said
+    (score, comment), (other_score, other_comment) = first, second
+    if isinstance(score, int | float) and isinstance(other_score, int | float):
+        return isclose(score, other_score, abs_tol=1e-6) and comment == other_comment
+    return score == other_score and comment == other_comment

@@ -130,11 +130,11 @@ class LangSmithHttpClient:
                     self._clock.today(),
                     self._sending,
                 )
-            said = _read(response.content)
-            if not isinstance(said, expects):
+            reply = _read(response.content)
+            if not isinstance(reply, expects):
                 raise build_langsmith_response_error()
             note.whole()
-            return LangSmithResponse(said)
+            return LangSmithResponse(reply)
 
     async def _response(
         self,

@@ -47,15 +47,15 @@ def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
 
 def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSmithRow:
     """Return a golden set without its examples."""
-    own = compute_dataset_id(golden, texts=texts)
+    dataset_id = compute_dataset_id(golden, texts=texts)
     title = (
         replace_unsendable_characters(golden.title)
         if texts and golden.title
         else "questions"
     )
     return {
-        "id": str(own),
-        "name": f"{replace_unsendable_characters(project)}: {title} {str(own)[:_SHOWN]}",
+        "id": str(dataset_id),
+        "name": f"{replace_unsendable_characters(project)}: {title} {str(dataset_id)[:_SHOWN]}",
         "description": f"{len(golden.examples)} questions of `lrwr eval`.",
         "data_type": "kv",
     }
@@ -84,10 +84,10 @@ def build_session_row(
     experiment: Experiment, dataset: UUID, project: str, started: float
 ) -> LangSmithRow:
     """Return an experiment without its runs; it begins at `started`."""
-    own = compute_session_id(experiment, dataset)
+    session_id = compute_session_id(experiment, dataset)
     return {
-        "id": str(own),
-        "name": f"{replace_unsendable_characters(project)}: {experiment.name} {str(own)[:_SHOWN]}",
+        "id": str(session_id),
+        "name": f"{replace_unsendable_characters(project)}: {experiment.name} {str(session_id)[:_SHOWN]}",
         "description": experiment.told,
         "reference_dataset_id": str(dataset),
         "start_time": _moment(started),
@@ -111,8 +111,8 @@ def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
 
 def compute_results_digest(experiment: Experiment) -> str:
     """Tell the results of an experiment from any others; they hold no words."""
-    told = json.dumps(asdict(experiment)["results"], sort_keys=True)
-    return sha256(f"{experiment.key}\n{told}".encode()).hexdigest()[:16]
+    results_json = json.dumps(asdict(experiment)["results"], sort_keys=True)
+    return sha256(f"{experiment.key}\n{results_json}".encode()).hexdigest()[:16]
 
 
 def build_experiment_runs(
@@ -125,16 +125,18 @@ def build_experiment_runs(
     """
     dataset = compute_dataset_id(golden, texts=texts)
     session = compute_session_id(experiment, dataset)
-    asked = {one.number: one for one in golden.examples}
+    examples_by_number = {
+        golden_example.number: golden_example for golden_example in golden.examples
+    }
     runs: list[LangSmithRun] = []
     for result in experiment.results:
-        own = str(_run_id(session, result))
+        run_id = str(_run_id(session, result))
         began = datetime.fromtimestamp(now - max(0.0, result.seconds), UTC)
-        example = asked[result.number]
+        example = examples_by_number[result.number]
         run: LangSmithRun = {
-            "id": own,
-            "trace_id": own,
-            "dotted_order": f"{began:%Y%m%dT%H%M%S%f}Z{own}",
+            "id": run_id,
+            "trace_id": run_id,
+            "dotted_order": f"{began:%Y%m%dT%H%M%S%f}Z{run_id}",
             "session_id": str(session),
             "reference_example_id": str(_example_id(dataset, result.number)),
             "name": "question",
@@ -182,12 +184,12 @@ def split_rows_by_size(
     batch: list[LangSmithRow] = []
     size = 0
     for row in rows:
-        own = len(json.dumps(row, ensure_ascii=False).encode()) + 1
-        if batch and (len(batch) >= most or size + own > most_bytes):
+        row_size = len(json.dumps(row, ensure_ascii=False).encode()) + 1
+        if batch and (len(batch) >= most or size + row_size > most_bytes):
             yield batch
             batch, size = [], 0
         batch.append(row)
-        size += own
+        size += row_size
     if batch:
         yield batch
 
@@ -209,8 +211,8 @@ def _judged(score: MeasureScore, run: UUID, session: UUID) -> LangSmithRow:
 
 def _facts(experiment: Experiment) -> LangSmithRow:
     return {
-        name: replace_unsendable_characters(told) if isinstance(told, str) else told
-        for name, told in experiment.facts.items()
+        name: replace_unsendable_characters(value) if isinstance(value, str) else value
+        for name, value in experiment.facts.items()
     }
 
 

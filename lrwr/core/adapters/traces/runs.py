@@ -36,12 +36,12 @@ def _runs(
     texts: bool,
     within: LangSmithRun | None = None,
 ) -> Iterator[LangSmithRun]:
-    own = str(uuid4())
+    run_id = str(uuid4())
     began = datetime.fromtimestamp(span.started, UTC)
-    order = f"{began:%Y%m%dT%H%M%S%f}Z{own}"
+    order = f"{began:%Y%m%dT%H%M%S%f}Z{run_id}"
     run: LangSmithRun = {
-        "id": own,
-        "trace_id": within["trace_id"] if within else own,
+        "id": run_id,
+        "trace_id": within["trace_id"] if within else run_id,
         "dotted_order": f"{within['dotted_order']}.{order}" if within else order,
         "session_name": project,
         "name": span.name,
@@ -55,12 +55,12 @@ def _runs(
     if within is not None:
         run["parent_run_id"] = within["id"]
     if span.error is not None:
-        told = (
+        message = (
             f": {replace_unsendable_characters(span.error.told)}"
             if texts and span.error.told
             else ""
         )
-        run["error"] = f"{span.error.kind}{told}"
+        run["error"] = f"{span.error.kind}{message}"
     yield run
     for step in span.steps:
         yield from _runs(step, project, thread, texts=texts, within=run)

@@ -31,9 +31,9 @@ class NetChanges:
 def compute_net_changes(changes: Sequence[ChunkChange]) -> NetChanges:
     """Return what `changes`, oldest first, come to: of each chunk the last one counts."""
     last = {change.chunk: change for change in changes}
-    kept = tuple(change for change in last.values() if change.vector is not None)
-    gone = tuple(chunk for chunk, change in last.items() if change.vector is None)
-    return NetChanges(kept, gone)
+    upserts = tuple(change for change in last.values() if change.vector is not None)
+    deletions = tuple(chunk for chunk, change in last.items() if change.vector is None)
+    return NetChanges(upserts, deletions)
 
 
 async def apply_change_feed(
@@ -119,8 +119,8 @@ def build_vector_filter(scope: SearchScope) -> VectorFilter | None:
         for document, until in scope.until.items()
         if among is None or document in among
     }
-    whole = () if among is None else tuple(sorted(among - scope.until.keys()))
-    if not scope.kinds or not (among is None or whole or bounded):
+    whole_documents = () if among is None else tuple(sorted(among - scope.until.keys()))
+    if not scope.kinds or not (among is None or whole_documents or bounded):
         return None
     kinds = tuple(sorted(kind.value for kind in scope.kinds))
-    return VectorFilter(kinds, among is None, whole, bounded)
+    return VectorFilter(kinds, among is None, whole_documents, bounded)

@@ -76,10 +76,13 @@ class QdrantCollection:
                 self.name, [_CURSOR], with_payload=True, with_vectors=False
             )
         )
-        said = (points[0].payload or {}) if points else {}
-        if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, self._dimensions):
+        payload = (points[0].payload or {}) if points else {}
+        if (payload.get("layout"), payload.get("dimensions")) != (
+            _LAYOUT,
+            self._dimensions,
+        ):
             return None
-        match said.get("mark"), said.get("epoch"), said.get("seq"):
+        match payload.get("mark"), payload.get("epoch"), payload.get("seq"):
             case str() as mark, str() as epoch, int() as seq:
                 return QdrantCursor(mark, epoch, seq)
         return None
@@ -133,11 +136,11 @@ class QdrantCollection:
         if bounds is None:
             return []
         points = await self._candidates(query, bounds, limit)
-        found = [
+        matches = [
             ScoredChunk(ChunkId(id_), score)
             for id_, score in self._scored(query, points)
         ]
-        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+        return sorted(matches, key=lambda match: (-match.score, match.chunk))[:limit]
 
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
@@ -145,9 +148,9 @@ class QdrantCollection:
         """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
         query = normalize_vector(query)
         score_of: dict[str, float] = {}
-        named = list(dict.fromkeys(str(chunk) for chunk in chunks))
-        for start in range(0, len(named), self.page):
-            some = await self._retrieved(named[start : start + self.page])
+        chunk_ids = list(dict.fromkeys(str(chunk) for chunk in chunks))
+        for start in range(0, len(chunk_ids), self.page):
+            some = await self._retrieved(chunk_ids[start : start + self.page])
             score_of |= dict(self._scored(query, some))
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
@@ -159,16 +162,16 @@ class QdrantCollection:
         self, query: "NDArray[np.float32]", bounds: models.Filter, limit: int
     ) -> list[models.ScoredPoint]:
         """Return the best points, and all that score as well as the last of them."""
-        asked = limit + _MORE
+        count = limit + _MORE
         while True:
-            scored_points = await self._queried(query.tolist(), bounds, asked)
+            scored_points = await self._queried(query.tolist(), bounds, count)
             if (
-                len(scored_points) < asked
+                len(scored_points) < count
                 or scored_points[-1].score
                 < scored_points[limit - 1].score - COSINE_TOLERANCE
             ):
                 return scored_points
-            asked *= 2
+            count *= 2
 
     async def _queried(
         self, query: list[float], bounds: models.Filter, limit: int
@@ -187,10 +190,10 @@ class QdrantCollection:
         )
         return answer.points
 
-    async def _retrieved(self, named: list[str]) -> list[models.Record]:
+    async def _retrieved(self, point_ids: list[str]) -> list[models.Record]:
         return await self._wire.ask(
             lambda client: client.retrieve(
-                self.name, named, with_payload=False, with_vectors=[_VECTOR]
+                self.name, point_ids, with_payload=False, with_vectors=[_VECTOR]
             )
         )
 
@@ -201,23 +204,23 @@ class QdrantCollection:
             )
         )
 
-    async def _delete(self, named: list[models.ExtendedPointId]) -> None:
-        gone = models.PointIdsList(points=named)
+    async def _delete(self, point_ids: list[models.ExtendedPointId]) -> None:
+        selector = models.PointIdsList(points=point_ids)
         await self._wire.ask(
-            lambda client: client.delete(self.name, points_selector=gone, wait=True)
+            lambda client: client.delete(self.name, points_selector=selector, wait=True)
         )
 
     async def _write(
         self, changes: Sequence[ChunkChange], cursor: QdrantCursor
     ) -> None:
-        said = {
+        payload = {
             "layout": _LAYOUT,
             "dimensions": self._dimensions,
             "mark": cursor.mark,
             "epoch": cursor.epoch,
             "seq": cursor.seq,
         }
-        points = [models.PointStruct(id=_CURSOR, vector={}, payload=said)]
+        points = [models.PointStruct(id=_CURSOR, vector={}, payload=payload)]
         for change in changes:
             facts = {
                 "document": hash_document_id(change.document, cursor.mark),
@@ -261,8 +264,8 @@ def _numbers(change: ChunkChange) -> list[float]:
 def _vector_of(point: models.Record | models.ScoredPoint) -> list[float]:
     """Return the point's one vector; empty where it has none."""
     vectors = point.vector
-    found = vectors.get(_VECTOR) if isinstance(vectors, dict) else None
-    return cast("list[float]", found) if isinstance(found, list) else []
+    vector = vectors.get(_VECTOR) if isinstance(vectors, dict) else None
+    return cast("list[float]", vector) if isinstance(vector, list) else []
 
 
 def _filter(scope: SearchScope, mark: str) -> models.Filter | None:

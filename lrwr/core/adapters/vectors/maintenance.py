@@ -52,8 +52,8 @@ def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
     """Open a shard and say how it is."""
     if name not in list_shards(index):
         return ShardReport(name, ShardState.MISSING)
-    with _held(index, name) as mine:
-        if not mine:
+    with _held(index, name) as is_acquired:
+        if not is_acquired:
             return ShardReport(name, ShardState.HELD)
         try:
             shard = EdgeShard.load(index / name, dimensions)
@@ -77,25 +77,25 @@ def clear_shards(index: Path) -> ShardCleanup:
             f"{index} is a link to another folder.",
             hint="Delete the link: the vector index is made again without it.",
         )
-    gone: list[str] = []
-    held: list[str] = []
+    deleted: list[str] = []
+    locked: list[str] = []
     for name in list_shards(index):
-        with _held(index, name) as mine:
-            if mine:
+        with _held(index, name) as is_acquired:
+            if is_acquired:
                 _delete(index / name)
-            (gone if mine else held).append(name)
-    return ShardCleanup(tuple(gone), tuple(held))
+            (deleted if is_acquired else locked).append(name)
+    return ShardCleanup(tuple(deleted), tuple(locked))
 
 
 @contextmanager
 def _held(index: Path, name: str) -> Iterator[bool]:
     lock = FileLock(index / f"{name}.lock")
     try:
-        mine = lock.acquire()
+        is_acquired = lock.acquire()
     except OSError:
-        mine = False
+        is_acquired = False
     try:
-        yield mine
+        yield is_acquired
     finally:
         lock.release()
 

@@ -22,8 +22,8 @@ COSINE_TOLERANCE = 1e-5
 
 def normalize_vector(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Return `vector` with length 1.0; a vector of length 0.0 stays as it is."""
-    far = compute_norm(vector)
-    return np.asarray(vector / far if far else vector, np.float32)
+    norm = compute_norm(vector)
+    return np.asarray(vector / norm if norm else vector, np.float32)
 
 
 def compute_exact_cosines(
@@ -194,27 +194,29 @@ class _VectorTable:
             worst = np.partition(fast, len(rows) - limit)[len(rows) - limit]
             rows = rows[fast >= worst - COSINE_TOLERANCE]
         scores = compute_exact_cosines(query, self._vectors[rows])
-        found = [
+        matches = [
             ScoredChunk(self._ids[row], score)
             for row, score in zip(rows.tolist(), scores, strict=True)
         ]
-        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+        return sorted(matches, key=lambda match: (-match.score, match.chunk))[:limit]
 
     def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
         """Compare with the vectors of `chunks`."""
-        known = [chunk for chunk in chunks if chunk in self._rows]
-        rows = np.array([self._rows[chunk] for chunk in known], np.int64)
+        known_chunks = [chunk for chunk in chunks if chunk in self._rows]
+        rows = np.array([self._rows[chunk] for chunk in known_chunks], np.int64)
         scores = compute_exact_cosines(normalize_vector(query), self._vectors[rows])
-        score_of = dict(zip(known, scores, strict=True))
+        score_of = dict(zip(known_chunks, scores, strict=True))
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
     def _in_scope(self, scope: SearchScope) -> "NDArray[np.bool_]":
         documents, ends, kinds = self._facts[:, : len(self._ids)]
-        allowed = np.array([kind in scope.kinds for kind in self._kinds], np.bool_)
+        allowed_kinds = np.array(
+            [kind in scope.kinds for kind in self._kinds], np.bool_
+        )
         untils = np.fromiter(self._untils(scope), np.int64, len(self._documents))
-        inside: NDArray[np.bool_] = allowed[kinds] & (ends <= untils[documents])
+        inside: NDArray[np.bool_] = allowed_kinds[kinds] & (ends <= untils[documents])
         return inside
 
     def _untils(self, scope: SearchScope) -> Iterator[int]:

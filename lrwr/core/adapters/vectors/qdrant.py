@@ -53,8 +53,8 @@ def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
 
     `library` tells libraries apart. Nothing of it can be read from the name.
     """
-    told = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
-    return f"lrwr-{pipeline.value}-{told}"
+    digest = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
+    return f"lrwr-{pipeline.value}-{digest}"
 
 
 def read_local_mark(index: Path, name: str) -> str:
@@ -118,21 +118,21 @@ class QdrantVectorIndex(DelegatingVectorIndex):
     def _leave_alone(self, error: ServiceUnavailable) -> None:
         match error:
             case CollectionNotFound():
-                rest = 0.0  # it is made anew
+                pause = 0.0  # it is made anew
             case CollectionInUse():
-                rest = _A_MOMENT
+                pause = _A_MOMENT
             case _:
-                rest = UNREACHABLE_SERVER_PAUSE
-        self._again = self._now() + rest
+                pause = UNREACHABLE_SERVER_PAUSE
+        self._again = self._now() + pause
         self._remark = format_local_search_remark(error)
 
 
 class UnavailableQdrantIndex:
     """The `VectorIndex` port where the server may not be asked, or cannot be."""
 
-    def __init__(self, why: LrwrError, instead: VectorIndex) -> None:
+    def __init__(self, error: LrwrError, instead: VectorIndex) -> None:
         self._instead = instead
-        self.remark = format_local_search_remark(why)
+        self.remark = format_local_search_remark(error)
 
     async def catch_up(self) -> int:
         """Apply what changed in the records since the last call; return how much."""
@@ -271,9 +271,9 @@ class QdrantCollectionIndex:
             self._at = None  # what the server took of the last page is not known
             raise
 
-    async def _unless_missing(self, asked: Awaitable[Result]) -> Result:
+    async def _unless_missing(self, call: Awaitable[Result]) -> Result:
         try:
-            return await asked
+            return await call
         except CollectionNotFound:
             self._at = None
             raise
@@ -281,10 +281,10 @@ class QdrantCollectionIndex:
     @asynccontextmanager
     async def _held(self) -> AsyncIterator[None]:
         try:
-            mine = await asyncio.to_thread(self._lock.acquire)
+            is_acquired = await asyncio.to_thread(self._lock.acquire)
         except OSError as error:
             raise self._unkept(error) from error
-        if not mine:
+        if not is_acquired:
             raise CollectionInUse("Another lrwr is sending vectors to Qdrant")
         try:
             yield
@@ -316,9 +316,9 @@ class CollectionInUse(ServiceUnavailable):
     """Another process is at it."""
 
 
-def format_local_search_remark(why: LrwrError) -> str:
+def format_local_search_remark(error: LrwrError) -> str:
     """Say that this machine compared vectors, and why."""
-    return f"Compared on this machine, without Qdrant. {why.told}"
+    return f"Compared on this machine, without Qdrant. {error.told}"
 
 
 QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
@@ -344,8 +344,8 @@ def build_qdrant_connection(
         return None
     key = find_key(QDRANT_KEY_VARIABLE, env) or ""
     address = resolve_address(settings, "vectors.url", QDRANT_URL, secret=bool(key))
-    own = is_loopback_host(parse_host(address))
-    return QdrantConnection(address, key, float(settings.vectors.timeout), own)
+    is_local = is_loopback_host(parse_host(address))
+    return QdrantConnection(address, key, float(settings.vectors.timeout), is_local)
 
 
 def create_qdrant_index(

@@ -120,13 +120,13 @@ def _for_good(status: int) -> tuple[str, str]:
             return "refused the request", f"Check `vectors.url`, {_EMBEDDED}."
 
 
-def _once_more(told: ServiceUnavailable) -> ServiceUnavailable:
+def _once_more(error: ServiceUnavailable) -> ServiceUnavailable:
     """Return what lrwr itself has said below the client, to be raised above it."""
-    if isinstance(told, ServiceCallError):
-        return type(told)(
-            str(told), hint=told.hint, retryable=told.retryable, after=told.after
+    if isinstance(error, ServiceCallError):
+        return type(error)(
+            str(error), hint=error.hint, retryable=error.retryable, after=error.after
         )
-    return ServiceUnavailable(str(told), hint=told.hint)
+    return ServiceUnavailable(str(error), hint=error.hint)
 
 
 def _causes(error: Exception) -> Iterator[BaseException]:
@@ -314,8 +314,8 @@ async def fetch_collection_mark(wire: QdrantHttpClient, name: str) -> tuple[str,
                 name, [0], with_payload=True, with_vectors=False
             )
         )
-        said = (points[0].payload or {}) if points else {}
-        match said.get("mark"), said.get("epoch"):
+        payload = (points[0].payload or {}) if points else {}
+        match payload.get("mark"), payload.get("epoch"):
             case str() as mark, str() as epoch:
                 return mark, epoch.rpartition(".")[0]
     return "", ""

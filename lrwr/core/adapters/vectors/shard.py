@@ -91,22 +91,22 @@ class EdgeShard:
             shard.update(index("document", kinds.Keyword))
             shard.update(index("end", kinds.Integer))
             shard.update(index("kind", kinds.Keyword))
-            made = cls(shard, EdgeShardCursor(epoch, 0, 0), dimensions)
-            made._write([], made.cursor)
-        return made
+            edge_shard = cls(shard, EdgeShardCursor(epoch, 0, 0), dimensions)
+            edge_shard._write([], edge_shard.cursor)
+        return edge_shard
 
     def apply(self, changes: Sequence[ChunkChange]) -> None:
         """Follow the feed: what is new, what is gone, and the cursor with them."""
         now = compute_net_changes(changes)
         with _native():
-            named: list[int | UUID | str] = [change.chunk for change in now.kept]
-            named += now.gone
-            known = {
-                str(point.id) for point in self._shard.retrieve(named, False, False)
+            point_ids: list[int | UUID | str] = [change.chunk for change in now.kept]
+            point_ids += now.gone
+            stored_chunks = {
+                str(point.id) for point in self._shard.retrieve(point_ids, False, False)
             }
-            if gone := [chunk for chunk in now.gone if chunk in known]:
-                self._shard.update(engine.UpdateOperation.delete_points([*gone]))
-            points = self.cursor.points - len(known) + len(now.kept)
+            if deleted := [chunk for chunk in now.gone if chunk in stored_chunks]:
+                self._shard.update(engine.UpdateOperation.delete_points([*deleted]))
+            points = self.cursor.points - len(stored_chunks) + len(now.kept)
             self._write(
                 now.kept, EdgeShardCursor(self.cursor.epoch, changes[-1].seq, points)
             )
@@ -123,11 +123,11 @@ class EdgeShard:
             return []
         vectors = np.array([vector for _, vector in points], np.float32)
         scores = compute_exact_cosines(query, vectors)
-        found = [
+        matches = [
             ScoredChunk(ChunkId(chunk), score)
             for (chunk, _), score in zip(points, scores, strict=True)
         ]
-        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+        return sorted(matches, key=lambda match: (-match.score, match.chunk))[:limit]
 
     def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
@@ -135,12 +135,12 @@ class EdgeShard:
         """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
         with _native():
             points = self._shard.retrieve(list(chunks), False, [_VECTOR])
-            found = {str(point.id): _vector_of(point) for point in points}
-        if not found:
+            vector_by_chunk = {str(point.id): _vector_of(point) for point in points}
+        if not vector_by_chunk:
             return [0.0] * len(chunks)
-        vectors = np.array(list(found.values()), np.float32)
+        vectors = np.array(list(vector_by_chunk.values()), np.float32)
         scores = compute_exact_cosines(normalize_vector(query), vectors)
-        score_of = dict(zip(found, scores, strict=True))
+        score_of = dict(zip(vector_by_chunk, scores, strict=True))
         return [score_of.get(chunk, 0.0) for chunk in chunks]
 
     def close(self) -> None:
@@ -156,31 +156,31 @@ class EdgeShard:
     ) -> list[tuple[str, list[float]]]:
         """Return the best points, and all that score as well as the last of them."""
         nearest = engine.Query.Nearest(query.tolist(), using=_VECTOR)
-        asked = limit + _MORE
+        count = limit + _MORE
         while True:
-            found = self._shard.query(
+            points = self._shard.query(
                 engine.QueryRequest(
-                    asked, query=nearest, filter=bounds, with_vector=[_VECTOR]
+                    count, query=nearest, filter=bounds, with_vector=[_VECTOR]
                 )
             )
-            if not all(abs(point.score) < 1.01 for point in found):
+            if not all(abs(point.score) < 1.01 for point in points):
                 raise ShardCorruption("A cosine is not between -1 and 1.")
             if (
-                len(found) < asked
-                or found[-1].score < found[limit - 1].score - COSINE_TOLERANCE
+                len(points) < count
+                or points[-1].score < points[limit - 1].score - COSINE_TOLERANCE
             ):
-                return [(str(point.id), _vector_of(point)) for point in found]
-            asked *= 2
+                return [(str(point.id), _vector_of(point)) for point in points]
+            count *= 2
 
     def _write(self, changes: Sequence[ChunkChange], cursor: EdgeShardCursor) -> None:
-        said = {
+        cursor_payload = {
             "layout": _LAYOUT,
             "dimensions": self._dimensions,
             "epoch": cursor.epoch,
             "seq": cursor.seq,
             "points": cursor.points,
         }
-        points = [engine.Point(_CURSOR, {}, said)]
+        points = [engine.Point(_CURSOR, {}, cursor_payload)]
         for change in changes:
             payload = {
                 "document": change.document,
@@ -205,10 +205,10 @@ def _native() -> Iterator[None]:
 
 def _cursor_of(shard: "engine.EdgeShard", dimensions: int) -> EdgeShardCursor:
     points = shard.retrieve([_CURSOR], True, False)
-    said = (points[0].payload or {}) if points else {}
-    if (said.get("layout"), said.get("dimensions")) != (_LAYOUT, dimensions):
+    payload = (points[0].payload or {}) if points else {}
+    if (payload.get("layout"), payload.get("dimensions")) != (_LAYOUT, dimensions):
         raise ShardCorruption("The shard was made by another version.")
-    cursor = EdgeShardCursor(said["epoch"], said["seq"], said["points"])
+    cursor = EdgeShardCursor(payload["epoch"], payload["seq"], payload["points"])
     vectors = engine.Filter(must=[engine.HasVectorCondition(_VECTOR)])
     if shard.count(engine.CountRequest(exact=True, filter=vectors)) != cursor.points:
         raise ShardCorruption("The shard has lost vectors, or kept some too many.")

@@ -51,15 +51,15 @@ def build_tavily_connection(
             "`web.use` is tavily, and there is no key for it",
             hint=f"Keep one with `lrwr config set-key tavily`, or set {_KEY}.",
         )
-    own = is_loopback_host(parse_host(address))
-    return TavilyConnection(key, address, float(settings.web.timeout), own)
+    is_local = is_loopback_host(parse_host(address))
+    return TavilyConnection(key, address, float(settings.web.timeout), is_local)
 
 
 class UnavailableWebSearch:
     """Asks nobody; `why` is what whoever searches is told."""
 
-    def __init__(self, why: LrwrError) -> None:
-        self._why = why
+    def __init__(self, error: LrwrError) -> None:
+        self._why = error
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
         """Refuse."""

@@ -23,10 +23,10 @@ def parse_web_pages(
 
     What has no address of the web, or no text, is left out.
     """
-    kept: dict[str, WebPage] = {}
+    pages_by_address: dict[str, WebPage] = {}
     for page in _read(results, sentences):
-        kept.setdefault(page.url.partition("#")[0].rstrip("/"), page)
-    return list(kept.values())[:limit]
+        pages_by_address.setdefault(page.url.partition("#")[0].rstrip("/"), page)
+    return list(pages_by_address.values())[:limit]
 
 
 def _read(results: Iterable[object], sentences: SentenceSplitter) -> Iterator[WebPage]:
@@ -42,32 +42,32 @@ def _read(results: Iterable[object], sentences: SentenceSplitter) -> Iterator[We
 
 
 def _field(result: "Mapping[object, object]", name: str) -> str:
-    said = result.get(name)
-    return flatten_page_text(said) if isinstance(said, str) else ""
+    value = result.get(name)
+    return flatten_page_text(value) if isinstance(value, str) else ""
 
 
 def flatten_page_text(text: str) -> str:
     """Return `text` in one line, with nothing in it that a terminal would obey."""
     text = _ESCAPE.sub("", text)
     letters = (
-        " " if one.isspace() else one
-        for one in text
-        if one.isspace() or not unicodedata.category(one).startswith("C")
+        " " if character.isspace() else character
+        for character in text
+        if character.isspace() or not unicodedata.category(character).startswith("C")
     )
     return " ".join("".join(letters).split())
 
 
-def _address(said: str) -> str:
+def _address(url: str) -> str:
     """Return an address of the web; empty for any other, and for one that misleads."""
     try:
-        place = urlsplit(said)
+        place = urlsplit(url)
         usable = (
             place.scheme in {"http", "https"} and place.hostname and place.port != 0
         )
     except ValueError:
         return ""
-    misleads = "@" in place.netloc or " " in said or len(said) > _MOST_URL
-    return said if usable and not misleads else ""
+    misleads = "@" in place.netloc or " " in url or len(url) > _MOST_URL
+    return url if usable and not misleads else ""
 
 
 def _shortened(text: str, sentences: SentenceSplitter) -> str:

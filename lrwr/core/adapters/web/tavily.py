@@ -202,18 +202,20 @@ def _client(http: "AsyncClient", connection: TavilyConnection) -> "AsyncTavilyCl
 
 
 def _refused(status: int, wait: float | None) -> ServiceUnavailable:
-    told = f"({status})"
+    status_text = f"({status})"
     if status == 429:
-        when = f"in {_spoken(wait)}" if wait is not None else "in a minute"
+        wait_text = f"in {_spoken(wait)}" if wait is not None else "in a minute"
         return ServiceUnavailable(
-            f"Tavily has more requests than it takes {told}",
-            hint=f"Ask again {when}.",
+            f"Tavily has more requests than it takes {status_text}",
+            hint=f"Ask again {wait_text}.",
             retryable=True,
         )
     if status >= 500 or status == 408:
-        return ServiceUnavailable(f"Tavily failed {told}", hint=_LATER, retryable=True)
+        return ServiceUnavailable(
+            f"Tavily failed {status_text}", hint=_LATER, retryable=True
+        )
     message, hint = _for_good(status)
-    return ServiceUnavailable(f"{message} {told}", hint=hint)
+    return ServiceUnavailable(f"{message} {status_text}", hint=hint)
 
 
 def _for_good(status: int) -> tuple[str, str]:
@@ -271,16 +273,16 @@ def _failed(error: Exception, connection: TavilyConnection) -> ServiceUnavailabl
 def _credits_in(answer: Mapping[object, object]) -> TavilyCredits | None:
     """Return what is told of a plan, None where a number lacks."""
     account = answer.get("account")
-    told = account if isinstance(account, Mapping) else {}
-    used, of = told.get("plan_usage"), told.get("plan_limit")
+    fields = account if isinstance(account, Mapping) else {}
+    used, of = fields.get("plan_usage"), fields.get("plan_limit")
     if isinstance(used, int) and isinstance(of, int):
         return TavilyCredits(used, of)
     return None
 
 
-def _nonsense(how: str) -> ServiceUnavailable:
+def _nonsense(fault: str) -> ServiceUnavailable:
     return ServiceUnavailable(
-        f"Tavily answered {how}",
+        f"Tavily answered {fault}",
         hint=f"Check `web.base_url`, {_OFF}.",
     )
 

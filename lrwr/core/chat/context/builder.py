@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 def gather_context(
     question: TurnQuestion,
     plan: QuestionPlan,
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
     search_result: SearchResult,
 ) -> RetrievalResult:
@@ -65,25 +65,25 @@ def gather_context(
     by what its character witnessed, all else is left out.
     """
     people = _named(
-        resolved,
+        resolved_entities,
         (AnswerSource.PROFILES, AnswerSource.TIMELINE, AnswerSource.MANUSCRIPT),
     )
     if question.character:
         people.setdefault(question.character, None)
-    wanted = {choice.intention for choice in plan.choices}
+    intentions = {choice.intention for choice in plan.choices}
     chapters = parse_chapter_numbers(question.text)
-    moments = _moments(question, plan, people, resolved, bible)
-    scenes = _scenes(question, wanted, resolved, bible, search_result)
+    moments = _moments(question, plan, people, resolved_entities, bible)
+    scenes = _scenes(question, intentions, resolved_entities, bible, search_result)
     result = RetrievalResult(
-        character_profiles=_profiles(question, plan, resolved, bible),
+        character_profiles=_profiles(question, plan, resolved_entities, bible),
         ranked_chunks=_passages(
-            plan, chapters, search_result, known=bool(moments or scenes)
+            plan, chapters, search_result, has_story_items=bool(moments or scenes)
         ),
-        world=_world(resolved, bible),
+        world=_world(resolved_entities, bible),
         moments=moments,
-        relations=_relations(wanted, people, bible),
+        relations=_relations(intentions, people, bible),
         scenes=scenes,
-        gaps=_gaps(question, plan, wanted, resolved, people, bible),
+        gaps=_gaps(question, plan, intentions, resolved_entities, people, bible),
         lines=_lines(question, plan, people, bible),
         unknown=_unknown(question, search_result),
         low_confidence=search_result.low_confidence,
@@ -95,9 +95,9 @@ def gather_context(
 
 
 def _unknown(question: TurnQuestion, search_result: SearchResult) -> tuple[str, ...]:
-    """Return the words that nothing holds; a chapter's number is none of them."""
+    """Return the question's words that no text has, without the numbers of chapters."""
     chapter_words = find_chapter_words(question.text)
-    return tuple(one for one in search_result.unknown if one not in chapter_words)
+    return tuple(word for word in search_result.unknown if word not in chapter_words)
 
 
 def _passages(
@@ -105,20 +105,22 @@ def _passages(
     chapters: frozenset[int],
     search_result: SearchResult,
     *,
-    known: bool,
+    has_story_items: bool,
 ) -> tuple[Passage, ...]:
     """Return passages of the chapters asked about, and of notes first if asked for.
 
-    `known` says that something of those chapters is known besides.
+    `has_story_items` says that the bible has moments or scenes of those chapters.
     """
-    inside = tuple(
+    chapter_passages = tuple(
         passage for passage in search_result.passages if passage.chapter in chapters
     )
-    if chapters and (inside or known):
-        return inside
+    if chapters and (chapter_passages or has_story_items):
+        return chapter_passages
     if AnswerSource.NOTES in plan.sources:
         return tuple(
-            sorted(search_result.passages, key=lambda one: one.chapter is not None)
+            sorted(
+                search_result.passages, key=lambda passage: passage.chapter is not None
+            )
         )
     return search_result.passages
 
@@ -126,24 +128,26 @@ def _passages(
 def _scenes(
     question: TurnQuestion,
     source_intentions: set[SourceIntention],
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
     search_result: SearchResult,
 ) -> tuple[SceneSummary, ...]:
-    """Return scenes to recap, or those that somebody is asked to have been in."""
+    """Return the scenes to recap, or those in which a character is asked about."""
     chapters = parse_chapter_numbers(question.text)
-    inside = tuple(scene for scene in bible.scenes if scene.chapter in chapters)
+    chapter_scenes = tuple(scene for scene in bible.scenes if scene.chapter in chapters)
     if SourceIntention.RECAP in source_intentions:
         return (
-            inside[:MAX_GATHERED_SCENES]
-            if inside
+            chapter_scenes[:MAX_GATHERED_SCENES]
+            if chapter_scenes
             else bible.scenes[-MAX_GATHERED_SCENES:]
         )
     if SourceIntention.WHO_WAS_THERE not in source_intentions:
         return ()
-    places = _QuestionPlaces(resolved, bible)
-    there = inside or tuple(filter(places.title, bible.scenes))
-    scenes = there or _holding(search_result.passages[:SCENE_PASSAGES], bible.scenes)
+    places = _QuestionPlaces(resolved_entities, bible)
+    scenes_at_place = chapter_scenes or tuple(filter(places.title, bible.scenes))
+    scenes = scenes_at_place or _holding(
+        search_result.passages[:SCENE_PASSAGES], bible.scenes
+    )
     return tuple(
         _with_those_present(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
     )
@@ -152,36 +156,38 @@ def _scenes(
 def _holding(
     passages: Iterable[Passage], scenes: Sequence[SceneSummary]
 ) -> tuple[SceneSummary, ...]:
-    """Return the scenes that passages stand in, the best passage's first."""
-    held = (
+    """Return the scenes that contain the passages, the best passage's scene first."""
+    scenes_of_passages = (
         scene
         for passage in passages
         for scene in scenes
         if scene.document == passage.chunk.document
         and scene.span.start <= passage.chunk.span.start < scene.span.end
     )
-    return tuple(dict.fromkeys(held))
+    return tuple(dict.fromkeys(scenes_of_passages))
 
 
 def _with_those_present(scene: SceneSummary, bible: Bible) -> SceneSummary:
-    """Let a scene be told by the first words of each who speaks in it."""
+    """Return the scene with the first quotation of each speaker as its key sentences."""
     first: dict[str, TextEvidence] = {}
     for quote in bible.quotes:
         words = quote.evidence
-        inside = words.document == scene.document and scene.span.holds(words.spans[0])
-        if inside and quote.speaker in scene.present:
+        is_in_scene = words.document == scene.document and scene.span.holds(
+            words.spans[0]
+        )
+        if is_in_scene and quote.speaker in scene.present:
             first.setdefault(quote.speaker, words)
-    told = tuple(first[name] for name in scene.present if name in first)
-    return replace(scene, key_sentences=told or scene.key_sentences)
+    quotations = tuple(first[name] for name in scene.present if name in first)
+    return replace(scene, key_sentences=quotations or scene.key_sentences)
 
 
 def _named(
-    resolved: Iterable[ResolvedEntity], sources: Sequence[AnswerSource]
+    resolved_entities: Iterable[ResolvedEntity], sources: Sequence[AnswerSource]
 ) -> dict[str, None]:
     """Return the names of what was found in `sources`, each once, in order."""
     return {
         place.name: None
-        for resolved_entity in resolved
+        for resolved_entity in resolved_entities
         for place in resolved_entity.places
         if place.source in sources
     }
@@ -190,29 +196,31 @@ def _named(
 def _profiles(
     question: TurnQuestion,
     plan: QuestionPlan,
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
 ) -> tuple[CharacterProfile, ...]:
-    named = _named(resolved, (AnswerSource.PROFILES,))
+    profile_names = _named(resolved_entities, (AnswerSource.PROFILES,))
     if question.character:
-        named.setdefault(question.character, None)
+        profile_names.setdefault(question.character, None)
     if AnswerSource.PROFILES not in plan.sources and not question.character:
         return ()
-    return tuple(profile for profile in bible.characters if profile.name in named)
+    return tuple(
+        profile for profile in bible.characters if profile.name in profile_names
+    )
 
 
 def _world(
-    resolved: Sequence[ResolvedEntity], bible: Bible
+    resolved_entities: Sequence[ResolvedEntity], bible: Bible
 ) -> tuple[WorldElement, ...]:
-    named = _named(resolved, (AnswerSource.WORLD,))
-    return tuple(element for element in bible.world if element.name in named)
+    element_names = _named(resolved_entities, (AnswerSource.WORLD,))
+    return tuple(element for element in bible.world if element.name in element_names)
 
 
 def _moments(
     question: TurnQuestion,
     plan: QuestionPlan,
     people: dict[str, None],
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
 ) -> tuple[TimelineMoment, ...]:
     """Return moments by the question's words, people, chapters, and places named.
@@ -224,16 +232,16 @@ def _moments(
         return ()
     words = set(extract_content_words(question.text))
     chapters = parse_chapter_numbers(question.text)
-    places = _QuestionPlaces(resolved, bible)
+    places = _QuestionPlaces(resolved_entities, bible)
 
     def shared(moment: TimelineMoment) -> int:
         if chapters and moment.evidence.chapter not in chapters:
             return 0
-        theirs = len(people.keys() & set(moment.characters))
-        if played and AnswerSource.TIMELINE not in plan.sources and not theirs:
+        shared_people = len(people.keys() & set(moment.characters))
+        if played and AnswerSource.TIMELINE not in plan.sources and not shared_people:
             return 0
-        own = len(words.intersection(extract_content_words(moment.text)))
-        return own + 2 * theirs + bool(chapters) + places.near(moment)
+        shared_words = len(words.intersection(extract_content_words(moment.text)))
+        return shared_words + 2 * shared_people + bool(chapters) + places.near(moment)
 
     return _best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
 
@@ -241,9 +249,13 @@ def _moments(
 class _QuestionPlaces:
     """The things of the world that a question names, and which moments are at them."""
 
-    def __init__(self, resolved: Sequence[ResolvedEntity], bible: Bible) -> None:
-        named = {resolved_entity.entity.name for resolved_entity in resolved}
-        elements = [one for one in bible.world if one.name in named]
+    def __init__(
+        self, resolved_entities: Sequence[ResolvedEntity], bible: Bible
+    ) -> None:
+        entity_names = {
+            resolved_entity.entity.name for resolved_entity in resolved_entities
+        }
+        elements = [element for element in bible.world if element.name in entity_names]
         self._keys = [normalize_element_name(element.name) for element in elements]
         self._scenes = {
             (words.document, words.scene)
@@ -262,18 +274,18 @@ class _QuestionPlaces:
 
     def title(self, scene: SceneSummary) -> bool:
         """Say whether a scene's chapter is called by the name of the place."""
-        told = f" {normalize_element_name(scene.chapter_title)} "
-        return any(f" {key} " in told for key in self._keys)
+        chapter_title = f" {normalize_element_name(scene.chapter_title)} "
+        return any(f" {key} " in chapter_title for key in self._keys)
 
     def near(self, moment: TimelineMoment) -> int:
         """Say how near a moment is: its chapter or words name the place, or its scene
         does, or it is about somebody who belongs there."""
         title = normalize_element_name(moment.evidence.chapter_title)
-        told = f" {title} {normalize_element_name(moment.text)} "
-        named = any(f" {key} " in told for key in self._keys)
+        moment_words = f" {title} {normalize_element_name(moment.text)} "
+        is_named = any(f" {key} " in moment_words for key in self._keys)
         scene = (moment.evidence.document, moment.evidence.scene) in self._scenes
         belongs = not self._people.isdisjoint(moment.characters)
-        return 2 * (named or scene) + belongs
+        return 2 * (is_named or scene) + belongs
 
 
 def _relations(
@@ -292,25 +304,28 @@ def _gaps(
     question: TurnQuestion,
     plan: QuestionPlan,
     source_intentions: set[SourceIntention],
-    resolved: Sequence[ResolvedEntity],
+    resolved_entities: Sequence[ResolvedEntity],
     people: dict[str, None],
     bible: Bible,
 ) -> tuple[Gap, ...]:
-    asked = (
+    asks_for_gaps = (
         SourceIntention.OPEN_QUESTION in source_intentions
         or plan.intent is AnswerIntent.GAP_PROBE
     )
     words = _stems(question.text)
     names = (
         people.keys()
-        | _named(resolved, (AnswerSource.WORLD, AnswerSource.NOTES)).keys()
+        | _named(resolved_entities, (AnswerSource.WORLD, AnswerSource.NOTES)).keys()
     )
     return tuple(
         gap
         for gap in bible.gaps
         if gap.state is GapState.OPEN
         and (
-            ((gap.about in names or (asked and not names)) and (asked or gap.about))
+            (
+                (gap.about in names or (asks_for_gaps and not names))
+                and (asks_for_gaps or gap.about)
+            )
             or len(words & _stems(gap.attribute)) >= MIN_SHARED_WORDS
         )
     )
@@ -327,25 +342,30 @@ def _lines(
 
     Of somebody who tells somebody, what is told to them, where there is any.
     """
-    wanted = {choice.intention for choice in plan.choices}
+    intentions = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
     hearers: set[str] = set()
-    if not speakers and wanted & {SourceIntention.DIALOGUE_OF, SourceIntention.VOICE}:
+    if not speakers and intentions & {
+        SourceIntention.DIALOGUE_OF,
+        SourceIntention.VOICE,
+    }:
         speakers = _doing(AppearanceRole.SPEAKS, question, bible) or set(people)
         hearers = _doing(AppearanceRole.HEARS, question, bible)
     if not speakers and plan.intent is AnswerIntent.SCENARIO:
         speakers = set(people)
-    said = [quote for quote in bible.quotes if quote.speaker in speakers]
-    said = [quote for quote in said if quote.addressee in hearers] or said
+    quotes = [quote for quote in bible.quotes if quote.speaker in speakers]
+    quotes = [quote for quote in quotes if quote.addressee in hearers] or quotes
     words = set(extract_content_words(question.text))
 
     def fit(quote: AttributedQuote) -> float:
-        own = len(words.intersection(extract_content_words(quote.evidence.text)))
-        return own + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
+        shared_words = len(
+            words.intersection(extract_content_words(quote.evidence.text))
+        )
+        return shared_words + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
 
     return tuple(
         sorted(
-            _best(said, fit, MAX_GATHERED_LINES),
+            _best(quotes, fit, MAX_GATHERED_LINES),
             key=lambda quote: quote.evidence.certainty not in SURE_CERTAINTIES,
         )
     )
@@ -358,9 +378,9 @@ def _doing(role: AppearanceRole, question: TurnQuestion, bible: Bible) -> set[st
     )
     return {
         person
-        for one in question_characters
-        if one.role is role
-        for person in one.people
+        for question_character in question_characters
+        if question_character.role is role
+        for person in question_character.people
     }
 
 
@@ -370,5 +390,5 @@ def _best(
     """Return the `limit` items that score best, in their own order; never a 0."""
     scored = [(score(item), -place) for place, item in enumerate(items)]
     top = sorted(scored, reverse=True)[:limit]
-    kept = sorted(-place for value, place in top if value > 0)
-    return tuple(items[place] for place in kept)
+    places = sorted(-place for value, place in top if value > 0)
+    return tuple(items[place] for place in places)

@@ -101,8 +101,12 @@ def may_reveal_gap(
     """Say whether something may be undefined that the question needs."""
     if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
-    asked = {stem_lightly(word) for word in extract_content_words(question.text)}
-    return any(not asked.isdisjoint(_stems(gap.attribute)) for gap in result.gaps)
+    question_stems = {
+        stem_lightly(word) for word in extract_content_words(question.text)
+    }
+    return any(
+        not question_stems.isdisjoint(_stems(gap.attribute)) for gap in result.gaps
+    )
 
 
 @cache
@@ -121,18 +125,18 @@ def parse_gaps_reply(reply: str) -> list[GapFlag]:
     """Return the gaps of a reply that name an attribute, as they stand there.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape.
+        MalformedReply: The reply does not keep to its shape.
     """
     match extract_json_object(reply):
         case {"gaps": [*gaps]}:
-            found = [_gap(one) for one in gaps]
+            gap_flags = [_gap(gap) for gap in gaps]
         case _:
             raise MalformedReply("it is not an object of `gaps`")
-    return [gap for gap in found if gap.undefined_attribute][:MAX_GAPS_PER_QUESTION]
+    return [gap for gap in gap_flags if gap.undefined_attribute][:MAX_GAPS_PER_QUESTION]
 
 
-def _gap(told: object) -> GapFlag:
-    match told:
+def _gap(item: object) -> GapFlag:
+    match item:
         case {
             "about": str(about),
             "undefined_attribute": str(attribute),
@@ -166,16 +170,18 @@ def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[ChatM
         "stands nowhere": ", ".join(result.unknown),
     }
     mark = generate_fence_mark(*blocks.values())
-    told = [wrap_in_fence(label, text, mark) for label, text in blocks.items() if text]
-    return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(told))]
+    fenced_blocks = [
+        wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
+    ]
+    return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(fenced_blocks))]
 
 
 def _fitting(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the first texts that fit half of what is shown."""
-    left = GAP_PROMPT_TOKEN_BUDGET // 2
+    """Yield the first texts that fit in half of the prompt's token budget."""
+    remaining_tokens = GAP_PROMPT_TOKEN_BUDGET // 2
     for text in texts:
-        left -= estimate_material_tokens(text)
-        if left < 0:
+        remaining_tokens -= estimate_material_tokens(text)
+        if remaining_tokens < 0:
             return
         yield text
 

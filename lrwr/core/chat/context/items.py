@@ -137,9 +137,9 @@ class ContextItem:
 
     @property
     def head(self) -> str:
-        """Return of whom it is, and what it names."""
-        named = filter(None, (self.about, self.label))
-        return ", ".join(" ".join(part.split()) for part in named)
+        """Return the subject and the label, joined by a comma."""
+        head_parts = filter(None, (self.about, self.label))
+        return ", ".join(" ".join(part.split()) for part in head_parts)
 
     @property
     def told(self) -> str:
@@ -148,14 +148,20 @@ class ContextItem:
 
     @property
     def words(self) -> str:
-        """Return the words that a question may fit: of a line, what is said alone."""
-        own = (one.text for one in self.evidence)
-        return " ".join(own if self.facet is StoryFacet.LINE else (self.told, *own))
+        """Return the words to match with a question; of dialogue, only the quotation."""
+        evidence_texts = (text_evidence.text for text_evidence in self.evidence)
+        return " ".join(
+            evidence_texts
+            if self.facet is StoryFacet.LINE
+            else (self.told, *evidence_texts)
+        )
 
     @property
     def surest(self) -> tuple[TextEvidence, ...]:
-        """Return the evidence, what is sure first."""
-        return tuple(sorted(self.evidence, key=lambda one: not is_sure(one)))
+        """Return the evidence, sure evidence first."""
+        return tuple(
+            sorted(self.evidence, key=lambda text_evidence: not is_sure(text_evidence))
+        )
 
     @property
     def bare(self) -> bool:
@@ -174,7 +180,9 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
     for profile in result.character_profiles:
         context_items.extend(_of_character(profile))
     related = (r for p in result.character_profiles for r in p.relationships)
-    context_items.extend(_relation(one) for one in (*related, *result.relations))
+    context_items.extend(
+        _relation(relation) for relation in (*related, *result.relations)
+    )
     for element in result.world:
         context_items.extend(_of_element(element))
     context_items.extend(map(_moment, result.moments))
@@ -195,10 +203,10 @@ def map_intentions_to_facets(
 
 
 def build_quote_item(quote: AttributedQuote) -> ContextItem:
-    """Return what somebody says, whose it is, and to whom where that is sure."""
-    sure = quote.addressee_certainty in SURE_CERTAINTIES
+    """Return a quotation with its speaker, and its addressee where that is sure."""
+    is_certain = quote.addressee_certainty in SURE_CERTAINTIES
     probably = "" if is_sure(quote.evidence) else PROBABLY
-    to = f"to {quote.addressee}" if quote.addressee and sure else ""
+    to = f"to {quote.addressee}" if quote.addressee and is_certain else ""
     label = ", ".join(filter(None, (probably, to)))
     return ContextItem(StoryFacet.LINE, quote.speaker, label, "", (quote.evidence,))
 
@@ -217,15 +225,15 @@ def _claims(
     facet: StoryFacet, about: str, claims: Sequence[BibleClaim], label: str = ""
 ) -> Iterator[ContextItem]:
     for claim in claims:
-        named = claim.label.replace("_", " ") or label
+        claim_label = claim.label.replace("_", " ") or label
         yield ContextItem(
-            facet, about, named, claim.value, claim.evidence, claim.decided
+            facet, about, claim_label, claim.value, claim.evidence, claim.decided
         )
 
 
 def _relation(relation: CharacterRelation) -> ContextItem:
-    who, what = format_relation(relation)
-    return ContextItem(StoryFacet.RELATION, who, "", what, relation.evidence)
+    label, description = format_relation(relation)
+    return ContextItem(StoryFacet.RELATION, label, "", description, relation.evidence)
 
 
 def _of_element(element: WorldElement) -> Iterator[ContextItem]:
@@ -245,8 +253,8 @@ def _moment(moment: TimelineMoment) -> ContextItem:
         about = f"{people[0]}{hearer}"
     else:
         about = _place(moment.evidence)
-    said = "" if moment.text == moment.evidence.text else moment.text
-    return ContextItem(StoryFacet.HAPPENED, about, "", said, (moment.evidence,))
+    description = "" if moment.text == moment.evidence.text else moment.text
+    return ContextItem(StoryFacet.HAPPENED, about, "", description, (moment.evidence,))
 
 
 def _place(evidence: TextEvidence) -> str:
@@ -262,11 +270,13 @@ def _place(evidence: TextEvidence) -> str:
 def _of_scene(scene: SceneSummary) -> Iterator[ContextItem]:
     place = f"Chapter {scene.chapter}, scene {scene.scene}"
     if scene.present:
-        there, words = (
+        people, words = (
             ", ".join(scene.present),
             scene.key_sentences[:MAX_PRESENCE_CITATIONS],
         )
-        yield ContextItem(StoryFacet.PRESENT, place, "who acts or speaks", there, words)
+        yield ContextItem(
+            StoryFacet.PRESENT, place, "who acts or speaks", people, words
+        )
     if scene.recap:
         yield from _claims(StoryFacet.RECAP, place, scene.recap)
         return
@@ -284,6 +294,6 @@ def _of_gap(gap: Gap) -> Iterator[ContextItem]:
         return
     words = tuple(evidence for claim in gap.implied for evidence in claim.evidence)
     implied = "; ".join(list_gap_implications(gap))
-    left = "left open on purpose" if gap.state is GapState.DECLINED else "left open"
-    says = f"{left}; implied: {implied}" if implied else left
-    yield ContextItem(StoryFacet.GAP, about, attribute, says, words)
+    state = "left open on purpose" if gap.state is GapState.DECLINED else "left open"
+    description = f"{state}; implied: {implied}" if implied else state
+    yield ContextItem(StoryFacet.GAP, about, attribute, description, words)

@@ -63,12 +63,12 @@ class NumberedMaterial:
 
     @property
     def notes(self) -> Mapping[int, str]:
-        """What is told beside the words of a number: whose they are, what they show."""
-        told: dict[int, list[str]] = {}
+        """Return the notes to cited words by citation number, such as their speaker."""
+        notes_by_number: dict[int, list[str]] = {}
         for entry in self.entries:
             for number in entry.numbers:
-                told.setdefault(number, []).append(entry.piece.told)
-        return {number: "\n".join(lines) for number, lines in told.items()}
+                notes_by_number.setdefault(number, []).append(entry.piece.told)
+        return {number: "\n".join(lines) for number, lines in notes_by_number.items()}
 
     @property
     def decided(self) -> tuple[str, ...]:
@@ -104,15 +104,21 @@ def number_material(
     What `texts` do not say any more is left out.
     """
     words = words or WordWeights({})
-    tray = _MaterialBudget(CitationNumbering(texts), sentences, budget)
-    held = round(budget * RESERVED_PASSAGE_SHARE) if result.ranked_chunks else 0
-    late = [p for p in _ranked(result, words) if not tray.take(p, held)]
+    material_budget = _MaterialBudget(CitationNumbering(texts), sentences, budget)
+    reserved_tokens = (
+        round(budget * RESERVED_PASSAGE_SHARE) if result.ranked_chunks else 0
+    )
+    postponed_items = [
+        p
+        for p in _ranked(result, words)
+        if not material_budget.take(p, reserved_tokens)
+    ]
     for passage in result.ranked_chunks:
-        if not tray.take_passage(passage, words):
+        if not material_budget.take_passage(passage, words):
             break
-    for piece in late:
-        tray.take(piece, 0)
-    return tray.filled()
+    for piece in postponed_items:
+        material_budget.take(piece, 0)
+    return material_budget.filled()
 
 
 def estimate_material_tokens(text: str) -> int:
@@ -135,26 +141,29 @@ class _MaterialBudget:
     """Takes in material while there is room."""
 
     def __init__(
-        self, numbering: CitationNumbering, sentences: SentenceSplitter, left: int
+        self,
+        numbering: CitationNumbering,
+        sentences: SentenceSplitter,
+        remaining_tokens: int,
     ) -> None:
         self._numbering = numbering
         self._sentences = sentences
-        self._left = left
+        self._left = remaining_tokens
         self._entries: list[NumberedItem] = []
         self._passages: list[Citation] = []
 
-    def take(self, piece: ContextItem, held: int) -> bool:
-        """Take in a fact if that leaves `held` tokens; say whether it did."""
-        found = [
+    def take(self, piece: ContextItem, reserved_tokens: int) -> bool:
+        """Take in a fact if that leaves `reserved_tokens`; say whether it did."""
+        citations = [
             citation
             for evidence in piece.surest[:MAX_PLACES_PER_FACT]
             for citation in cite_evidence(evidence, self._numbering, self._sentences)
         ]
-        if not found and not piece.bare:
+        if not citations and not piece.bare:
             return False
-        if not self._pay(piece.told, found, held):
+        if not self._pay(piece.told, citations, reserved_tokens):
             return False
-        numbers = (self._numbering.number(one).number for one in found)
+        numbers = (self._numbering.number(citation).number for citation in citations)
         self._entries.append(NumberedItem(piece, tuple(dict.fromkeys(numbers))))
         return True
 
@@ -180,25 +189,29 @@ class _MaterialBudget:
             tuple(self._entries), tuple(self._passages), self._numbering.citations
         )
 
-    def _pay(self, told: str, citations: Sequence[Citation], held: int) -> bool:
+    def _pay(
+        self, note: str, citations: Sequence[Citation], reserved_tokens: int
+    ) -> bool:
         new = {
             (c.document, c.span): c for c in citations if not self._numbering.knows(c)
         }
         cost = (
             ITEM_OVERHEAD_TOKENS
-            + estimate_material_tokens(told)
-            + sum(estimate_material_tokens(one.text) for one in new.values())
+            + estimate_material_tokens(note)
+            + sum(estimate_material_tokens(citation.text) for citation in new.values())
         )
-        if self._left - cost < held:
+        if self._left - cost < reserved_tokens:
             return False
         self._left -= cost
         return True
 
     def _part(self, citation: Citation, words: WordWeights) -> Citation | None:
-        room = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
-        if room < MIN_CUT_PASSAGE_CHARS:
+        remaining_chars = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
+        if remaining_chars < MIN_CUT_PASSAGE_CHARS:
             return None
-        start, end = select_excerpt(citation.text, words, self._sentences, limit=room)
+        start, end = select_excerpt(
+            citation.text, words, self._sentences, limit=remaining_chars
+        )
         span = Span(citation.span.start + start, citation.span.start + end)
         return self._numbering.stands(
             citation.document, span, citation.text[start:end], citation.chapter

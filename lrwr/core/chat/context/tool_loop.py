@@ -72,14 +72,14 @@ class LookupLoop:
         self,
         question: TurnQuestion,
         result: RetrievalResult,
-        hands: BoundedLookupTools,
+        lookup_tools: BoundedLookupTools,
         emit: Callable[[TurnEvent], None],
     ) -> LookupResult:
         """Return what was found before and what steps found; cancelling stops it."""
         table = _LookupState(question, first=result.ranked_chunks)
-        for left in range(self._steps, 0, -1):
+        for steps_left in range(self._steps, 0, -1):
             try:
-                step = await self._next(table, left)
+                step = await self._next(table, steps_left)
             except (ServiceUnavailable, TimeoutError, MalformedReply) as error:
                 return table.sought(_why(error, self._timeout))
             if isinstance(step, FinishStep):
@@ -87,12 +87,14 @@ class LookupLoop:
                 break
             if step in table.done:
                 break  # a model that goes in circles will not find more
-            await _take(step, table, hands, emit)
+            await _take(step, table, lookup_tools, emit)
         return table.sought()
 
-    async def _next(self, table: "_LookupState", left: int) -> LookupStep:
+    async def _next(self, table: "_LookupState", steps_left: int) -> LookupStep:
         async with asyncio.timeout(self._timeout):
-            reply = await self._model.fill(table.messages(left), build_step_shape())
+            reply = await self._model.fill(
+                table.messages(steps_left), build_step_shape()
+            )
         return parse_lookup_step(reply.text)
 
 
@@ -114,19 +116,24 @@ class _LookupState:
 
     def add(self, step: LookupStep, passages: Sequence[Passage]) -> None:
         """Lay down what a step found, on top; known passages keep their numbers."""
-        places = {one.chunk.id: place for place, one in enumerate(self.passages)}
-        laid = []
+        places = {
+            passage.chunk.id: place for place, passage in enumerate(self.passages)
+        }
+        new_places = []
         for passage in passages:
             place = places.setdefault(passage.chunk.id, len(self.passages))
             if place == len(self.passages):
                 self.passages.append(passage)
-            laid.append(place)
-        self.shown = [*laid, *(one for one in self.shown if one not in laid)]
-        numbers = ", ".join(str(place + 1) for place in laid)
+            new_places.append(place)
+        self.shown = [
+            *new_places,
+            *(place for place in self.shown if place not in new_places),
+        ]
+        numbers = ", ".join(str(place + 1) for place in new_places)
         self.done[step] = f"{_told(step)}: {numbers or 'nothing'}"
 
-    def messages(self, left: int) -> list[ChatMessage]:
-        """Return what the model is told; all that anybody wrote is fenced."""
+    def messages(self, steps_left: int) -> list[ChatMessage]:
+        """Return the messages for the model; all text from outside is fenced."""
         blocks = {
             "question": self.question.text,
             "steps so far": "\n".join(self.done.values()),
@@ -134,29 +141,34 @@ class _LookupState:
             "passages": "\n\n".join(self._shown()),
         }
         mark = generate_fence_mark(*blocks.values())
-        told = [
+        prompt_parts = [
             wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
         ]
-        told.append(f"Steps left: {left}.")
-        return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(told))]
+        prompt_parts.append(f"Steps left: {steps_left}.")
+        return [
+            ChatMessage("system", _TOLD),
+            ChatMessage("user", "\n".join(prompt_parts)),
+        ]
 
     def sought(self, remark: str = "") -> LookupResult:
         """Return the passages in the order that the model gives them, if it does."""
-        kept = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
-        order = dict.fromkeys((*kept, *range(len(self.passages))))
+        kept_places = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
+        order = dict.fromkeys((*kept_places, *range(len(self.passages))))
         chunk_ids: set[ChunkId] = {passage.chunk.id for passage in self.first}
         return LookupResult(
             passages=tuple(self.passages[place] for place in order),
-            new=any(self.passages[place].chunk.id not in chunk_ids for place in kept),
+            new=any(
+                self.passages[place].chunk.id not in chunk_ids for place in kept_places
+            ),
             remarks=(remark,) if remark else (),
         )
 
     def _shown(self) -> Iterator[str]:
-        left = LOOKUP_TOKEN_BUDGET
+        remaining_tokens = LOOKUP_TOKEN_BUDGET
         for place in self.shown:
             passage = self.passages[place]
-            left -= estimate_material_tokens(passage.chunk.text)
-            if left < 0:
+            remaining_tokens -= estimate_material_tokens(passage.chunk.text)
+            if remaining_tokens < 0:
                 return
             where = "a note" if passage.chapter is None else f"ch. {passage.chapter}"
             yield f"{place + 1} ({where}): {passage.chunk.text}"
@@ -165,22 +177,22 @@ class _LookupState:
 async def _take(
     step: LookupStep,
     table: _LookupState,
-    hands: BoundedLookupTools,
+    lookup_tools: BoundedLookupTools,
     emit: Callable[[TurnEvent], None],
 ) -> None:
     """Do one step, and show it."""
     match step:
         case SearchStep(words):
             emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
-            table.add(step, await hands.search(words))
+            table.add(step, await lookup_tools.search(words))
         case ReadChapterStep(number, part):
             emit(TurnStageStarted("read", f"Reading chapter {number}{_part(part)}"))
-            table.add(step, _cut(await hands.chapter(number), part))
+            table.add(step, _cut(await lookup_tools.chapter(number), part))
         case ListChaptersStep():
             emit(TurnStageStarted("contents", "Looking at the table of contents"))
             lines = [
                 f"{chapter_title.number}. {chapter_title.title}".strip()
-                for chapter_title in hands.contents()
+                for chapter_title in lookup_tools.contents()
             ]
             table.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
             table.done[step] = _told(step)

@@ -47,8 +47,8 @@ class BoundedLookupTools:
 
     async def search(self, words: str) -> Sequence[Passage]:
         """Return passages for `words`, best first."""
-        found = await self._search(replace(self._question, text=words))
-        return self._known(found.passages)
+        search_result = await self._search(replace(self._question, text=words))
+        return self._known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
         """Return the chapters so far, in order; of a witness those they are in."""
@@ -132,21 +132,21 @@ def parse_lookup_step(reply: str) -> LookupStep:
     """Return the step that a reply asks for.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape, or asks for nothing known.
+        MalformedReply: The reply does not keep to its shape, or asks for nothing known.
     """
     match extract_json_object(reply):
-        case {"tool": "search", "words": str(words)} if said := flatten_reply_text(
-            words
+        case {"tool": "search", "words": str(words)} if (
+            search_words := flatten_reply_text(words)
         ):
-            return SearchStep(said[:MAX_SEARCH_CHARS])
+            return SearchStep(search_words[:MAX_SEARCH_CHARS])
         case {"tool": "read_chapter", "chapter": int(chapter), "part": int(part)}:
             return ReadChapterStep(chapter, max(1, part))
         case {"tool": "table_of_contents"}:
             return ListChaptersStep()
         case {"tool": "enough", "keep": [*keep]} if all(map(_is_number, keep)):
-            return FinishStep(tuple(dict.fromkeys(int(one) for one in keep)))
+            return FinishStep(tuple(dict.fromkeys(int(number) for number in keep)))
     raise MalformedReply("it is no step that there is")
 
 
-def _is_number(said: object) -> bool:
-    return isinstance(said, int) and not isinstance(said, bool)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

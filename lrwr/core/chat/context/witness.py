@@ -33,16 +33,16 @@ class WitnessFilter:
         for scene in bible.scenes:
             if character in scene.present:
                 self._scenes.setdefault(scene.document, []).append(scene.span)
-        for told in bible.told:
-            if told.hearer == character:
-                spans = self._scenes.setdefault(told.evidence.document, [])
-                spans.extend(told.evidence.spans)
+        for disclosure in bible.told:
+            if disclosure.hearer == character:
+                spans = self._scenes.setdefault(disclosure.evidence.document, [])
+                spans.extend(disclosure.evidence.spans)
 
     def knows(self, document: DocumentId, span: Span) -> bool:
-        """Say whether they were there for all of a stretch of text, or were told."""
+        """Say whether the character was present for the whole span, or was told of it."""
         return any(
-            one.start <= span.start and span.end <= one.end
-            for one in self._scenes.get(document, ())
+            scene_span.start <= span.start and span.end <= scene_span.end
+            for scene_span in self._scenes.get(document, ())
         )
 
     def bounded(self, result: RetrievalResult) -> RetrievalResult:
@@ -63,12 +63,12 @@ class WitnessFilter:
         return all(self.knows(evidence.document, span) for span in evidence.spans)
 
     def _claims(self, claims: Iterable[BibleClaim]) -> tuple[BibleClaim, ...]:
-        """Keep claims by the evidence that is known; a decision has none."""
-        seen = (
+        """Keep claims with evidence that the character knows; decisions have none."""
+        known_claims = (
             replace(claim, evidence=tuple(filter(self._evidence, claim.evidence)))
             for claim in claims
         )
-        return tuple(claim for claim in seen if claim.evidence)
+        return tuple(claim for claim in known_claims if claim.evidence)
 
     def _profile(self, profile: CharacterProfile) -> CharacterProfile:
         if profile.name == self._character:
@@ -101,14 +101,17 @@ class WitnessFilter:
                 yield bounded
 
     def _relation(self, relation: CharacterRelation) -> bool:
-        own = self._character in (relation.source, relation.target)
-        return own or any(self._evidence(one) for one in relation.evidence)
+        is_involved = self._character in (relation.source, relation.target)
+        return is_involved or any(
+            self._evidence(text_evidence) for text_evidence in relation.evidence
+        )
 
     def _moment(self, moment: TimelineMoment) -> bool:
-        own = moment.kind is not TimelineMomentKind.TOLD and self._character in (
-            moment.characters
+        is_involved = (
+            moment.kind is not TimelineMomentKind.TOLD
+            and self._character in (moment.characters)
         )
-        return own or self._evidence(moment.evidence)
+        return is_involved or self._evidence(moment.evidence)
 
     def _quote(self, quote: AttributedQuote) -> bool:
         return quote.speaker == self._character or self._evidence(quote.evidence)

@@ -82,7 +82,7 @@ async def stream_extractive_answer(
     question: TurnQuestion,
     plan: QuestionPlan,
     result: RetrievalResult,
-    shelf: PassageSource,
+    passage_source: PassageSource,
     remark: RemarkCallback,
 ) -> AnswerEventStream:
     """Yield an answer from `result` in its own words, a line at a time.
@@ -98,11 +98,11 @@ async def stream_extractive_answer(
         question=question,
         plan=plan,
         result=result,
-        shelf=shelf,
-        parts=await split_question_parts(question, plan, result, shelf),
+        shelf=passage_source,
+        parts=await split_question_parts(question, plan, result, passage_source),
         scribe=AnswerWriter(
-            CitationNumbering(await load_result_texts(result, shelf.store)),
-            shelf.sentences,
+            CitationNumbering(await load_result_texts(result, passage_source.store)),
+            passage_source.sentences,
         ),
     )
     facets = map_intentions_to_facets(choice.intention for choice in plan.choices)
@@ -141,8 +141,8 @@ class _ExtractiveAnswer:
         facts = self._facts(facets)
         for missing in self._beforehand(facets, facts):
             yield missing
-        async with aclosing(self._told(facts, remark)) as told:
-            async for event in told:
+        async with aclosing(self._told(facts, remark)) as events:
+            async for event in events:
                 yield event
         if not self.scribe.lines:
             yield GapFound(self._asked)
@@ -151,11 +151,11 @@ class _ExtractiveAnswer:
     def _beforehand(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
     ) -> Iterator[AnswerToken | GapFound]:
-        """Yield what is left open of what was asked, and what the text never says."""
-        known = any(facts)
-        nearest = known or bool(self.result.ranked_chunks)
+        """Yield the open gaps of the question, and what the text never says."""
+        has_facts = any(facts)
+        nearest = has_facts or bool(self.result.ranked_chunks)
         silence = classify_not_found(
-            self.question, self.parts, self.result, known=known
+            self.question, self.parts, self.result, has_facts=has_facts
         )
         if not nearest:
             silence = NotFoundLevel.SURE
@@ -197,15 +197,15 @@ class _ExtractiveAnswer:
             yield self.scribe.say(voice.nothing)
 
     async def scenario(self, remark: RemarkCallback) -> AnswerEventStream:
-        """Show what is nearest to a scene that nobody can play out here."""
+        """Yield the passages nearest to a scene; only a model can play it out."""
         names = [profile.name for profile in self.result.character_profiles]
-        who = self.question.character or " and ".join(names[:2]) or "anybody"
+        subject = self.question.character or " and ".join(names[:2]) or "anybody"
         yield self.scribe.say(
             "Without a language model lrwr cannot play this out. It can only show what"
-            f" {who} did and said nearby."
+            f" {subject} did and said nearby."
         )
-        async with aclosing(self._told(self._facts(SCENARIO_FACETS), remark)) as told:
-            async for event in told:
+        async with aclosing(self._told(self._facts(SCENARIO_FACETS), remark)) as events:
+            async for event in events:
                 yield event
         if self.scribe.lines == 1:
             yield GapFound(self._asked)
@@ -238,7 +238,7 @@ class _ExtractiveAnswer:
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
             lines = [
-                one for one in chooser.facts(part, facets) if one not in answer_lines
+                line for line in chooser.facts(part, facets) if line not in answer_lines
             ]
             answer_lines.update(lines)
             facts.append(lines)
@@ -255,20 +255,25 @@ class _ExtractiveAnswer:
         return await select_best_sentences(sentence_query, passages, self.shelf, remark)
 
     def _room_for_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
-        """Return how many sentences are quoted: fewer, or none, where facts answer."""
-        asked = {choice.intention for choice in self.plan.choices}
-        listed = asked & {SourceIntention.OPEN_QUESTION, SourceIntention.RECAP}
+        """Return how many sentences to quote: fewer, or none, where facts answer."""
+        intentions = {choice.intention for choice in self.plan.choices}
+        listing_intentions = intentions & {
+            SourceIntention.OPEN_QUESTION,
+            SourceIntention.RECAP,
+        }
         facts = [piece for line in lines for piece in line]
-        if facts and (listed or self._asks_what_is_open or _is_answered(part, facts)):
+        if facts and (
+            listing_intentions or self._asks_what_is_open or _is_answered(part, facts)
+        ):
             return 0
         if facts:
             return MAX_QUOTES_BESIDE_FACTS
         return MAX_QUOTES if len(self.parts) == 1 else QUOTES_A_PART
 
     def _open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
-        """Return the gaps that are asked about: by their names, or all of them."""
+        """Return the open gaps that the question names, else the first of all of them."""
         gaps = [gap for gap in self.result.gaps if gap.state is GapState.OPEN]
-        asked = [
+        gaps_in_question = [
             gap
             for gap in gaps
             if any(
@@ -276,12 +281,14 @@ class _ExtractiveAnswer:
                 for part in self.parts
             )
         ]
-        return asked or (gaps[:MAX_FACTS_PER_PART] if StoryFacet.GAP in facets else [])
+        return gaps_in_question or (
+            gaps[:MAX_FACTS_PER_PART] if StoryFacet.GAP in facets else []
+        )
 
     def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[AnswerToken]:
-        unheard = find_unknown_words(self.result)
+        unknown_words = find_unknown_words(self.result)
         not_found_text = format_not_found(
-            self.question, unheard, silence, nearest=nearest
+            self.question, unknown_words, silence, nearest=nearest
         )
         return map(self.scribe.say, not_found_text)
 

@@ -35,15 +35,17 @@ class CharacterAnswerer:
         question: TurnQuestion,
         plan: QuestionPlan,
         result: RetrievalResult,
-        scribe: AnswerWriter,
+        answer_writer: AnswerWriter,
     ) -> None:
         self._question = question
         self._name = question.character
-        own = [build_quote_item(o) for o in result.lines if o.speaker == self._name]
-        self._lines = [line for line in own if _says_something(line)]
+        own_lines = [
+            build_quote_item(o) for o in result.lines if o.speaker == self._name
+        ]
+        self._lines = [line for line in own_lines if _says_something(line)]
         self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
         self._chooser = ItemSelector(self._lines, plan, result)
-        self._scribe = scribe
+        self._scribe = answer_writer
         self.silent = False
 
     @property
@@ -66,19 +68,21 @@ class CharacterAnswerer:
         answers, guessed = self._fitting(parts, self._sure), []
         if not answers:
             guessed = self._fitting(parts, self._lines)[:MAX_NEAREST_LINES]
-        near = [] if guessed else self._nearest(parts)
+        nearest_lines = [] if guessed else self._nearest(parts)
         yield from self._told(answers, "")
         self.silent = not answers and not guessed
         yield from self._told(guessed, f"{self._nothing_sure} Probably theirs:")
         yield from self._told(
-            near, f"{self.nothing} What comes nearest in their words:"
+            nearest_lines, f"{self.nothing} What comes nearest in their words:"
         )
 
     def _fitting(
         self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
     ) -> list[ContextItem]:
-        found = (line for part in parts for line in self._chooser.lines(part, lines))
-        return list(dict.fromkeys(found))
+        fitting_lines = (
+            line for part in parts for line in self._chooser.lines(part, lines)
+        )
+        return list(dict.fromkeys(fitting_lines))
 
     def _told(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
         if lines and heading:
@@ -117,6 +121,8 @@ def _said(line: ContextItem) -> str:
 
 
 def _says_something(line: ContextItem) -> bool:
-    """Say whether a line is long enough to say something, and may be theirs."""
-    known = all(e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence)
-    return known and len(line.words.split()) >= MIN_QUOTE_WORDS
+    """Say whether a line is long enough to answer, and its speaker was evaluated."""
+    is_evaluated = all(
+        e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
+    )
+    return is_evaluated and len(line.words.split()) >= MIN_QUOTE_WORDS

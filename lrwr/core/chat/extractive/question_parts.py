@@ -39,8 +39,11 @@ _REASONS = (
     r"|on account of|for fear|lest|owing to|therefore|the reason)\b"
 )
 _KINDS = tuple(
-    (re.compile(asked, re.IGNORECASE), re.compile(told, re.IGNORECASE))
-    for asked, told in (
+    (
+        re.compile(question_pattern, re.IGNORECASE),
+        re.compile(sentence_pattern, re.IGNORECASE),
+    )
+    for question_pattern, sentence_pattern in (
         (r"\bwhen\s+(?:did|does|do|was|is|were|has|had|will)\b|\bhow\s+long\b"
          r"|\b(?:what|which)\s+(?:day|date|year|month|time)\b", _TIMES),
         (r"\bhow\s+(?:many|much|old|far)\b", _AMOUNTS),
@@ -52,7 +55,11 @@ _KINDS = tuple(
 
 def score_answer_type(question: str, sentence: str) -> float:
     """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
-    kinds = (told for asked, told in _KINDS if asked.search(question))
+    kinds = (
+        sentence_pattern
+        for question_pattern, sentence_pattern in _KINDS
+        if question_pattern.search(question)
+    )
     return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
 
 
@@ -130,26 +137,32 @@ class QuestionPart:
         """Return what a sentence's score is multiplied by: more where all are named
         that the question is about, and where it tells what kind of thing is asked.
         """
-        named = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
-        together = len(self.forms) > 1 and all(
-            any(named.issuperset(extract_content_words(form)) for form in forms)
+        sentence_words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
+        names_all_people = len(self.forms) > 1 and all(
+            any(
+                sentence_words.issuperset(extract_content_words(form)) for form in forms
+            )
             for forms in self.forms
         )
-        return (ALL_NAMED_FACTOR if together else 1.0) * score_answer_type(
+        return (ALL_NAMED_FACTOR if names_all_people else 1.0) * score_answer_type(
             self.text, text
         )
 
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
-        """Say whether it asks for one of `names`, or for nobody of `everybody`."""
-        named = set(names) & set(everybody)
-        return not named or not self.people or not self.people.isdisjoint(named)
+        """Say whether the part asks for one of `names`, or for none of `everybody`."""
+        matching_names = set(names) & set(everybody)
+        return (
+            not matching_names
+            or not self.people
+            or not self.people.isdisjoint(matching_names)
+        )
 
 
 async def split_question_parts(
     question: TurnQuestion,
     plan: QuestionPlan,
     result: RetrievalResult,
-    shelf: PassageSource,
+    passage_source: PassageSource,
 ) -> list[QuestionPart]:
     """Return the parts of `question`, in order; one that names nobody goes on.
 
@@ -160,20 +173,26 @@ async def split_question_parts(
     pointed = _pointed_at(question, plan, result)
     texts = split_questions(question.text)
     for text in texts:
-        own = find_profiles_in_text(text, result.character_profiles)
-        people = own or (parts[-1].people if parts else frozenset())
-        whole = " ".join((strip_request_phrase(text), *(() if own else pointed)))
+        people_in_text = find_profiles_in_text(text, result.character_profiles)
+        people = people_in_text or (parts[-1].people if parts else frozenset())
+        part_text = " ".join(
+            (strip_request_phrase(text), *(() if people_in_text else pointed))
+        )
         question_words = extract_question_words(text, plan, result)
         parts.append(
             QuestionPart(
-                text=whole,
+                text=part_text,
                 words=await weigh_question_words(
-                    [*question_words, *_meant(question_words)], shelf
+                    [*question_words, *_meant(question_words)], passage_source
                 ),
-                whole=await weigh_question_words(extract_content_words(whole), shelf),
+                whole=await weigh_question_words(
+                    extract_content_words(part_text), passage_source
+                ),
                 people=people,
                 is_of_something=bool(people or _entities_in(text, plan)),
-                naming=await weigh_question_words(_naming_words(whole), shelf),
+                naming=await weigh_question_words(
+                    _naming_words(part_text), passage_source
+                ),
                 says=len(texts) == 1
                 or lexicon.SPEECH_PATTERN.search(text.lower()) is not None,
                 forms=_forms_of(people, result),
@@ -184,9 +203,9 @@ async def split_question_parts(
 
 def split_questions(text: str) -> list[str]:
     """Return the questions in `text`: "Who is Nell, and what does she want?" has two."""
-    found = [part.strip(" ,?!;") for part in _JOINT.split(text)]
-    whole = all(len(part.split()) >= _WORDS_OF_A_PART for part in found)
-    return found if whole and len(found) > 1 else [text]
+    questions = [part.strip(" ,?!;") for part in _JOINT.split(text)]
+    are_complete = all(len(part.split()) >= _WORDS_OF_A_PART for part in questions)
+    return questions if are_complete and len(questions) > 1 else [text]
 
 
 def extract_question_words(
@@ -200,9 +219,11 @@ def extract_question_words(
     text = _CHAPTER.sub(" ", strip_request_phrase(text))
     words = _naming_words(text)
     people = set(_naming(text, _people(result)))
-    things = [entity.name for entity in plan.entities] if plan is not None else []
-    things += [element.name for element in result.world]
-    of_things = set(_naming(text, things)) - people
+    element_names = (
+        [entity.name for entity in plan.entities] if plan is not None else []
+    )
+    element_names += [element.name for element in result.world]
+    of_things = set(_naming(text, element_names)) - people
     rest = [word for word in words if word not in people]
     return [word for word in rest if word not in of_things] or rest
 
@@ -217,8 +238,10 @@ def _people(result: RetrievalResult) -> Iterator[str]:
 def strip_request_phrase(text: str) -> str:
     """Return a question without the words that ask whoever answers to tell it, or
     whether the text does."""
-    asked = lexicon.GAP_PROBE_PATTERN.sub(" ", lexicon.REQUEST_PATTERN.sub(" ", text))
-    return " ".join(asked.split()) or text
+    stripped_text = lexicon.GAP_PROBE_PATTERN.sub(
+        " ", lexicon.REQUEST_PATTERN.sub(" ", text)
+    )
+    return " ".join(stripped_text.split()) or text
 
 
 def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
@@ -226,28 +249,28 @@ def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
     words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
     capital = {normalize_word(w) for w in WORD_PATTERN.findall(text) if w[0].isupper()}
     for name in names:
-        own = set(extract_content_words(name))
-        yield from own if own <= words else own & capital
+        name_words = set(extract_content_words(name))
+        yield from name_words if name_words <= words else name_words & capital
 
 
 def parse_chapter_numbers(text: str) -> frozenset[int]:
     """Return the chapters that a question asks about by their numbers."""
-    named = _NUMBERS.split("|")
+    number_words = _NUMBERS.split("|")
     numbers = (
         match["number"].lower()
         for match in _CHAPTER.finditer(text)
         if not match["beyond"]
     )
     return frozenset(
-        int(number) if number.isdecimal() else named.index(number) + 1
+        int(number) if number.isdecimal() else number_words.index(number) + 1
         for number in numbers
     )
 
 
 def find_chapter_words(text: str) -> list[str]:
     """Return the words by which `text` names chapters: no text has to hold them."""
-    told = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
-    return extract_content_words(told)
+    chapter_names = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
+    return extract_content_words(chapter_names)
 
 
 def find_profiles_in_text(
@@ -290,8 +313,8 @@ def _entities_in(text: str, plan: QuestionPlan) -> list[str]:
 
 
 def _naming_words(text: str) -> list[str]:
-    idle = ASPECT_WORDS | STOP_WORDS | _PARTICLES
-    return [word for word in extract_content_words(text) if word not in idle]
+    ignored_words = ASPECT_WORDS | STOP_WORDS | _PARTICLES
+    return [word for word in extract_content_words(text) if word not in ignored_words]
 
 
 def _meant(words: Iterable[str]) -> list[str]:

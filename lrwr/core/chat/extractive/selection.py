@@ -80,9 +80,9 @@ class _ScoredItem:
 
     @property
     def order(self) -> tuple[bool, float, int]:
-        """Sort what is sure first, then what fits better, facets by turns."""
-        sure = self.piece.decided or any(map(is_sure, self.piece.evidence))
-        return not sure, -self.fit, self.place
+        """Return a sort key: sure items first, then the better fit, then the place."""
+        is_certain = self.piece.decided or any(map(is_sure, self.piece.evidence))
+        return not is_certain, -self.fit, self.place
 
 
 class ItemSelector:
@@ -111,7 +111,7 @@ class ItemSelector:
         Where it says what it asks for, a trait that does not fit is not it; nor is
         what happened, nor anything else where the text never has those words.
         """
-        own = [
+        own_items = [
             context_item
             for context_item in self._between(part)
             if context_item.facet in facets
@@ -119,11 +119,11 @@ class ItemSelector:
             and part.is_about((context_item.about,), self._forms)
             and self._may_answer(part, context_item)
         ]
-        unheard = self._unknown.intersection(part.words.weights)
-        least = MIN_ITEM_FIT if unheard and not self._played else 0.0
-        context_items = set(self._fitting(part, own, least))
-        chosen = [one for one in own if one in context_items]
-        return _few(list(_in_lines(_without_repeats(chosen))))
+        unknown_words = self._unknown.intersection(part.words.weights)
+        least = MIN_ITEM_FIT if unknown_words and not self._played else 0.0
+        context_items = set(self._fitting(part, own_items, least))
+        chosen_items = [item for item in own_items if item in context_items]
+        return _few(list(_in_lines(_without_repeats(chosen_items))))
 
     def lines(
         self, part: QuestionPart, pieces: Iterable[ContextItem]
@@ -132,10 +132,10 @@ class ItemSelector:
 
         Where it asks for somebody and no more, these name them.
         """
-        asked = part if part.words.weights else replace(part, words=part.naming)
-        fitting = self._fitting(asked, pieces, MIN_ITEM_FIT)
+        weighted_part = part if part.words.weights else replace(part, words=part.naming)
+        fitting = self._fitting(weighted_part, pieces, MIN_ITEM_FIT)
         guessed = set(_guessed(fitting))
-        return [one for one in fitting if one not in guessed][:MAX_LINES_PER_PART]
+        return [item for item in fitting if item not in guessed][:MAX_LINES_PER_PART]
 
     def _between(self, part: QuestionPart) -> Sequence[ContextItem]:
         """Leave out relations to others where the part names two."""
@@ -168,8 +168,10 @@ class ItemSelector:
             return part.words.coverage(
                 f"{piece.words} {self._forms.get(piece.about, '')}"
             )
-        named = find_profiles_in_text(piece.words, self._people)
-        forms = " ".join(self._forms[name] for name in named if name in self._forms)
+        people_in_item = find_profiles_in_text(piece.words, self._people)
+        forms = " ".join(
+            self._forms[name] for name in people_in_item if name in self._forms
+        )
         return part.words.coverage(f"{piece.words} {forms}")
 
     def _fitting(
@@ -185,7 +187,7 @@ class ItemSelector:
             turns[piece.facet] += 1
             best[piece.facet] = max(fit, best.get(piece.facet, 0.0))
         any_fits = max(best.values(), default=0.0) > 0
-        near = [
+        scored_items = [
             scored_item
             for scored_item in scored
             if scored_item.piece.facet in _GATHERED
@@ -198,7 +200,12 @@ class ItemSelector:
                 )
             )
         ]
-        return [one.piece for one in sorted(near, key=lambda one: one.order)]
+        return [
+            scored_item.piece
+            for scored_item in sorted(
+                scored_items, key=lambda scored_item: scored_item.order
+            )
+        ]
 
     def _counts_without(
         self, part: QuestionPart, piece: ContextItem, any_fits: bool
@@ -213,49 +220,53 @@ class ItemSelector:
 
 
 def _few(lines: Sequence[tuple[ContextItem, ...]]) -> list[tuple[ContextItem, ...]]:
-    """Return the first lines, of what somebody says fewer."""
+    """Return the first lines; the number of dialogue and event lines is limited."""
     pieces = [line[0] for line in lines]
     guessed = set(
         _guessed([piece for piece in pieces if piece.facet is StoryFacet.LINE])
     )
     lines = [line for line in lines if line[0] not in guessed]
-    late = [
+    surplus_lines = [
         line
         for facet in (StoryFacet.LINE, StoryFacet.HAPPENED)
-        for line in [one for one in lines if one[0].facet is facet][MAX_LINES_PER_PART:]
+        for line in [group for group in lines if group[0].facet is facet][
+            MAX_LINES_PER_PART:
+        ]
     ]
     first = [line for line in lines if line[0].facet in _FIRST]
-    idle = (StoryFacet.WORLD,) if first else ()
+    skipped_facets = (StoryFacet.WORLD,) if first else ()
     rest = [
         line
         for line in lines
-        if line not in first and line not in late and line[0].facet not in idle
+        if line not in first
+        and line not in surplus_lines
+        and line[0].facet not in skipped_facets
     ]
     return (first + rest)[:MAX_FACTS_PER_PART]
 
 
 def _guessed(lines: Sequence[ContextItem]) -> list[ContextItem]:
     """Return the lines that are only probably theirs, where enough surely are."""
-    sure = [line for line in lines if all(map(is_sure, line.evidence))]
+    sure_lines = [line for line in lines if all(map(is_sure, line.evidence))]
     return (
-        [line for line in lines if line not in sure]
-        if len(sure) >= MIN_SURE_LINES
+        [line for line in lines if line not in sure_lines]
+        if len(sure_lines) >= MIN_SURE_LINES
         else []
     )
 
 
 def _in_lines(pieces: Sequence[ContextItem]) -> Iterator[tuple[ContextItem, ...]]:
-    """Put side by side what is of one kind about one person or thing."""
+    """Group the items of one kind about one person or thing."""
     places: dict[object, list[ContextItem]] = {}
-    for number, one in enumerate(pieces):
-        places.setdefault(_line_of(one, number), []).append(one)
-    for together in places.values():
+    for number, piece in enumerate(pieces):
+        places.setdefault(_line_of(piece, number), []).append(piece)
+    for item_group in places.values():
         most = (
             MAX_WORLD_ITEMS_PER_LINE
-            if together[0].facet is StoryFacet.WORLD
+            if item_group[0].facet is StoryFacet.WORLD
             else MAX_ITEMS_PER_LINE
         )
-        yield tuple(together[:most])
+        yield tuple(item_group[:most])
 
 
 def _line_of(piece: ContextItem, number: int) -> object:
@@ -270,21 +281,25 @@ def _line_of(piece: ContextItem, number: int) -> object:
 
 
 def _without_repeats(pieces: Sequence[ContextItem]) -> list[ContextItem]:
-    """Leave out what is said of somebody, word for word, in a whole sentence too."""
-    whole = [piece for piece in pieces if piece.label in ("", UNNAMED)]
+    """Drop items that a full sentence about the same subject repeats word for word."""
+    statements = [piece for piece in pieces if piece.label in ("", UNNAMED)]
     return [
         piece
         for piece in pieces
-        if piece in whole or piece.decided or not any(_says(o, piece) for o in whole)
+        if piece in statements
+        or piece.decided
+        or not any(_says(o, piece) for o in statements)
     ]
 
 
 def _says(context_item: ContextItem, part: ContextItem) -> bool:
-    """Say whether a fact stands in another about the same, word for word."""
+    """Say whether a fact is part of another about the same subject, word for word."""
     words = f" {' '.join(_words(part.says))} "
-    same = context_item.about == part.about and context_item.facet is part.facet
+    has_same_subject = (
+        context_item.about == part.about and context_item.facet is part.facet
+    )
     return (
-        same
+        has_same_subject
         and words.strip() != ""
         and words in f" {' '.join(_words(context_item.says))} "
     )
@@ -297,10 +312,10 @@ def _words(text: str) -> list[str]:
 def _without_scraps(pieces: Sequence[ContextItem]) -> list[ContextItem]:
     """Return `pieces` without lines of a word or two, unless all lines are such."""
     lines = [piece for piece in pieces if piece.facet is StoryFacet.LINE]
-    scraps = {line for line in lines if len(line.words.split()) < MIN_QUOTE_WORDS}
-    if len(scraps) == len(lines):
+    short_lines = {line for line in lines if len(line.words.split()) < MIN_QUOTE_WORDS}
+    if len(short_lines) == len(lines):
         return list(pieces)
-    return [piece for piece in pieces if piece not in scraps]
+    return [piece for piece in pieces if piece not in short_lines]
 
 
 def _joins(piece: ContextItem, people: frozenset[str]) -> bool:
@@ -309,6 +324,8 @@ def _joins(piece: ContextItem, people: frozenset[str]) -> bool:
 
 
 def _is_writers(piece: ContextItem) -> bool:
-    """Say whether the writer says so, outside of the story, or has left it open."""
-    told = piece.decided or piece.facet is StoryFacet.GAP
-    return told or any(one.keeper == WRITER_KEEPER for one in piece.evidence)
+    """Say whether the item is the writer's: a decision, a note or an open gap."""
+    is_from_writer = piece.decided or piece.facet is StoryFacet.GAP
+    return is_from_writer or any(
+        text_evidence.keeper == WRITER_KEEPER for text_evidence in piece.evidence
+    )

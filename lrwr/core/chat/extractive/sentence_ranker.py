@@ -94,11 +94,11 @@ class _ScoredSentence:
 
 
 async def weigh_question_words(
-    words: Sequence[str], shelf: PassageSource
+    words: Sequence[str], passage_source: PassageSource
 ) -> WordWeights:
     """Weigh `words` by how rare they are in the library."""
-    counts, total = await shelf.lexical.document_frequencies(
-        words, pipeline=shelf.pipeline
+    counts, total = await passage_source.lexical.document_frequencies(
+        words, pipeline=passage_source.pipeline
     )
     return WordWeights.of(words, counts, total)
 
@@ -106,7 +106,7 @@ async def weigh_question_words(
 async def select_best_sentences(
     sentence_query: SentenceQuery,
     passages: Sequence[Passage],
-    shelf: PassageSource,
+    passage_source: PassageSource,
     remark: RemarkCallback,
 ) -> list[SentenceQuote]:
     """Return the sentences of the best passages that fit, best first.
@@ -115,11 +115,13 @@ async def select_best_sentences(
         StoreProblem: The library cannot be read.
     """
     scored_sentences = _sentences_of(
-        passages[:MAX_PASSAGES_READ], sentence_query.weights, shelf.sentences
+        passages[:MAX_PASSAGES_READ], sentence_query.weights, passage_source.sentences
     )
-    scored = await _scored(sentence_query, scored_sentences, shelf.reranker, remark)
-    grown = _grown(_chosen(scored), shelf.sentences)
-    return await _verified(grown, shelf.store)
+    scored = await _scored(
+        sentence_query, scored_sentences, passage_source.reranker, remark
+    )
+    extended_sentences = _grown(_chosen(scored), passage_source.sentences)
+    return await _verified(extended_sentences, passage_source.store)
 
 
 def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
@@ -136,8 +138,8 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
 def _sentences_of(
     passages: Sequence[Passage], weights: WordWeights, sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
-    """Return the sentences that share most with the question, each once."""
-    told: dict[tuple[str, int], _ScoredSentence] = {}
+    """Return the distinct sentences that share most words with the question."""
+    sentences_by_key: dict[tuple[str, int], _ScoredSentence] = {}
     for rank, passage in enumerate(passages):
         for span in _stretches(passage.chunk.text, sentences):
             text = passage.chunk.text[span.start : span.end]
@@ -146,37 +148,41 @@ def _sentences_of(
             start = passage.chunk.span.start + span.start
             place = Span(start, start + len(text))
             share = weights.coverage(text) + 0.1 * (len(passages) - rank)
-            told.setdefault(
+            sentences_by_key.setdefault(
                 (passage.chunk.document, start),
                 _ScoredSentence(passage, place, text, share),
             )
-    return sorted(told.values(), key=lambda s: -s.share)[:MAX_RERANKED_SENTENCES]
+    return sorted(sentences_by_key.values(), key=lambda s: -s.share)[
+        :MAX_RERANKED_SENTENCES
+    ]
 
 
 async def _scored(
     sentence_query: SentenceQuery,
-    told: Sequence[_ScoredSentence],
+    sentences: Sequence[_ScoredSentence],
     reranker: Reranker | None,
     remark: RemarkCallback,
 ) -> list[tuple[float, _ScoredSentence]]:
-    own = [sentence.share for sentence in told]
-    if reranker is not None and told:
+    scores = [sentence.share for sentence in sentences]
+    if reranker is not None and sentences:
         try:
-            own = await reranker.rerank(sentence_query.question, [s.text for s in told])
+            scores = await reranker.rerank(
+                sentence_query.question, [s.text for s in sentences]
+            )
         except ServiceUnavailable as error:
             remark(f"Sentences were chosen by their words alone. {error}")
-    own, ranks = _spread(own), _spread([s.passage.score for s in told])
-    pairs = zip(own, ranks, told, strict=True)
+    scores, ranks = _spread(scores), _spread([s.passage.score for s in sentences])
+    pairs = zip(scores, ranks, sentences, strict=True)
     scored = [
         (
             _worth(
-                SENTENCE_WEIGHT * mine + (1 - SENTENCE_WEIGHT) * rank,
-                one,
+                SENTENCE_WEIGHT * score + (1 - SENTENCE_WEIGHT) * rank,
+                sentence,
                 sentence_query,
             ),
-            one,
+            sentence,
         )
-        for mine, rank, one in pairs
+        for score, rank, sentence in pairs
     ]
     return sorted(scored, key=lambda pair: -pair[0])
 
@@ -184,42 +190,50 @@ async def _scored(
 def _worth(
     score: float, sentence: _ScoredSentence, sentence_query: SentenceQuery
 ) -> float:
-    back = QUESTION_SENTENCE_FACTOR if _QUESTION.search(sentence.text) else 1.0
-    return score * back * sentence_query.worth(sentence.text)
+    question_factor = (
+        QUESTION_SENTENCE_FACTOR if _QUESTION.search(sentence.text) else 1.0
+    )
+    return score * question_factor * sentence_query.worth(sentence.text)
 
 
 def _grown(
     scored_sentences: Sequence[_ScoredSentence], sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
-    """Let each sentence take in its neighbours, and drop what is quoted twice."""
-    grown: list[_ScoredSentence] = []
+    """Extend each sentence by its neighbours, and drop overlaps."""
+    extended_sentences: list[_ScoredSentence] = []
     for sentence in scored_sentences:
         chunk = sentence.passage.chunk
         at = sentence.span.start - chunk.span.start
         spans = _stretches(chunk.text, sentences)
         start, end = _with_neighbours(chunk.text, spans, at)
         span = Span(chunk.span.start + start, chunk.span.start + end)
-        if any(_overlap(span, other) for other in grown if _same(sentence, other)):
+        if any(
+            _overlap(span, other)
+            for other in extended_sentences
+            if _same(sentence, other)
+        ):
             continue
         text = chunk.text[start:end]
-        grown.append(_ScoredSentence(sentence.passage, span, text, sentence.share))
-    return grown
+        extended_sentences.append(
+            _ScoredSentence(sentence.passage, span, text, sentence.share)
+        )
+    return extended_sentences
 
 
 async def _verified(
     scored_sentences: Sequence[_ScoredSentence], store: PassageStore
 ) -> list[SentenceQuote]:
-    """Keep what stands in the document's text, character for character."""
+    """Keep the sentences that the stored text has, character for character."""
     quotes = []
     for sentence in scored_sentences:
         try:
-            kept = await store.text(sentence.passage.chunk.document)
+            document_text = await store.text(sentence.passage.chunk.document)
         except NotFound:  # taken away since it was found
             continue
         span = sentence.span
-        if kept.text[span.start : span.end] != sentence.text:
+        if document_text.text[span.start : span.end] != sentence.text:
             continue
-        lines = kept.lines.lines_of(span)
+        lines = document_text.lines.lines_of(span)
         quotes.append(SentenceQuote(sentence.text, span, lines, sentence.passage))
     return quotes
 
@@ -281,9 +295,9 @@ def _chosen(scored: Sequence[tuple[float, _ScoredSentence]]) -> list[_ScoredSent
     if not scored:
         return []
     best = scored[0][0]
-    near = [
+    best_sentences = [
         sentence
         for score, sentence in scored
         if score >= MIN_RELATIVE_QUOTE_SCORE * best
     ]
-    return near[: 2 * MAX_QUOTES]
+    return best_sentences[: 2 * MAX_QUOTES]

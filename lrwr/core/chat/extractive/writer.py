@@ -68,8 +68,8 @@ def format_item_subject(piece: ContextItem) -> str:
     """Return of whom or what a fact is; what every note has needs no name."""
     if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
         return strip_note_markdown(piece.about).rstrip(" .:")
-    named = (piece.about, "" if piece.label == UNNAMED else piece.label)
-    return strip_note_markdown(", ".join(filter(None, named))).rstrip(" .:")
+    subject_parts = (piece.about, "" if piece.label == UNNAMED else piece.label)
+    return strip_note_markdown(", ".join(filter(None, subject_parts))).rstrip(" .:")
 
 
 def format_item_body(piece: ContextItem, citations: Sequence[Citation]) -> str:
@@ -114,18 +114,22 @@ def format_quote_line(text: str) -> str:
 def _is_said(piece: ContextItem, words: str) -> bool:
     """Say whether words, with or without a label before them, only say a fact again."""
     label = strip_note_markdown(piece.label)
-    said = (
+    evidence_texts = (
         strip_note_markdown(piece.says),
         label,
         f"{label}: {strip_note_markdown(piece.says)}",
     )
-    bare = (strip_note_markdown(words), strip_note_markdown(_LEAD.sub("", words)))
-    return any(differs_only_in_typography(one, other) for one in bare for other in said)
+    bare_texts = (strip_note_markdown(words), strip_note_markdown(_LEAD.sub("", words)))
+    return any(
+        differs_only_in_typography(candidate, other)
+        for candidate in bare_texts
+        for other in evidence_texts
+    )
 
 
-def _is_less(says: str, words: str) -> bool:
-    """Say whether a fact has every word that it rests on, and more."""
-    return set(extract_content_words(words)) <= set(extract_content_words(says))
+def _is_less(statement: str, words: str) -> bool:
+    """Say whether a statement has every content word of its evidence."""
+    return set(extract_content_words(words)) <= set(extract_content_words(statement))
 
 
 AnswerPieces = Iterator[AnswerToken | PassageCited]
@@ -149,38 +153,44 @@ class AnswerWriter:
             text if self.lines == 1 else f"\n\n{text}", AnswerSpeaker.AVATAR
         )
 
-    def facts(self, together: Sequence[ContextItem]) -> AnswerPieces:
+    def facts(self, item_group: Sequence[ContextItem]) -> AnswerPieces:
         """Yield a line of facts of one kind, without those whose words are gone."""
         standing = [
-            (context_item, self._found(context_item)) for context_item in together
+            (context_item, self._found(context_item)) for context_item in item_group
         ]
-        standing = [(one, found) for one, found in standing if found or one.bare]
+        standing = [
+            (item, citations) for item, citations in standing if citations or item.bare
+        ]
         if not standing:
             return
         numbered = []
-        for piece, found in standing:
-            yield from self._new(found)
-            numbered.append((piece, [self._numbering.number(one) for one in found]))
+        for piece, citations in standing:
+            yield from self._new(citations)
+            numbered.append(
+                (piece, [self._numbering.number(citation) for citation in citations])
+            )
         if len(numbered) == 1:
-            ((piece, found),) = numbered
-            yield self.say(f"{format_item(piece, found)} {_marks(found)}".rstrip())
+            ((piece, citations),) = numbered
+            yield self.say(
+                f"{format_item(piece, citations)} {_marks(citations)}".rstrip()
+            )
             return
         heads = {format_item_subject(piece) for piece, _ in numbered}
         if len(heads) > 1:
-            told = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
+            statements = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
             yield self.say(
-                f"{strip_note_markdown(together[0].about)}, {'; '.join(told)}"
+                f"{strip_note_markdown(item_group[0].about)}, {'; '.join(statements)}"
             )
             return
         bodies = [(format_item_body(p, f), _marks(f)) for p, f in numbered]
         yield self.say(f"{heads.pop()}: {_in_a_row(bodies)}")
 
     def own(self, line: ContextItem, note: str = "") -> AnswerPieces:
-        """Yield somebody's own words, and `note` after them."""
+        """Yield a character's own words, followed by `note`."""
         citations = self._found(line)
         if citations:
             yield from self._new(citations)
-            numbered = [self._numbering.number(one) for one in citations]
+            numbered = [self._numbering.number(citation) for citation in citations]
             parts = (
                 add_quotation_marks(join_cited_words(numbered)),
                 note,
@@ -189,12 +199,12 @@ class AnswerWriter:
             yield self.say(" ".join(filter(None, parts)))
 
     def quote(self, quote: SentenceQuote) -> AnswerPieces:
-        """Yield a quote, unless half of it or more is among what is cited already."""
+        """Yield a quote, unless half of it or more is cited already."""
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
-        found = self._numbering.stands(document, quote.span, quote.text, chapter)
-        if found is None or self._is_told(found):
+        placed = self._numbering.stands(document, quote.span, quote.text, chapter)
+        if placed is None or self._is_told(placed):
             return
-        citation = self._numbering.number(found)
+        citation = self._numbering.number(placed)
         yield PassageCited(citation)
         yield self.say(f"{format_quote_line(quote.text)} [{citation.number}]")
 
@@ -203,7 +213,7 @@ class AnswerWriter:
             evidence = piece.surest[:1]
             return [citation for e in evidence for citation in self._cited(e)]
         first = (next(self._cited(evidence), None) for evidence in piece.evidence)
-        return [one for one in first if one is not None]
+        return [citation for citation in first if citation is not None]
 
     def _cited(self, evidence: TextEvidence) -> Iterator[Citation]:
         return cite_evidence(evidence, self._numbering, self._sentences)
@@ -213,24 +223,26 @@ class AnswerWriter:
             if not self._numbering.knows(citation):
                 yield PassageCited(self._numbering.number(citation))
 
-    def _is_told(self, found: Citation) -> bool:
-        told = {
+    def _is_told(self, candidate: Citation) -> bool:
+        cited_places = {
             at
             for citation in self._numbering.citations
-            if citation.document == found.document
+            if citation.document == candidate.document
             for at in range(citation.span.start, citation.span.end)
         }
-        there = told.intersection(range(found.span.start, found.span.end))
-        return 2 * len(there) >= len(found.span)
+        overlap = cited_places.intersection(
+            range(candidate.span.start, candidate.span.end)
+        )
+        return 2 * len(overlap) >= len(candidate.span)
 
 
 def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
-    """Join what is told one after another; what is no sentence ends with a semicolon."""
-    told = ""
+    """Join statements; one that is no sentence ends with a semicolon."""
+    joined = ""
     for body, marks in bodies:
-        whole = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
-        told += f"{body} {marks}".rstrip() + (" " if whole else "; ")
-    return told.rstrip(" ;")
+        is_sentence = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
+        joined += f"{body} {marks}".rstrip() + (" " if is_sentence else "; ")
+    return joined.rstrip(" ;")
 
 
 def _with_marks(piece: ContextItem, citations: Sequence[Citation]) -> str:
@@ -257,21 +269,21 @@ def quote_web_pages(
     for the book's. A page that has none of `words` is left out if another has some.
     """
     covered = [words.coverage(f"{page.title} {page.text}") for page in pages]
-    some = max(covered, default=0.0) > 0
-    told = [
+    has_match = max(covered, default=0.0) > 0
+    best_pages = [
         citation
         for citation, share in zip(number_web_pages(pages), covered, strict=True)
-        if share > 0 or not some
+        if share > 0 or not has_match
     ][:MAX_QUOTED_PAGES]
-    if told:
+    if best_pages:
         yield _line(WEB_HEAD)
-    for citation in told:
+    for citation in best_pages:
         start, end = select_excerpt(
             citation.text, words, sentences, limit=MAX_WEB_QUOTE_CHARS
         )
-        said = add_quotation_marks(" ".join(citation.text[start:end].split()))
+        quotation = add_quotation_marks(" ".join(citation.text[start:end].split()))
         yield WebPageCited(citation)
-        yield _line(f"{citation.title}: {said} [w{citation.number}]")
+        yield _line(f"{citation.title}: {quotation} [w{citation.number}]")
 
 
 def _line(text: str) -> AnswerToken:
@@ -302,11 +314,11 @@ def classify_not_found(
     parts: Sequence[QuestionPart],
     result: RetrievalResult,
     *,
-    known: bool = False,
+    has_facts: bool = False,
 ) -> NotFoundLevel:
     """Return how far nothing that was found can answer.
 
-    Where something is `known`, how sure the search was of passages counts for nothing.
+    With `has_facts`, the confidence of the search for passages is ignored.
     """
     unknown = find_unknown_words(result)
     if is_unanswerable_without(question.text, unknown):
@@ -319,8 +331,10 @@ def classify_not_found(
     enough = MIN_UNKNOWN_SHARE if question.horizon is not None else MIN_UNDEFINED_SHARE
     if least >= enough and not (unnamed and enough == MIN_UNDEFINED_SHARE):
         return NotFoundLevel.UNDEFINED
-    doubtful = least >= MIN_UNKNOWN_SHARE or (result.low_confidence and not known)
-    return NotFoundLevel.MAYBE if doubtful else NotFoundLevel.NONE
+    is_doubtful = least >= MIN_UNKNOWN_SHARE or (
+        result.low_confidence and not has_facts
+    )
+    return NotFoundLevel.MAYBE if is_doubtful else NotFoundLevel.NONE
 
 
 def find_unknown_words(result: RetrievalResult) -> list[str]:
@@ -330,21 +344,24 @@ def find_unknown_words(result: RetrievalResult) -> list[str]:
 
 def format_not_found(
     question: TurnQuestion,
-    unheard: Sequence[str],
+    unknown_words: Sequence[str],
     silence: NotFoundLevel,
     *,
     nearest: bool,
 ) -> Iterator[str]:
-    """Yield what is told of a silence; `nearest` says that something follows."""
+    """Yield the message that nothing answers; `nearest` says that passages follow."""
     bounded = question.horizon is not None
-    if unheard:
-        named = extract_capitalized_words(question.text)
-        who = "The story so far" if bounded else "Your text"
-        asked = {
+    if unknown_words:
+        capitalized_words = extract_capitalized_words(question.text)
+        subject = "The story so far" if bounded else "Your text"
+        words_in_question = {
             normalize_word(word): word for word in WORD_PATTERN.findall(question.text)
         }
-        told = [asked.get(word, word) if word in named else word for word in unheard]
-        yield f"{who} never says {_listed(told)}."
+        unheard_words = [
+            words_in_question.get(word, word) if word in capitalized_words else word
+            for word in unknown_words
+        ]
+        yield f"{subject} never says {_listed(unheard_words)}."
     if silence is NotFoundLevel.NONE and nearest:
         return
     so_far = " so far" if bounded else ""
@@ -366,9 +383,9 @@ def build_gap_from_question(
     if not names and plan is not None:
         names = [entity.name for entity in plan.entities]
     about = question.character or (names[0] if len(names) == 1 else "")
-    own = extract_content_words(about)
+    subject_words = extract_content_words(about)
     question_words = extract_question_words(question.text, plan, result)
-    words = [word for word in question_words if word not in own]
+    words = [word for word in question_words if word not in subject_words]
     return GapFlag(about, " ".join(words) or " ".join(question.text.split()))
 
 
@@ -379,6 +396,6 @@ def build_gap_from_ledger(gap: Gap) -> GapFlag:
 
 
 def _listed(words: Sequence[str]) -> str:
-    told = [add_quotation_marks(word) for word in words]
-    first = f"{', '.join(told[:-1])} or " if len(told) > 1 else ""
-    return first + told[-1]
+    quoted_words = [add_quotation_marks(word) for word in words]
+    first = f"{', '.join(quoted_words[:-1])} or " if len(quoted_words) > 1 else ""
+    return first + quoted_words[-1]

@@ -87,19 +87,19 @@ class ExtractiveAvatar:
     async def _outside(
         self, question: TurnQuestion, result: RetrievalResult, emit: TurnEventEmitter
     ) -> list[str]:
-        """Quote the web below the text's own words; return what was said."""
+        """Quote web pages below the text's own words; return the quoted lines."""
         pages = select_web_pages(question, result)
         if not pages:
             return []
         words = await weigh_question_words(
             extract_content_words(result.web_query), self.shelf
         )
-        said: list[str] = []
+        answer_parts: list[str] = []
         for event in quote_web_pages(pages, words, self.shelf.sentences):
             emit(event)
             if isinstance(event, AnswerToken):
-                said.append(event.text)
-        return said
+                answer_parts.append(event.text)
+        return answer_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class ModelAvatar:
 
     def _held_against(
         self,
-        said: str,
+        answer_text: str,
         prompt: AvatarPrompt,
         question: TurnQuestion,
         plan: QuestionPlan,
@@ -207,22 +207,26 @@ class ModelAvatar:
             if find_answering_character(question, plan)
             else AnswerMode.ANALYTICAL
         )
-        text, cited, unsupported = check_citations(
-            said,
+        text, citations, unsupported = check_citations(
+            answer_text,
             material.citations,
             self.shelf.sentences,
             mode=mode,
             notes=material.notes,
             decided=material.decided,
             web=prompt.web,
-            own=collect_story_name_words(plan, result),
+            story_names=collect_story_name_words(plan, result),
         )
         empty = not material.entries and not material.passages
-        asked = plan.intent is AnswerIntent.GAP_PROBE and not cited
+        asks_for_gap = plan.intent is AnswerIntent.GAP_PROBE and not citations
         gaps = (
-            (build_gap_from_question(question, result, plan),) if empty or asked else ()
+            (build_gap_from_question(question, result, plan),)
+            if empty or asks_for_gap
+            else ()
         )
-        return AvatarAnswer(text, cited, gaps, unsupported, remarks, model=self.model)
+        return AvatarAnswer(
+            text, citations, gaps, unsupported, remarks, model=self.model
+        )
 
 
 def _show(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:

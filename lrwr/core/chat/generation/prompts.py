@@ -77,14 +77,16 @@ def find_names_beyond_horizon(
     longest counts: "Nell Tallow" may give away what "Nell" does not. Capitals count
     too: a name may be a common word.
     """
-    known = {_normalize_text(name) for name in known_names}
+    visible_names = {_normalize_text(name) for name in known_names}
     names = compile_forms_pattern(
-        {_normalize_text(name) for name in bible_whole_names} | known
+        {_normalize_text(name) for name in bible_whole_names} | visible_names
     )
     if names is None:
         return ()
-    found = (name[0] for name in names.finditer(_normalize_text(answer)))
-    return tuple(dict.fromkeys(name for name in found if name not in known))
+    matched_names = (name[0] for name in names.finditer(_normalize_text(answer)))
+    return tuple(
+        dict.fromkeys(name for name in matched_names if name not in visible_names)
+    )
 
 
 def _normalize_text(text: str) -> str:
@@ -171,10 +173,12 @@ def build_avatar_messages(
 def list_fenced_texts(
     question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
 ) -> tuple[str, ...]:
-    """Return every text that gets a fence: what its mark must not stand in."""
-    told = (entry.piece.told for entry in material.entries)
-    cited = (_heading(citation) + citation.text for citation in material.citations)
-    return (*told, *cited, *map(_page, web), question.before)
+    """Return every text that gets a fence; none of them may contain the fence's mark."""
+    notes = (entry.piece.told for entry in material.entries)
+    cited_texts = (
+        _heading(citation) + citation.text for citation in material.citations
+    )
+    return (*notes, *cited_texts, *map(_page, web), question.before)
 
 
 def select_prompt_pages(
@@ -182,12 +186,12 @@ def select_prompt_pages(
 ) -> tuple[WebCitation, ...]:
     """Return the pages that a model is given: those that fit, each whole."""
     web_citations: list[WebCitation] = []
-    left = WEB_BUDGET
+    remaining_tokens = WEB_BUDGET
     for page in number_web_pages(select_web_pages(question, result)):
         cost = estimate_material_tokens(_page(page))
-        if cost <= left:
+        if cost <= remaining_tokens:
             web_citations.append(page)
-            left -= cost
+            remaining_tokens -= cost
     return tuple(web_citations)
 
 
@@ -208,8 +212,8 @@ def _system(question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult)
         name = " ".join(speaker.split())[:NAME_LENGTH]
         witnessed = _WITNESSED if question.witnessed else ""
         moment = describe_horizon(question.horizon)
-        told = {"name": name, "moment": moment, "witnessed": witnessed}
-        parts = [_CHARACTER.format_map(told), _RULES]
+        character_fields = {"name": name, "moment": moment, "witnessed": witnessed}
+        parts = [_CHARACTER.format_map(character_fields), _RULES]
     elif question.horizon is not None:
         parts.append(
             f"The story is read {describe_horizon(question.horizon)}; speak of nothing later."
@@ -223,11 +227,11 @@ def _system(question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult)
 
 def _history(question: TurnQuestion) -> Iterator[ChatMessage]:
     for turn in question.history:
-        own = strip_web_part(turn.output.response_text)
-        answered = strip_answer_citation_marks(own).strip()
+        own_text = strip_web_part(turn.output.response_text)
+        answered = strip_answer_citation_marks(own_text).strip()
         outdated = turn.id in question.outdated
-        asked = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
-        yield ChatMessage("user", asked)
+        prompt_text = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
+        yield ChatMessage("user", prompt_text)
         yield ChatMessage("assistant", answered or "…")
 
 
@@ -256,26 +260,30 @@ def _asked(
 
 
 def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
-    cited = {citation.number: citation for citation in material.citations}
+    citations_by_number = {citation.number: citation for citation in material.citations}
     lines = [e for e in material.entries if e.piece.facet is StoryFacet.LINE]
-    bare = [entry for entry in material.entries if not entry.numbers]
+    unnumbered_entries = [entry for entry in material.entries if not entry.numbers]
     facts = [e for e in material.entries if e.numbers and e not in lines]
     for label, entries in (
         ("known of the story", facts),
-        ("decided or left open by the author", bare),
+        ("decided or left open by the author", unnumbered_entries),
         ("lines they say", lines),
     ):
         if entries:
-            told = "\n".join(_told(entry, cited) for entry in entries)
-            yield wrap_in_fence(label, told, mark)
+            material_text = "\n".join(
+                _told(entry, citations_by_number) for entry in entries
+            )
+            yield wrap_in_fence(label, material_text, mark)
     for passage in material.passages:
-        told = f"{_heading(passage)}\n{passage.text}"
-        yield wrap_in_fence(f"passage {passage.number}", told, mark)
+        material_text = f"{_heading(passage)}\n{passage.text}"
+        yield wrap_in_fence(f"passage {passage.number}", material_text, mark)
 
 
-def _told(entry: NumberedItem, cited: Mapping[int, Citation]) -> str:
+def _told(entry: NumberedItem, citations_by_number: Mapping[int, Citation]) -> str:
     """Return a fact in one line, each number before its words."""
-    words = " ".join(f"[{n}] “{_join_lines(cited[n])}”" for n in entry.numbers)
+    words = " ".join(
+        f"[{n}] “{_join_lines(citations_by_number[n])}”" for n in entry.numbers
+    )
     return ": ".join(filter(None, (entry.piece.told, words)))
 
 

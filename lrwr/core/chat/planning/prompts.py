@@ -72,26 +72,38 @@ def build_planner_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
     """Ask the same once more, and say what was wrong with the reply."""
-    wrong = f"That does not fit: {problem}. Answer again as asked, with JSON alone."
-    said = reply.strip()[:_SHOWN_AGAIN] or "-"
-    return [*chat_messages, ChatMessage("assistant", said), ChatMessage("user", wrong)]
+    repair_request = (
+        f"That does not fit: {problem}. Answer again as asked, with JSON alone."
+    )
+    shown_reply = reply.strip()[:_SHOWN_AGAIN] or "-"
+    return [
+        *chat_messages,
+        ChatMessage("assistant", shown_reply),
+        ChatMessage("user", repair_request),
+    ]
 
 
-def _messages(told: str, question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
+def _messages(
+    instructions: str, question: TurnQuestion, bible: Bible
+) -> list[ChatMessage]:
     """Fence all that anybody wrote; the instructions are the same every time."""
     blocks = {
         "people": _people(bible),
-        "things": "\n".join(one.name for one in bible.world[:MAX_PROMPT_ELEMENTS]),
+        "things": "\n".join(
+            element.name for element in bible.world[:MAX_PROMPT_ELEMENTS]
+        ),
         "talking to": _addressed(question),
         "in play": "\n".join(_in_play(question, bible)),
         "earlier questions": _earlier(question),
         "question": question.text,
     }
     mark = generate_fence_mark(*blocks.values())
-    shown = (wrap_in_fence(label, text, mark) for label, text in blocks.items() if text)
+    fenced_blocks = (
+        wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
+    )
     return [
-        ChatMessage("system", f"{told}{FENCE_RULE}"),
-        ChatMessage("user", "\n".join(shown)),
+        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
+        ChatMessage("user", "\n".join(fenced_blocks)),
     ]
 
 

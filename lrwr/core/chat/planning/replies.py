@@ -38,12 +38,18 @@ class ToolSelection:
 def build_tools_shape() -> ReplyShape:
     """Return the shape of the reply that chooses sources and intentions."""
     tool = {
-        "tool": {"type": "string", "enum": [one.value for one in AnswerSource]},
-        "intention": {"type": "string", "enum": [one.value for one in SourceIntention]},
+        "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
+        "intention": {
+            "type": "string",
+            "enum": [source_intention.value for source_intention in SourceIntention],
+        },
         "confidence": {"type": "number"},
     }
     fields = {
-        "intent": {"type": "string", "enum": [one.value for one in AnswerIntent]},
+        "intent": {
+            "type": "string",
+            "enum": [answer_intent.value for answer_intent in AnswerIntent],
+        },
         "tools": {"type": "array", "items": build_strict_schema(tool)},
     }
     return ReplyShape(
@@ -67,11 +73,11 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     A pair that does not exist is refused, and said.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape.
+        MalformedReply: The reply does not keep to its shape.
     """
     match extract_json_object(reply):
-        case {"intent": str(said), "tools": [*tools], **more} if not more:
-            intent = _intent(said)
+        case {"intent": str(intent_name), "tools": [*tools], **more} if not more:
+            intent = _intent(intent_name)
         case _:
             raise MalformedReply("it is not an object of `intent` and `tools`")
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
@@ -79,8 +85,8 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     for tool, intention, confidence in map(_pair, tools):
         choice = _choice(tool, intention, confidence)
         if choice is None:
-            what = f"{_shown(tool)} cannot be asked for {_shown(intention)}"
-            refused.append(f"The model's plan was cut: {what}.")
+            reason = f"{_shown(tool)} cannot be asked for {_shown(intention)}"
+            refused.append(f"The model's plan was cut: {reason}.")
         elif confidence >= threshold:
             pair = choice.source, choice.intention
             best[pair] = max(best.get(pair, choice), choice, key=_sureness)
@@ -92,29 +98,29 @@ def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, 
     """Return the names of a reply with at least `threshold`, each once, in order.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape.
+        MalformedReply: The reply does not keep to its shape.
     """
     match extract_json_object(reply):
-        case {"entities": [*listed], **more} if not more:
-            entities = [_entity(one) for one in listed]
+        case {"entities": [*items], **more} if not more:
+            entities = [_entity(item) for item in items]
         case _:
             raise MalformedReply("it is not an object of `entities`")
-    kept: dict[str, QuestionEntity] = {}
+    entities_by_name: dict[str, QuestionEntity] = {}
     for entity in entities:
         if entity.confidence >= threshold and 0 < len(entity.name) <= _LONGEST_NAME:
-            kept.setdefault(entity.name.casefold(), entity)
-    return tuple(kept.values())
+            entities_by_name.setdefault(entity.name.casefold(), entity)
+    return tuple(entities_by_name.values())
 
 
-def _intent(said: str) -> AnswerIntent:
+def _intent(intent_name: str) -> AnswerIntent:
     try:
-        return AnswerIntent(said)
+        return AnswerIntent(intent_name)
     except ValueError as error:
-        raise MalformedReply(f"there is no intent {_shown(said)}") from error
+        raise MalformedReply(f"there is no intent {_shown(intent_name)}") from error
 
 
-def _pair(told: object) -> tuple[str, str, float]:
-    match told:
+def _pair(item: object) -> tuple[str, str, float]:
+    match item:
         case {
             "tool": str(tool),
             "intention": str(intention),
@@ -125,8 +131,8 @@ def _pair(told: object) -> tuple[str, str, float]:
     raise MalformedReply("a tool is not `tool`, `intention` and `confidence`")
 
 
-def _entity(told: object) -> QuestionEntity:
-    match told:
+def _entity(item: object) -> QuestionEntity:
+    match item:
         case {
             "name": str(name),
             "confidence": int() | float() as confidence,
@@ -148,10 +154,10 @@ def _choice(tool: str, intention: str, confidence: float) -> SourceChoice | None
     """Return the choice, None where there is no such tool, or it does no such thing."""
     if tool not in list(AnswerSource) or intention not in list(SourceIntention):
         return None
-    source, wanted = AnswerSource(tool), SourceIntention(intention)
-    if wanted not in INTENTIONS_BY_SOURCE[source]:
+    source, source_intention = AnswerSource(tool), SourceIntention(intention)
+    if source_intention not in INTENTIONS_BY_SOURCE[source]:
         return None
-    return SourceChoice(source, wanted, confidence)
+    return SourceChoice(source, source_intention, confidence)
 
 
 def _sureness(choice: SourceChoice) -> float:

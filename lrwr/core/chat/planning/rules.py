@@ -50,11 +50,11 @@ _SOMEBODY = re.compile(
 
 def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     """Return a plan for `question`: the same one every time."""
-    named = recognize_named_entities(question.text, bible)
-    plain = _plain(question, named)
-    entities = tuple(_entities(question, named, bible))
+    named_entities = recognize_named_entities(question.text, bible)
+    plain = _plain(question, named_entities)
+    entities = tuple(_entities(question, named_entities, bible))
     intent = _intent(plain)
-    choices = _best(_choices(question, plain, named, intent))
+    choices = _best(_choices(question, plain, named_entities, intent))
     if question.mode is AnswerMode.IN_CHARACTER:
         intent = AnswerIntent.IN_CHARACTER
     return QuestionPlan(intent, choices, entities, RULES_KEEPER)
@@ -64,18 +64,23 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     """Return what is searched for: the question without "tell me", and with the names
     that its pronouns stand for."""
     text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
-    own = {named_entity.name for named_entity in recognize_named_entities(text, bible)}
+    names_in_text = {
+        named_entity.name for named_entity in recognize_named_entities(text, bible)
+    }
     entities = plan_by_rules(question, bible).entities
     return " ".join(
-        (text, *(entity.name for entity in entities if entity.name not in own))
+        (
+            text,
+            *(entity.name for entity in entities if entity.name not in names_in_text),
+        )
     )
 
 
-def _plain(question: TurnQuestion, named: Sequence[NamedEntity]) -> str:
+def _plain(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
     """Return the question as cues know it: names masked, all else in lower case."""
     parts: list[str] = []
     at = 0
-    for named_entity in named:
+    for named_entity in named_entities:
         parts += (
             question.text[at : named_entity.span.start].lower(),
             named_entity.kind,
@@ -103,37 +108,44 @@ def _intent(plain: str) -> AnswerIntent:
 def _choices(
     question: TurnQuestion,
     plain: str,
-    named: Sequence[NamedEntity],
+    named_entities: Sequence[NamedEntity],
     intent: AnswerIntent,
 ) -> Iterator[SourceChoice]:
-    """Yield what is asked of which source; the web is never the only one."""
+    """Yield a choice for each source to ask; the web is never the only one."""
     # What the text says is no talk of anybody's.
     rest = lexicon.GAP_PATTERN.sub(" ", plain)
     saying = _is_about_saying(question, rest)
-    things = [
+    named_elements = [
         # What somebody talks about is asked of them, not of the world.
         named_entity
-        for named_entity in named
+        for named_entity in named_entities
         if named_entity.elements
         and not (saying and _is_topic(question.text, named_entity))
     ]
-    own = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
+    choices = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
     if (
-        not own
-        and things
-        and any(named_entity.kind is NamedEntityKind.PERSON for named_entity in named)
+        not choices
+        and named_elements
+        and any(
+            named_entity.kind is NamedEntityKind.PERSON
+            for named_entity in named_entities
+        )
     ):
-        own.append(
+        choices.append(
             SourceChoice(
                 AnswerSource.PROFILES,
                 SourceIntention.BEHAVIOR,
                 lexicon.HINTED_CUE_CONFIDENCE,
             )
         )
-    own += (choice for thing in things for choice in _of_elements(thing))
-    yield from own
+    choices += (
+        choice
+        for named_element in named_elements
+        for choice in _of_elements(named_element)
+    )
+    yield from choices
     yield from _of_the_world_outside(plain)
-    if not own:
+    if not choices:
         yield SourceChoice(
             AnswerSource.MANUSCRIPT,
             SourceIntention.FIND_PASSAGE,
@@ -167,13 +179,13 @@ def _of_intent(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
 
 def _of_cues(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
     person = NamedEntityKind.PERSON in plain
-    told = [
+    matched_cues = [
         cue
         for cue in lexicon.QUESTION_CUES
         if (person or not cue.person) and cue.words.search(plain)
     ]
-    surely = any(cue.confidence > lexicon.FALLBACK_CONFIDENCE for cue in told)
-    for cue in told:
+    surely = any(cue.confidence > lexicon.FALLBACK_CONFIDENCE for cue in matched_cues)
+    for cue in matched_cues:
         if cue.confidence > lexicon.FALLBACK_CONFIDENCE or not surely:
             yield SourceChoice(cue.source, cue.intention, cue.confidence)
     if person and lexicon.NOTES_PATTERN.search(plain):
@@ -189,15 +201,15 @@ def _of_cues(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
 
 
 def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
-    """Say whether somebody's words are asked for, and not merely how they talk."""
+    """Say whether the question asks for a character's words, not for how they talk."""
     somebody = _SOMEBODY.search(plain) is not None
-    says = lexicon.SPEECH_PATTERN.search(plain) is not None and asks_about_saying(
+    is_speech = lexicon.SPEECH_PATTERN.search(plain) is not None and asks_about_saying(
         question.text
     )
     voice = next(
         cue for cue in lexicon.QUESTION_CUES if cue.intention is SourceIntention.VOICE
     )
-    return somebody and says and not voice.words.search(plain)
+    return somebody and is_speech and not voice.words.search(plain)
 
 
 def _is_topic(text: str, named_entity: NamedEntity) -> bool:
@@ -206,14 +218,20 @@ def _is_topic(text: str, named_entity: NamedEntity) -> bool:
     )
 
 
-def _of_elements(named: NamedEntity) -> Iterator[SourceChoice]:
+def _of_elements(named_entity: NamedEntity) -> Iterator[SourceChoice]:
     types = [
-        claim.value for element in named.elements for claim in element.element_types
+        claim.value
+        for element in named_entity.elements
+        for claim in element.element_types
     ]
-    known = [one for one in INTENTIONS_BY_SOURCE[AnswerSource.WORLD] if one in types]
-    for intention in known:
+    intentions = [
+        source_intention
+        for source_intention in INTENTIONS_BY_SOURCE[AnswerSource.WORLD]
+        if source_intention in types
+    ]
+    for intention in intentions:
         yield SourceChoice(AnswerSource.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
-    if not known:  # nobody said what it is: places are the commonest things
+    if not intentions:  # nobody said what it is: places are the commonest things
         yield SourceChoice(
             AnswerSource.WORLD, SourceIntention.SETTING, lexicon.HINTED_CUE_CONFIDENCE
         )
@@ -239,15 +257,15 @@ def _best(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
         pair = choice.source, choice.intention
         if pair not in best or best[pair].confidence < choice.confidence:
             best[pair] = choice
-    return tuple(sorted(best.values(), key=lambda one: -one.confidence))
+    return tuple(sorted(best.values(), key=lambda choice: -choice.confidence))
 
 
 def _entities(
-    question: TurnQuestion, named: Sequence[NamedEntity], bible: Bible
+    question: TurnQuestion, named_entities: Sequence[NamedEntity], bible: Bible
 ) -> Iterator[QuestionEntity]:
     """Yield each name once: those in the question, then those that it points to."""
     names: dict[str, QuestionEntity] = {}
-    for named_entity in named:
+    for named_entity in named_entities:
         names.setdefault(
             named_entity.name,
             QuestionEntity(named_entity.name, named_entity.confidence),
@@ -289,7 +307,7 @@ def resolve_entities(
     its confidence and has no places.
     """
     sources = [source for source in AnswerSource if source in plan.sources]
-    resolved: list[ResolvedEntity] = []
+    resolved_entities: list[ResolvedEntity] = []
     for entity in plan.entities:
         entity_matches = _meant(entity.name, bible)
         places = (
@@ -297,8 +315,8 @@ def resolve_entities(
             for source in sources
             for name in _names_in(source, entity_matches, entity.name, bible, notes)
         )
-        resolved.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
-    return tuple(resolved)
+        resolved_entities.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
+    return tuple(resolved_entities)
 
 
 def _meant(name: str, bible: Bible) -> _EntityMatches:
@@ -339,7 +357,7 @@ def _names_in(
 
 
 def _in_the_world(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
-    yield from (one.name for one in entity_matches.elements)
+    yield from (element.name for element in entity_matches.elements)
     for element in bible.world:
         if any(
             claim.value in entity_matches.names
@@ -349,8 +367,14 @@ def _in_the_world(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]
 
 
 def _in_the_timeline(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
-    there = {name for moment in bible.timeline for name in moment.characters}
-    yield from (person.name for person in entity_matches.people if person.name in there)
+    timeline_characters = {
+        name for moment in bible.timeline for name in moment.characters
+    }
+    yield from (
+        person.name
+        for person in entity_matches.people
+        if person.name in timeline_characters
+    )
     for form in entity_matches.forms:
         words = _any_of((form,))
         if any(words.search(moment.text) for moment in bible.timeline):
@@ -359,6 +383,8 @@ def _in_the_timeline(entity_matches: _EntityMatches, bible: Bible) -> Iterator[s
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
     """Return what finds any of `names`, whole and in any case, articles aside."""
-    bare = (re.sub(r"^(?:the|an?)\s+(?=\S)", "", name, flags=re.I) for name in names)
-    written = "|".join(r"\s+".join(map(re.escape, name.split())) for name in bare)
+    bare_names = (
+        re.sub(r"^(?:the|an?)\s+(?=\S)", "", name, flags=re.I) for name in names
+    )
+    written = "|".join(r"\s+".join(map(re.escape, name.split())) for name in bare_names)
     return re.compile(rf"(?<!\w)(?:{written})(?!\w)", re.IGNORECASE)

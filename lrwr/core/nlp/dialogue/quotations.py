@@ -36,9 +36,9 @@ def _spoken(text: str, start: int, end: int) -> tuple[Span, ...]:
         return (Span(start, end),)
     spans = [Span(start, tag.start())]
     over = _TAG_END.search(text, tag.end(), end)
-    rest = _WORDS_AGAIN.search(text, over.end(), end) if over else None
-    if rest:
-        spans.append(Span(rest.start(), end))
+    continuation = _WORDS_AGAIN.search(text, over.end(), end) if over else None
+    if continuation:
+        spans.append(Span(continuation.start(), end))
     return tuple(spans)
 
 
@@ -280,8 +280,8 @@ def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
         groups.append([piece.span])
         speech.append(_is_speech(text, piece.span, piece.paragraph))
     return [
-        RawQuotation(tuple(spans), said)
-        for spans, said in zip(groups, speech, strict=True)
+        RawQuotation(tuple(spans), is_speech)
+        for spans, is_speech in zip(groups, speech, strict=True)
     ]
 
 
@@ -315,19 +315,21 @@ def _belongs(text: str, before: Span, after: Span) -> bool:
 
 def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
     """Tell what somebody says from a title, a quoted word and irony."""
-    said = text[span.start : span.end].strip()
+    quoted = text[span.start : span.end].strip()
     before = text[max(paragraph.start, span.start - _LOOKS_BACK) : span.start - 1]
-    if not said:
+    if not quoted:
         return False
-    whole = bool(_SPOKEN_END.search(said)) or len(said.split()) >= _LONG_SPEECH
+    is_sentence = (
+        bool(_SPOKEN_END.search(quoted)) or len(quoted.split()) >= _LONG_SPEECH
+    )
     if not before.strip(" *_>—–-("):
         alone = span.end + 1 >= paragraph.end
-        return whole or alone or _tagged(text, span, paragraph)
+        return is_sentence or alone or _tagged(text, span, paragraph)
     if _NAMES_WORDS.search(before):
         return False
     if _SENTENCE_END.search(before) or _TAG_BEFORE.search(before):
-        return whole or _tagged(text, span, paragraph)
-    return _stands_out(said) or (whole and _tagged(text, span, paragraph))
+        return is_sentence or _tagged(text, span, paragraph)
+    return _stands_out(quoted) or (is_sentence and _tagged(text, span, paragraph))
 
 
 def _tagged(text: str, span: Span, paragraph: Span) -> bool:
@@ -335,8 +337,12 @@ def _tagged(text: str, span: Span, paragraph: Span) -> bool:
     return bool(_TAG_AFTER.match(after))
 
 
-def _stands_out(said: str) -> bool:
+def _stands_out(quoted: str) -> bool:
     """Say whether words inside a sentence are whole sentences themselves."""
-    if not said[0].isupper():
-        return len(said.split()) >= _LONG_SPEECH and bool(re.search(r"[.!?]$", said))
-    return bool(re.search(r"[.!?—][*_]*$", said)) or len(said.split()) >= _LONG_SPEECH
+    if not quoted[0].isupper():
+        return len(quoted.split()) >= _LONG_SPEECH and bool(
+            re.search(r"[.!?]$", quoted)
+        )
+    return (
+        bool(re.search(r"[.!?—][*_]*$", quoted)) or len(quoted.split()) >= _LONG_SPEECH
+    )

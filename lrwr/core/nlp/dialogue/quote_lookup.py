@@ -62,11 +62,11 @@ class _FoldedText:
 
     def _place(self, at: int) -> Span:
         piece = bisect_right(self.starts, at) - 1
-        left, width = self.origins[piece], self.widths[piece]
+        start, width = self.origins[piece], self.widths[piece]
         if width:
-            return Span(left, left + width)
-        left += at - self.starts[piece]
-        return Span(left, left + 1)
+            return Span(start, start + width)
+        start += at - self.starts[piece]
+        return Span(start, start + 1)
 
 
 def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
@@ -193,4 +193,7 @@ def _lower(text: str) -> str:
     lower = text.lower()
     if len(lower) == len(text):
         return lower
-    return "".join(one if len(one.lower()) != 1 else one.lower() for one in text)
+    return "".join(
+        character if len(character.lower()) != 1 else character.lower()
+        for character in text
+    )

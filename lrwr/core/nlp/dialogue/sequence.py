@@ -66,7 +66,7 @@ def decode_speakers(
     states: dict[SpeakerPair, _SpeakerPath] = {("", ""): _SpeakerPath(0.0, "", None)}
     for number, fit in enumerate(fits):
         states = _step(states, _TransitionScores.of(readings, number), fit)
-    path: _SpeakerPath | None = max(states.values(), key=lambda one: one.score)
+    path: _SpeakerPath | None = max(states.values(), key=lambda state: state.score)
     chosen: list[str] = []
     while path is not None and path.back is not None:
         chosen.append(path.speaker)
@@ -81,20 +81,22 @@ def compute_speaker_margins(
 ) -> list[float]:
     """Return for each turn by how much the next best speaker would be worse there."""
     follow = [_TransitionScores.of(readings, number) for number in range(len(readings))]
-    found = []
-    for number, own in enumerate(chosen):
+    margins = []
+    for number, speaker in enumerate(chosen):
         row = ["", "", *chosen[max(0, number - 2) : number + 3]]
         at = min(number, 2) + 2
         scores: dict[str, float] = {}
         for name, score in fits[number].items():
             row[at] = name
             for place in range(at, len(row)):
-                here = follow[number + place - at]
-                score += here.score(row[place - 2], row[place - 1], row[place])
+                transition = follow[number + place - at]
+                score += transition.score(row[place - 2], row[place - 1], row[place])
             scores[name] = score
-        others = [score for name, score in scores.items() if name != own]
-        found.append(scores[own] - max(others, default=scores[own] - _NO_RIVAL))
-    return found
+        rival_scores = [score for name, score in scores.items() if name != speaker]
+        margins.append(
+            scores[speaker] - max(rival_scores, default=scores[speaker] - _NO_RIVAL)
+        )
+    return margins
 
 
 def _step(

@@ -81,10 +81,12 @@ class SpeakerScorer:
         `talkers` are the speakers of all turns as far as they are known already.
         """
         reading = self._readings[number]
-        known = self._keys[number]
+        known_names = self._keys[number]
         near = self._near(number, talkers)
-        scores = {name: near.get(name, 0.0) for name in self._shortlist(near, known)}
-        for name in known:
+        scores = {
+            name: near.get(name, 0.0) for name in self._shortlist(near, known_names)
+        }
+        for name in known_names:
             scores.setdefault(name, 0.0)
         for name in scores:
             scores[name] += self._fits_words(name, number)
@@ -98,13 +100,13 @@ class SpeakerScorer:
 
     def _usual_people(self) -> list[str]:
         """Return the people told of most: two of each sex."""
-        found: list[str] = []
+        names: list[str] = []
         for gender in (Gender.FEMALE, Gender.MALE):
             of_sex = [
                 n for n, _ in self._often.most_common() if self.gender(n) == gender
             ]
-            found += of_sex[:2]
-        return found
+            names += of_sex[:2]
+        return names
 
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
         keys = [make_candidate_key(tag.person, self._narrator) for tag in tags]
@@ -112,9 +114,13 @@ class SpeakerScorer:
             keys += self._titled.get(tag.person.noun, [])[:4]
         return list(dict.fromkeys(key for key in keys if key))
 
-    def _shortlist(self, near: Mapping[str, float], known: Sequence[str]) -> list[str]:
+    def _shortlist(
+        self, near: Mapping[str, float], known_names: Sequence[str]
+    ) -> list[str]:
         ranked = sorted(near, key=lambda name: (-near[name], name))
-        return list(dict.fromkeys([*known, *ranked]))[: max(_MOST, len(known))]
+        return list(dict.fromkeys([*known_names, *ranked]))[
+            : max(_MOST, len(known_names))
+        ]
 
     def _near(self, number: int, talkers: Sequence[str]) -> dict[str, float]:
         """Score people by where they were last told of, called or made to speak."""
@@ -143,29 +149,29 @@ class SpeakerScorer:
         first = max(0, number - _NEAR_TURNS)
         last = min(len(self._readings), number + _NEAR_TURNS + 1)
         scene = self._readings[number].turn.scene
-        for other in range(first, last):
-            reading = self._readings[other]
-            if other == number or reading.turn.scene != scene:
+        for neighbour in range(first, last):
+            reading = self._readings[neighbour]
+            if neighbour == number or reading.turn.scene != scene:
                 continue
-            share = 1 / abs(other - number) ** 0.5
-            names = [*self._keys[other], *reading.address.called]
+            share = 1 / abs(neighbour - number) ** 0.5
+            names = [*self._keys[neighbour], *reading.address.called]
             for name in names:
                 near[name] = near.get(name, 0.0) + share * _TAGGED_NEAR
-            if talkers and talkers[other]:
-                name = talkers[other]
+            if talkers and talkers[neighbour]:
+                name = talkers[neighbour]
                 near[name] = near.get(name, 0.0) + share * _TALKS_NEAR
 
     def _fits_words(self, name: str, number: int) -> float:
         """Judge by names in the words of this turn and of its neighbours."""
-        here = self._readings[number].address
+        address = self._readings[number].address
         score = 0.0
-        if name in here.called:
+        if name in address.called:
             score += _CALLED_HERE
-        elif name in here.named:
+        elif name in address.named:
             score += _NAMED_HERE
-        for other in (number - 1, number + 1):
-            if 0 <= other < len(self._readings):
-                near = self._readings[other]
+        for neighbour in (number - 1, number + 1):
+            if 0 <= neighbour < len(self._readings):
+                near = self._readings[neighbour]
                 if name in near.address.called and near.turn.gap == 0:
                     score += _CALLED_NEXT_TO
         return score
@@ -185,8 +191,8 @@ class SpeakerScorer:
 
     def _is_only(self, noun: str) -> bool:
         """Say whether one person alone of those told of here is called so."""
-        here = [name for name in self._titled[noun] if self._often[name]]
-        return len(here or self._titled[noun]) == 1
+        mentioned_names = [name for name in self._titled[noun] if self._often[name]]
+        return len(mentioned_names or self._titled[noun]) == 1
 
     def _fits_description(
         self, name: str, person: PersonMention, weight: float

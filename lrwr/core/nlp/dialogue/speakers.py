@@ -69,10 +69,10 @@ def _other(
     casting: SpeakerScorer,
 ) -> Addressee:
     """Return who spoke last, or speaks next, in the same conversation."""
-    own, gender = speakers[number], readings[number].address.gender
+    speaker, gender = speakers[number], readings[number].address.gender
     for name in _around(readings, speakers, number):
         fits = gender in {Gender.UNKNOWN, casting.gender(name)}
-        if name != own and not name.startswith(UNKNOWN_SPEAKER_PREFIX) and fits:
+        if name != speaker and not name.startswith(UNKNOWN_SPEAKER_PREFIX) and fits:
             return Addressee(name, Certainty.PROBABLE)
     return Addressee()
 
@@ -83,15 +83,18 @@ def _around(
     scene = readings[number].turn.scene
     before, after = [], []
     gap = readings[number].turn.gap
-    for other in range(number - 1, max(-1, number - _NEAR - 1), -1):
-        if readings[other].turn.scene != scene or gap > _FAR_GAP:
+    for neighbour in range(number - 1, max(-1, number - _NEAR - 1), -1):
+        if readings[neighbour].turn.scene != scene or gap > _FAR_GAP:
             break
-        before.append(speakers[other])
-        gap = readings[other].turn.gap
-    for other in range(number + 1, min(len(readings), number + _NEAR + 1)):
-        if readings[other].turn.scene != scene or readings[other].turn.gap > _FAR_GAP:
+        before.append(speakers[neighbour])
+        gap = readings[neighbour].turn.gap
+    for neighbour in range(number + 1, min(len(readings), number + _NEAR + 1)):
+        if (
+            readings[neighbour].turn.scene != scene
+            or readings[neighbour].turn.gap > _FAR_GAP
+        ):
             break
-        after.append(speakers[other])
+        after.append(speakers[neighbour])
     return [*before[:1], *after[:1], *before[1:], *after[1:]]
 
 
@@ -157,8 +160,8 @@ def attribute_quotations(
     listeners = find_addressees(readings, names, casting)
     sure = _sure_forms(cast)
     return [
-        _quotation(page, reading, one, listener, sure)
-        for reading, one, listener in zip(readings, chosen, listeners, strict=True)
+        _quotation(page, reading, speaker, listener, sure)
+        for reading, speaker, listener in zip(readings, chosen, listeners, strict=True)
     ]
 
 

@@ -172,7 +172,7 @@ def tokenize_masked_text(masked: str, start: int, end: int) -> list[TextToken]:
 def parse_person_mention(
     tokens: Sequence[TextToken],
     at: int,
-    who: Mapping[int, str],
+    name_at: Mapping[int, str],
     *,
     any_noun: bool = False,
 ) -> tuple[PersonMention, int] | None:
@@ -185,7 +185,7 @@ def parse_person_mention(
         return None
     word = tokens[at]
     if word[0] == MASKED_NAME_CHARACTER:
-        return _named(tokens, at, who)
+        return _named(tokens, at, name_at)
     lower = word.lower()
     if word == "I":
         return PersonMention(PersonMentionKind.NARRATOR), at + 1
@@ -201,7 +201,7 @@ def parse_person_mention(
 
 
 def parse_possessor(
-    tokens: Sequence[TextToken], at: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], at: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
     """Return the person of "Nell's reply", "his answer", "my question"."""
     word = tokens[at]
@@ -211,7 +211,7 @@ def parse_possessor(
         and tokens[at + 1] in {"’", "'"}
     ):
         person = PersonMention(
-            PersonMentionKind.NAMED, who.get(word.at, ""), at=word.at
+            PersonMentionKind.NAMED, name_at.get(word.at, ""), at=word.at
         )
         start = at + 2
     elif word.lower() in {"his", "her"}:
@@ -228,17 +228,17 @@ def parse_possessor(
 
 def _past_adjectives(tokens: Sequence[TextToken], at: int) -> int:
     """Step over "poor old" when a name follows."""
-    here = at
-    while here < len(tokens) and tokens[here].lower() in _OF_NOTE:
-        here += 1
-    is_name = here < len(tokens) and tokens[here][0] == MASKED_NAME_CHARACTER
-    return here if is_name else at
+    position = at
+    while position < len(tokens) and tokens[position].lower() in _OF_NOTE:
+        position += 1
+    is_name = position < len(tokens) and tokens[position][0] == MASKED_NAME_CHARACTER
+    return position if is_name else at
 
 
 def _named(
-    tokens: Sequence[TextToken], at: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], at: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, int]:
-    name = who.get(tokens[at].at, "")
+    name = name_at.get(tokens[at].at, "")
     after = at + 1
     following = tokens[after] if after < len(tokens) else ""
     if following in {"’", "'"}:
@@ -259,8 +259,8 @@ def _owned_by(
     at = apostrophe + 1
     if at < len(tokens) and tokens[at] == "s":
         at += 1
-    for here in range(at, min(at + _LONGEST_DESCRIPTION, len(tokens))):
-        noun = tokens[here].lower()
+    for position in range(at, min(at + _LONGEST_DESCRIPTION, len(tokens))):
+        noun = tokens[position].lower()
         if noun in PERSON_NOUNS:
             person = PersonMention(
                 PersonMentionKind.DESCRIBED,
@@ -270,7 +270,7 @@ def _owned_by(
                 owner,
                 is_owned=True,
             )
-            return person, here + 1
+            return person, position + 1
         if not noun.isalpha():
             break
     return PersonMention(PersonMentionKind.SEVERAL), at
@@ -281,12 +281,12 @@ def _described(
 ) -> tuple[PersonMention, int] | None:
     words: list[str] = []
     end = at + 1
-    for here in range(at + 1, min(at + 1 + _LONGEST_DESCRIPTION, len(tokens))):
-        word = tokens[here]
+    for position in range(at + 1, min(at + 1 + _LONGEST_DESCRIPTION, len(tokens))):
+        word = tokens[position]
         if not word[0].isalpha() or word.lower() in _DESCRIPTION_ENDS:
             break
         words.append(word.lower())
-        end = here + 1
+        end = position + 1
         if words[-1] in PERSON_NOUNS and not _noun_goes_on(tokens, end):
             break
     if not words:

@@ -66,19 +66,19 @@ class DialogueTag:
 
 
 def parse_tag_addressee(
-    tokens: Sequence[TextToken], start: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], start: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
     """Read "to Nell", "told him"."""
     verb = tokens[start - 1].lower() if start else ""
     if verb in _ADDRESSES:
-        person_mention = parse_person_mention(tokens, start, who)
+        person_mention = parse_person_mention(tokens, start, name_at)
         if person_mention and person_mention[0].kind is PersonMentionKind.NAMED:
             return person_mention[0]
     for at in range(start, min(len(tokens) - 1, start + _FARTHEST_LISTENER)):
         if tokens[at] in {".", ";", "!", "?"}:
             return None
         if tokens[at] in {"to", "addressing"}:
-            person_mention = parse_person_mention(tokens, at + 1, who)
+            person_mention = parse_person_mention(tokens, at + 1, name_at)
             return person_mention[0] if person_mention else None
     return None
 
@@ -155,47 +155,47 @@ def _is_for_next(page: DialoguePage, span: Span, tokens: Sequence[TextToken]) ->
 
 
 def _verb_first(
-    tokens: Sequence[TextToken], who: Mapping[int, str]
+    tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> DialogueTag | None:
     """Read "said Nell", "broke in the old man"."""
     verb = tokens[0]
-    known = verb in SPEECH_VERBS or verb in GESTURE_VERBS
-    if not known and not verb.endswith("ed"):
+    is_known_verb = verb in SPEECH_VERBS or verb in GESTURE_VERBS
+    if not is_known_verb and not verb.endswith("ed"):
         return None
     at = 1
     while at < len(tokens) and tokens[at] in _PARTICLES:
         at += 1
-    person_mention = parse_person_mention(tokens, at, who, any_noun=True)
+    person_mention = parse_person_mention(tokens, at, name_at, any_noun=True)
     if person_mention is None and at < len(tokens) and tokens[at].endswith("ly"):
-        person_mention = parse_person_mention(tokens, at + 1, who, any_noun=True)
+        person_mention = parse_person_mention(tokens, at + 1, name_at, any_noun=True)
     if person_mention is None:
         return None
     person, end = person_mention
-    sure = known and (
+    sure = is_known_verb and (
         verb in SURE_VERBS or person.kind is not PersonMentionKind.STRANGER
     )
     return DialogueTag(
         person,
         TagStrength.SURE if sure else TagStrength.LIKELY,
         verb in CONTINUATION_VERBS,
-        parse_tag_addressee(tokens, end, who),
+        parse_tag_addressee(tokens, end, name_at),
     )
 
 
 def _reply_of(
-    tokens: Sequence[TextToken], who: Mapping[int, str]
+    tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> DialogueTag | None:
     """Read "was Nell's reply", "came from the old man's lips"."""
     if tokens[0] not in {"was", "were", "came", "is"}:
         return None
     for at in range(1, min(len(tokens), 8)):
-        person = parse_possessor(tokens, at, who)
+        person = parse_possessor(tokens, at, name_at)
         if person is not None:
             return DialogueTag(person, TagStrength.SURE)
         if tokens[at] in {".", ";", ","}:
             return None
         if tokens[at] in {"from", "of"}:
-            person_mention = parse_person_mention(tokens, at + 1, who)
+            person_mention = parse_person_mention(tokens, at + 1, name_at)
             return (
                 DialogueTag(person_mention[0], TagStrength.LIKELY)
                 if person_mention
@@ -205,21 +205,21 @@ def _reply_of(
 
 
 def _person_first(
-    tokens: Sequence[TextToken], who: Mapping[int, str], *, broken: bool
+    tokens: Sequence[TextToken], name_at: Mapping[int, str], *, broken: bool
 ) -> DialogueTag | None:
     """Read "she said", "Nell, who had come in, asked", "Nell shut the door."."""
-    read = parse_person_mention(tokens, 0, who, any_noun=False)
-    if read is None:
-        read = _capitalised_first(tokens, who)
-    if read is None:
+    person_mention = parse_person_mention(tokens, 0, name_at, any_noun=False)
+    if person_mention is None:
+        person_mention = _capitalised_first(tokens, name_at)
+    if person_mention is None:
         return None
-    person, end = read
+    person, end = person_mention
     verb = _verb_after(tokens, end)
     if verb is None and broken and _any_verb(tokens, end):
         return DialogueTag(
             person,
             TagStrength.SURE,
-            addressee=parse_tag_addressee(tokens, end + 1, who),
+            addressee=parse_tag_addressee(tokens, end + 1, name_at),
         )
     if verb is None:
         return DialogueTag(person, TagStrength.BEAT)
@@ -228,19 +228,19 @@ def _person_first(
         person,
         strength,
         tokens[verb].lower() in CONTINUATION_VERBS,
-        parse_tag_addressee(tokens, verb + 1, who),
+        parse_tag_addressee(tokens, verb + 1, name_at),
     )
 
 
 def _capitalised_first(
-    tokens: Sequence[TextToken], who: Mapping[int, str]
+    tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> tuple[PersonMention, int] | None:
     """Read a sentence that begins with a time or an adverb: "Then Nell laughed."."""
     for at in range(1, min(4, len(tokens))):
         if tokens[at] in SUBORDINATORS or tokens[at - 1].lower() in PREPOSITIONS:
             return None
         if tokens[at][0] == MASKED_NAME_CHARACTER or tokens[at] in {"he", "she", "I"}:
-            return parse_person_mention(tokens, at, who)
+            return parse_person_mention(tokens, at, name_at)
     return None
 
 
@@ -295,28 +295,28 @@ def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
     verb = _last_verb(tokens) if _HANDS_OVER.search(words) else None
     if verb is None:
         return _without_verb(tokens, page.who, words)
-    found = _inverted(tokens, verb, page.who) or _verb_subject(tokens, verb, page.who)
-    if found is None:
+    subject = _inverted(tokens, verb, page.who) or _verb_subject(tokens, verb, page.who)
+    if subject is None:
         return None
     return DialogueTag(
-        found[0],
-        found[1],
+        subject[0],
+        subject[1],
         tokens[verb].lower() in CONTINUATION_VERBS,
         parse_tag_addressee(tokens, verb + 1, page.who),
     )
 
 
 def _without_verb(
-    tokens: Sequence[TextToken], who: Mapping[int, str], words: str
+    tokens: Sequence[TextToken], name_at: Mapping[int, str], words: str
 ) -> DialogueTag | None:
     """Read "Nell’s answer was,", "Nell turned to him:", "Nell looked up."."""
     for at in range(len(tokens) - 1, max(-1, len(tokens) - 10), -1):
-        person = parse_possessor(tokens, at, who)
+        person = parse_possessor(tokens, at, name_at)
         if person is not None:
             return DialogueTag(
                 person, TagStrength.SURE if len(tokens) - at < 8 else TagStrength.LIKELY
             )
-    subject = _subject(tokens, len(tokens), who)
+    subject = _subject(tokens, len(tokens), name_at)
     if subject is None:
         return None
     colon = words.rstrip(" *_").endswith(":")
@@ -324,10 +324,10 @@ def _without_verb(
 
 
 def _inverted(
-    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], verb: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, TagStrength] | None:
     """Read "…, and thus spoke Nell:"."""
-    person_mention = parse_person_mention(tokens, verb + 1, who)
+    person_mention = parse_person_mention(tokens, verb + 1, name_at)
     if person_mention is None or not _ends_clause(tokens, person_mention[1]):
         return None
     if verb and tokens[verb - 1].lower() not in _BEFORE_INVERTED:
@@ -336,7 +336,7 @@ def _inverted(
 
 
 def _verb_subject(
-    tokens: Sequence[TextToken], verb: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], verb: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, TagStrength] | None:
     """Find the subject of the verb of speech at `verb`.
 
@@ -347,7 +347,7 @@ def _verb_subject(
     while last > 0 and _helps_verb(tokens[last - 1]):
         last -= 1
     comma = last > 0 and tokens[last - 1] == ","
-    for person, start, after in reversed(_persons(tokens, last, who)):
+    for person, start, after in reversed(_persons(tokens, last, name_at)):
         if after == last:
             return person, TagStrength.SURE
         aside = after < len(tokens) and tokens[after] == ","
@@ -356,7 +356,7 @@ def _verb_subject(
             return person, TagStrength.SURE if len(
                 tokens
             ) - verb <= _TAIL else TagStrength.LIKELY
-    subject = _subject(tokens, verb, who)
+    subject = _subject(tokens, verb, name_at)
     return (subject, TagStrength.LIKELY) if subject else None
 
 
@@ -366,19 +366,19 @@ def _helps_verb(token: TextToken) -> bool:
 
 
 def _persons(
-    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], end: int, name_at: Mapping[int, str]
 ) -> list[tuple[PersonMention, int, int]]:
     """Return every person before `end`, with where they begin and end."""
-    found = []
+    persons = []
     at = 0
     while at < end:
-        person_mention = parse_person_mention(tokens, at, who)
+        person_mention = parse_person_mention(tokens, at, name_at)
         if person_mention is None:
             at += 1
             continue
-        found.append((person_mention[0], at, person_mention[1]))
+        persons.append((person_mention[0], at, person_mention[1]))
         at = max(person_mention[1], at + 1)
-    return found
+    return persons
 
 
 def _ends_clause(tokens: Sequence[TextToken], at: int) -> bool:
@@ -393,19 +393,19 @@ def _last_verb(tokens: Sequence[TextToken]) -> int | None:
 
 
 def _subject(
-    tokens: Sequence[TextToken], end: int, who: Mapping[int, str]
+    tokens: Sequence[TextToken], end: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
     """Find the subject of the last main clause before `end`.
 
     A name behind a preposition, a verb or a word like "that" is no subject; nor is one
     that stands between commas right behind another: Nell, the miller's daughter.
     """
-    found: PersonMention | None = None
+    subject: PersonMention | None = None
     found_end = -2
-    for person, start, after in _persons(tokens, end, who):
+    for person, start, after in _persons(tokens, end, name_at):
         if _is_subject(tokens, start, found_end):
-            found, found_end = person, after
-    return found
+            subject, found_end = person, after
+    return subject
 
 
 def _is_subject(tokens: Sequence[TextToken], at: int, found_end: int) -> bool:

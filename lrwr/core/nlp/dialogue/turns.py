@@ -75,29 +75,29 @@ def build_dialogue_page(
     quotations = [raw for raw in find_quotations(text, parts) if raw.speech]
     paragraphs = find_paragraphs(text, parts)
     ordered = tuple(sorted(mentions, key=lambda mention: mention.span.start))
-    kept = _outermost(ordered)
-    masked = _masked(text, kept)
+    outermost = _outermost(ordered)
+    masked = _masked(text, outermost)
     starts = _scene_starts(scenes)
     turns = _turns(text, paragraphs, starts, quotations)
-    spoken = [span for raw in quotations for span in raw.spans]
+    spoken_spans = [span for raw in quotations for span in raw.spans]
     return DialoguePage(
         text,
         masked,
-        {mention.span.start: mention.who for mention in kept},
+        {mention.span.start: mention.who for mention in outermost},
         turns,
         tuple(bisect_right(starts, paragraph.start) - 1 for paragraph in paragraphs),
-        _by_paragraph(paragraphs, _outside(kept, spoken)),
-        _narrating(text, paragraphs, spoken),
-        kept,
+        _by_paragraph(paragraphs, _outside(outermost, spoken_spans)),
+        _narrating(text, paragraphs, spoken_spans),
+        outermost,
     )
 
 
 def _outermost(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    kept: list[Mention] = []
+    outermost: list[Mention] = []
     for mention in mentions:
-        if not kept or mention.span.start >= kept[-1].span.end:
-            kept.append(mention)
-    return tuple(kept)
+        if not outermost or mention.span.start >= outermost[-1].span.end:
+            outermost.append(mention)
+    return tuple(outermost)
 
 
 def _masked(text: str, mentions: Sequence[Mention]) -> str:
@@ -128,9 +128,11 @@ def _turns(
     for number, raw in enumerate(quotations):
         row = bisect_right(starts, raw.spans[0].start) - 1
         final = bisect_right(starts, raw.spans[-1].start) - 1
-        here = paragraphs[row]
-        left = last_end + 1 if last_end >= here.start else here.start
-        before = Span(left, max(left, raw.spans[0].start - 1))
+        first_paragraph = paragraphs[row]
+        gap_start = (
+            last_end + 1 if last_end >= first_paragraph.start else first_paragraph.start
+        )
+        before = Span(gap_start, max(gap_start, raw.spans[0].start - 1))
         turns.append(
             DialogueTurn(
                 raw,
@@ -151,13 +153,13 @@ def _turns(
 def _between(
     raw: RawQuotation, paragraphs: Sequence[Span], starts: Sequence[int]
 ) -> tuple[Span, ...]:
-    found = []
-    for one, two in zip(raw.spans, raw.spans[1:], strict=False):
-        row = bisect_right(starts, one.start) - 1
-        end = min(two.start - 1, paragraphs[row].end)
-        if end > one.end + 1:
-            found.append(Span(one.end + 1, end))
-    return tuple(found)
+    gaps = []
+    for first, second in zip(raw.spans, raw.spans[1:], strict=False):
+        row = bisect_right(starts, first.start) - 1
+        end = min(second.start - 1, paragraphs[row].end)
+        if end > first.end + 1:
+            gaps.append(Span(first.end + 1, end))
+    return tuple(gaps)
 
 
 def _after(
@@ -180,15 +182,17 @@ def _lead(text: str, paragraphs: Sequence[Span], row: int, before: Span) -> Span
     return last if _LEADS.search(text, last.start, last.end) else None
 
 
-def _outside(mentions: Sequence[Mention], spoken: Sequence[Span]) -> list[Mention]:
+def _outside(
+    mentions: Sequence[Mention], spoken_spans: Sequence[Span]
+) -> list[Mention]:
     """Leave out the names that somebody says."""
-    said = [span.start for span in spoken]
-    kept = []
+    starts = [span.start for span in spoken_spans]
+    outside = []
     for mention in mentions:
-        last = bisect_right(said, mention.span.start) - 1
-        if last < 0 or spoken[last].end <= mention.span.start:
-            kept.append(mention)
-    return kept
+        last = bisect_right(starts, mention.span.start) - 1
+        if last < 0 or spoken_spans[last].end <= mention.span.start:
+            outside.append(mention)
+    return outside
 
 
 def _by_paragraph(
@@ -207,14 +211,14 @@ def _by_paragraph(
 
 
 def _narrating(
-    text: str, paragraphs: Sequence[Span], spoken: Sequence[Span]
+    text: str, paragraphs: Sequence[Span], spoken_spans: Sequence[Span]
 ) -> tuple[int, ...]:
-    said = [span.start for span in spoken]
+    starts = [span.start for span in spoken_spans]
     counts = []
     for paragraph in paragraphs:
         count = 0
         for match in _FIRST_PERSON.finditer(text, paragraph.start, paragraph.end):
-            last = bisect_right(said, match.start()) - 1
-            count += last < 0 or spoken[last].end <= match.start()
+            last = bisect_right(starts, match.start()) - 1
+            count += last < 0 or spoken_spans[last].end <= match.start()
         counts.append(count)
     return tuple(counts)

@@ -39,16 +39,16 @@ def find_vocatives(
     page: DialoguePage, starts: Sequence[int], turn: DialogueTurn
 ) -> VocativeCues:
     """Find names in the words of a turn; `starts` are those of `page.mentions`."""
-    named: list[str] = []
+    names: list[str] = []
     called: list[str] = []
     for span in turn.raw.spans:
         first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
         for mention in page.mentions[first:last]:
-            named.append(mention.who)
+            names.append(mention.who)
             if _is_called(page.text, mention, span.start, span.end):
                 called.append(mention.who)
     unique = tuple(dict.fromkeys(called))
-    return VocativeCues(tuple(dict.fromkeys(named)), unique, _gender(page, turn))
+    return VocativeCues(tuple(dict.fromkeys(names)), unique, _gender(page, turn))
 
 
 def _is_called(text: str, mention: Mention, start: int, end: int) -> bool:

@@ -54,39 +54,43 @@ def find_attribute_facts(prose: AnnotatedProse) -> Iterator[Fact]:
         possible = _possible(sentence, trades)
         if not possible:
             continue
-        for words, spoken in split_narration_and_speech(sentence):
-            yield from deduplicate_facts(_read(prose, place, words, spoken, possible))
+        for words, is_spoken in split_narration_and_speech(sentence):
+            yield from deduplicate_facts(
+                _read(prose, place, words, is_spoken, possible)
+            )
 
 
 def _possible(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
     """Name the attributes that the sentence's words make possible."""
     words = sentence.words
-    found = {name for name, triggers in TRIGGERS.items() if words & triggers}
+    names = {name for name, triggers in TRIGGERS.items() if words & triggers}
     if words & trades:
-        found.add("occupation")
-    return found
+        names.add("occupation")
+    return names
 
 
 def _read(
-    prose: AnnotatedProse, place: int, words: str, spoken: bool, possible: set[str]
+    prose: AnnotatedProse, place: int, words: str, is_spoken: bool, possible: set[str]
 ) -> Iterator[Fact]:
     sentence = prose.sentences[place]
-    starts = sentence.starts if not spoken else find_capitalized_offsets(words)
+    starts = sentence.starts if not is_spoken else find_capitalized_offsets(words)
     for rule in RULES_BY_NAME:
-        if rule[0] not in possible or (spoken and rule[1] is TRADE_APPOSITION):
+        if rule[0] not in possible or (is_spoken and rule[1] is TRADE_APPOSITION):
             continue
-        for found in _found(rule, words, starts):
-            who = clean_name(found["who"], prose)
-            if who and _holds(rule, found, words):
+        for match in _found(rule, words, starts):
+            subject = clean_name(match["who"], prose)
+            if subject and _holds(rule, match, words):
                 sure = rate_rule_certainty(
-                    spoken, named=rule[1] is not DECEASED_PATTERN
+                    is_spoken, named=rule[1] is not DECEASED_PATTERN
                 )
-                yield _fact(rule, who, found, sentence, spoken, sure)
-    for rule in RULES_BY_PRONOUN if not spoken else ():
-        for found in rule[1].finditer(words) if rule[0] in possible else ():
-            who = _whose(prose, place, words, found)
-            if who and _holds(rule, found, words):
-                yield _fact(rule, who, found, sentence, spoken, Certainty.PROBABLE)
+                yield _fact(rule, subject, match, sentence, is_spoken, sure)
+    for rule in RULES_BY_PRONOUN if not is_spoken else ():
+        for match in rule[1].finditer(words) if rule[0] in possible else ():
+            subject = _whose(prose, place, words, match)
+            if subject and _holds(rule, match, words):
+                yield _fact(
+                    rule, subject, match, sentence, is_spoken, Certainty.PROBABLE
+                )
 
 
 def _whose(prose: AnnotatedProse, place: int, words: str, match: re.Match[str]) -> str:
@@ -98,8 +102,8 @@ def _whose(prose: AnnotatedProse, place: int, words: str, match: re.Match[str]) 
         )
     if not place or find_prose_person_names(prose, words):
         return ""
-    before, here = prose.sentences[place - 1], prose.sentences[place]
-    if "\n\n" in prose.text[before.span.end : here.span.start]:
+    before, sentence = prose.sentences[place - 1], prose.sentences[place]
+    if "\n\n" in prose.text[before.span.end : sentence.span.start]:
         return ""
     names = find_prose_person_names(prose, before.told)
     return names[0] if len(names) == 1 and may_be_person(names[0], prose) else ""
@@ -129,10 +133,10 @@ def _holds(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
 
 def _fact(
     rule: AttributeRule,
-    who: str,
+    subject: str,
     match: re.Match[str],
     sentence: ProseSentence,
-    spoken: bool,
+    is_spoken: bool,
     certainty: Certainty,
 ) -> Fact:
     attribute, _, value, _ = rule
@@ -143,6 +147,6 @@ def _fact(
         value or match["value"],
         to_text_span(sentence, match.start(), match.end()),
         certainty,
-        subject=who,
-        details=(*details, SPOKEN_DETAIL) if spoken else details,
+        subject=subject,
+        details=(*details, SPOKEN_DETAIL) if is_spoken else details,
     )

@@ -47,8 +47,8 @@ def extract_clause_before(words: str, at: int) -> str:
 
 def ends_in_question(words: str, end: int) -> bool:
     """Say whether the sentence goes on after `end` to a question mark."""
-    rest = re.search(r"[.!?;]", words[end:])
-    return bool(rest and rest.group() == "?")
+    end_mark = re.search(r"[.!?;]", words[end:])
+    return bool(end_mark and end_mark.group() == "?")
 
 
 def make_fact(
@@ -82,11 +82,11 @@ def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
 
 def deduplicate_facts(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Yield facts in order, of those that claim the same only the first."""
-    seen = set()
+    seen_keys = set()
     for fact in facts:
         key = (fact.about, fact.subject, fact.field, fact.value, fact.details)
-        if key not in seen:
-            seen.add(key)
+        if key not in seen_keys:
+            seen_keys.add(key)
             yield fact
 
 
@@ -112,18 +112,18 @@ def resolve_possessive(
 
 def find_prose_names(prose: AnnotatedProse, words: str) -> list[str]:
     """Return the different names in some words, in order."""
-    found = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
-    return list(dict.fromkeys(name for name in found if name))
+    names = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
     """Return the names in some words save those that "in", "at" or "of" precede."""
-    found = (
+    names = (
         clean_name(match.group(), prose)
         for match in _NAME.finditer(words)
         if not has_place_preposition(words, match.start())
     )
-    return list(dict.fromkeys(name for name in found if name))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
@@ -136,8 +136,8 @@ def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
 def _of_sentence_before(prose: AnnotatedProse, place: int) -> list[str]:
     if not place:
         return []
-    before, here = prose.sentences[place - 1], prose.sentences[place]
-    if "\n\n" in prose.text[before.span.end : here.span.start]:
+    before, sentence = prose.sentences[place - 1], prose.sentences[place]
+    if "\n\n" in prose.text[before.span.end : sentence.span.start]:
         return []
     subject = find_sentence_subject(prose, before.told)
     names = find_prose_names(prose, before.told)

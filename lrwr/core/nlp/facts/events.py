@@ -183,6 +183,6 @@ def _stands(match: re.Match[str]) -> bool:
     return is_asserted(before) and not ends_in_question(words, match.end())
 
 
-def _ending(what: str) -> str:
-    match = _END.search(what)
+def _ending(phrase: str) -> str:
+    match = _END.search(phrase)
     return match.group() if match else ""

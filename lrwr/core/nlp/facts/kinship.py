@@ -151,35 +151,39 @@ def find_kinship_facts(prose: AnnotatedProse, narrator: str = "") -> Iterator[Fa
     for place, sentence in enumerate(prose.sentences):
         if sentence.words.isdisjoint(_TRIGGERS):
             continue
-        for words, spoken in split_narration_and_speech(sentence):
-            kinship_matches = _read(prose, place, words, spoken, narrator)
+        for words, is_spoken in split_narration_and_speech(sentence):
+            kinship_matches = _read(prose, place, words, is_spoken, narrator)
             standing = (tie for tie in kinship_matches if _stands(tie, words))
-            yield from deduplicate_facts(_fact(t, sentence, spoken) for t in standing)
+            yield from deduplicate_facts(
+                _fact(t, sentence, is_spoken) for t in standing
+            )
 
 
 def _read(
-    prose: AnnotatedProse, place: int, words: str, spoken: bool, narrator: str
+    prose: AnnotatedProse, place: int, words: str, is_spoken: bool, narrator: str
 ) -> Iterator[_KinshipMatch]:
     starts = (
-        find_capitalized_offsets(words) if spoken else prose.sentences[place].starts
+        find_capitalized_offsets(words) if is_spoken else prose.sentences[place].starts
     )
     for sign, patterns in _SIGNS:
         for pattern in patterns if sign in words else ():
             for match in find_matches_at(pattern, words, starts):
-                yield from _pair(prose, match, spoken)
-    yield from _couples(prose, words, starts, spoken)
-    if not spoken and _HERS.search(words):
+                yield from _pair(prose, match, is_spoken)
+    yield from _couples(prose, words, starts, is_spoken)
+    if not is_spoken and _HERS.search(words):
         yield from _by_pronoun(prose, place, words)
         yield from _of_narrator(prose, words, narrator)
 
 
 def _pair(
-    prose: AnnotatedProse, match: re.Match[str], spoken: bool
+    prose: AnnotatedProse, match: re.Match[str], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
-    one, two = clean_name(match["one"], prose), clean_name(match["two"], prose)
-    called_out = spoken and bool(match.groupdict().get("comma"))
-    if one and two and one != two and not called_out and not _is_list(match):
-        yield _KinshipMatch(one, match["kin"], two, match, rate_rule_certainty(spoken))
+    first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
+    called_out = is_spoken and bool(match.groupdict().get("comma"))
+    if first and second and first != second and not called_out and not _is_list(match):
+        yield _KinshipMatch(
+            first, match["kin"], second, match, rate_rule_certainty(is_spoken)
+        )
 
 
 def _is_list(match: re.Match[str]) -> bool:
@@ -189,47 +193,49 @@ def _is_list(match: re.Match[str]) -> bool:
         return True
     if not groups.get("comma"):
         return False
-    rest = match.string[match.end() : match.end() + 2]
-    return rest[:1] not in (",", ".", ";", ")", "—", "!", "?", "")
+    next_characters = match.string[match.end() : match.end() + 2]
+    return next_characters[:1] not in (",", ".", ";", ")", "—", "!", "?", "")
 
 
 def _couples(
-    prose: AnnotatedProse, words: str, starts: Sequence[int], spoken: bool
+    prose: AnnotatedProse, words: str, starts: Sequence[int], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
-    for found in _COUPLE.finditer(words) if "Mrs" in words else ():
-        name = found["name"]
+    for match in _COUPLE.finditer(words) if "Mrs" in words else ():
+        name = match["name"]
         yield _KinshipMatch(
-            f"Mr. {name}", "wife", f"Mrs. {name}", found, Certainty.PROBABLE
+            f"Mr. {name}", "wife", f"Mrs. {name}", match, Certainty.PROBABLE
         )
     for match in find_matches_at(_MARRIED, words, starts):
-        one, two = clean_name(match["one"], prose), clean_name(match["two"], prose)
-        if one and two and one != two:
-            yield _KinshipMatch(one, "spouse", two, match, rate_rule_certainty(spoken))
+        first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
+        if first and second and first != second:
+            yield _KinshipMatch(
+                first, "spouse", second, match, rate_rule_certainty(is_spoken)
+            )
 
 
 def _by_pronoun(
     prose: AnnotatedProse, place: int, words: str
 ) -> Iterator[_KinshipMatch]:
-    for found in chain(_PRONOUN.finditer(words), _PRONOUN_BESIDE.finditer(words)):
-        two = clean_name(found["two"], prose)
-        if not two or _is_list(found):
+    for match in chain(_PRONOUN.finditer(words), _PRONOUN_BESIDE.finditer(words)):
+        two = clean_name(match["two"], prose)
+        if not two or _is_list(match):
             continue
         possessive = resolve_possessive(
-            prose, place, words, found.start(), found["whose"].lower()
+            prose, place, words, match.start(), match["whose"].lower()
         )
         if possessive and possessive != two:
             yield _KinshipMatch(
-                possessive, found["kin"], two, found, Certainty.PROBABLE
+                possessive, match["kin"], two, match, Certainty.PROBABLE
             )
 
 
 def _of_narrator(
     prose: AnnotatedProse, words: str, narrator: str
 ) -> Iterator[_KinshipMatch]:
-    for found in _NARRATORS.finditer(words) if narrator else ():
-        two = clean_name(found["two"], prose)
-        if two and two != narrator and not _is_list(found):
-            yield _KinshipMatch(narrator, found["kin"], two, found, Certainty.PROBABLE)
+    for match in _NARRATORS.finditer(words) if narrator else ():
+        two = clean_name(match["two"], prose)
+        if two and two != narrator and not _is_list(match):
+            yield _KinshipMatch(narrator, match["kin"], two, match, Certainty.PROBABLE)
 
 
 def _stands(tie: _KinshipMatch, words: str) -> bool:
@@ -246,7 +252,7 @@ def _stands(tie: _KinshipMatch, words: str) -> bool:
     return is_asserted(before) and not ends_in_question(words, tie.found.end())
 
 
-def _fact(tie: _KinshipMatch, sentence: ProseSentence, spoken: bool) -> Fact:
+def _fact(tie: _KinshipMatch, sentence: ProseSentence, is_spoken: bool) -> Fact:
     details = (("target", tie.two), ("kind", tie.kin))
     end = tie.found.end("list") if "list" in tie.found.groupdict() else -1
     end = tie.found.start("list") if end > 0 else tie.found.end()
@@ -257,5 +263,5 @@ def _fact(tie: _KinshipMatch, sentence: ProseSentence, spoken: bool) -> Fact:
         to_text_span(sentence, tie.found.start(), end),
         tie.certainty,
         subject=tie.one,
-        details=(*details, SPOKEN_DETAIL) if spoken else details,
+        details=(*details, SPOKEN_DETAIL) if is_spoken else details,
     )

@@ -74,7 +74,7 @@ def parse_note_entries(document: Document) -> list[NoteEntry]:
 
 def strip_note_markdown(words: str) -> str:
     """Return words in one line, without Markdown's marks; links by their label."""
-    words = _LINK.sub(lambda found: found[1] or found[2], words)
+    words = _LINK.sub(lambda match: match[1] or match[2], words)
     words = re.sub(r"\*{1,3}|(?<!\w)_|_(?!\w)|`", "", words)
     return " ".join(words.split())
 
@@ -90,8 +90,8 @@ def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
         while not match["value"].strip() and (item := _ITEM.match(text, at)):
             end = at = item.end()
         value = text[start:end]
-        left = start + len(value) - len(value.lstrip())
-        span = Span(left, max(left, start + len(value.rstrip())))
+        value_start = start + len(value) - len(value.lstrip())
+        span = Span(value_start, max(value_start, start + len(value.rstrip())))
         fields[match["key"].strip().lower()] = (value.strip().strip("\"'"), span)
     return fields, front.end()
 
@@ -153,13 +153,13 @@ def _made(
     bodies: Sequence[Span],
     shared: Mapping[str, tuple[str, Span]],
 ) -> list[NoteEntry]:
-    found = []
+    entries = []
     for head, body in zip(heads, bodies, strict=True):
         name = strip_note_markdown(head["title"])
         names = _also(text[body.start : body.end])
         place = Span(*head.span("title"))
-        found.append(NoteEntry(name, place, body, _others(name, names), shared))
-    return found
+        entries.append(NoteEntry(name, place, body, _others(name, names), shared))
+    return entries
 
 
 def _also(text: str) -> list[str]:
@@ -178,11 +178,11 @@ def split_name_list(words: str) -> list[str]:
 
 
 def _others(name: str, names: list[str]) -> tuple[str, ...]:
-    seen: dict[str, str] = {}
-    for other in names:
-        if other and len(other) <= _LONGEST and other.lower() != name.lower():
-            seen.setdefault(other.lower(), other)
-    return tuple(seen.values())
+    unique_names: dict[str, str] = {}
+    for alias in names:
+        if alias and len(alias) <= _LONGEST and alias.lower() != name.lower():
+            unique_names.setdefault(alias.lower(), alias)
+    return tuple(unique_names.values())
 
 
 def is_note(document: Document) -> bool:

@@ -172,12 +172,18 @@ def _of_entry(
 
 
 def _element(document: Document, entry: NoteEntry) -> Iterator[Fact]:
-    said = entry.fields["element"][0].lower() if "element" in entry.fields else ""
+    element_type = (
+        entry.fields["element"][0].lower() if "element" in entry.fields else ""
+    )
     if document.type is DocumentType.SETTING:
-        said = said or ElementType.SETTING
-    if said in set(ElementType) and document.type is not DocumentType.CHARACTER:
+        element_type = element_type or ElementType.SETTING
+    if element_type in set(ElementType) and document.type is not DocumentType.CHARACTER:
         yield _fact(
-            FactAbout.WORLD, entry.name, WorldField.ELEMENT_TYPE, said, entry.place
+            FactAbout.WORLD,
+            entry.name,
+            WorldField.ELEMENT_TYPE,
+            element_type,
+            entry.place,
         )
 
 
@@ -216,8 +222,8 @@ def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]
         if field is CharacterField.TRAIT
         else [strip_note_markdown(value)]
     )
-    for one in values:
-        yield _fact(FactAbout.CHARACTER, entry.name, field, one, span, details)
+    for item in values:
+        yield _fact(FactAbout.CHARACTER, entry.name, field, item, span, details)
 
 
 def _sentence(
@@ -295,11 +301,11 @@ def _gender(document: Document, entry: NoteEntry) -> Gender:
     if document.type is not DocumentType.CHARACTER:
         return Gender.UNKNOWN
     body = document.text[entry.body.start : entry.body.end]
-    said = [
+    phrases = [
         entry.fields[k][0] for k in ("gender", "pronouns", "sex") if k in entry.fields
     ]
-    said += re.findall(r"\b(?:Gender|Pronouns|Sex)\b[:*]+[ \t]*([^\n]+)", body)
-    for words in (*said, *(m["kin"] for m in _KIN_OF.finditer(body))):
+    phrases += re.findall(r"\b(?:Gender|Pronouns|Sex)\b[:*]+[ \t]*([^\n]+)", body)
+    for words in (*phrases, *(m["kin"] for m in _KIN_OF.finditer(body))):
         gender = _of_words(re.findall(r"\w+", words.lower())[:2])
         if gender is not Gender.UNKNOWN:
             return gender

@@ -95,8 +95,8 @@ def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
 
 
 def _names(prose: AnnotatedProse, sentence: ProseSentence) -> Iterator[tuple[str, int]]:
-    for words, spoken in split_narration_and_speech(sentence):
-        starts = find_capitalized_offsets(words) if spoken else sentence.starts
+    for words, is_spoken in split_narration_and_speech(sentence):
+        starts = find_capitalized_offsets(words) if is_spoken else sentence.starts
         for match in find_matches_at(_AFTER, words, starts):
             name = clean_name(match["name"], prose) if _is_near(match) else ""
             if name and _may_be_place(name, prose):
@@ -134,8 +134,8 @@ def _acting(prose: AnnotatedProse, names: dict[str, int]) -> set[str]:
         rf"(?P<titled>{'|'.join(re.escape(n) for n in single)})\b"
     )
     for sentence in prose.sentences:
-        for found in pattern.finditer(sentence.told):
-            acting.add(found["name"] or found["after"] or found["titled"])
+        for match in pattern.finditer(sentence.told):
+            acting.add(match["name"] or match["after"] or match["titled"])
     return acting
 
 
@@ -151,12 +151,12 @@ class PlaceName:
 def find_place_names(evidence: Sequence[NameEvidence]) -> list[PlaceName]:
     """Return the places that the text names, most mentioned first."""
     forms = merge_name_forms(evidence, CapitalizationCounts.over(evidence))
-    found = [
+    places = [
         PlaceName(form.name, form.n, _certainty(form))
         for form in forms.values()
         if _is_place(form)
     ]
-    return sorted(found, key=lambda place: (-place.mentions, place.name))
+    return sorted(places, key=lambda place: (-place.mentions, place.name))
 
 
 def _is_place(form: NameForm) -> bool:

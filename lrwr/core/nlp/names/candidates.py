@@ -68,9 +68,13 @@ class TextSection:
 
 def cut_text_section(text: str, part: Span) -> TextSection:
     """Cut `part` out of `text`, headings blanked, every offset kept from its start."""
-    own = _HEADING.sub(lambda found: " " * len(found[0]), text[part.start : part.end])
-    quotes = tuple(Span(*found.span()) for found in _quotes_of(own).finditer(own))
-    return TextSection(own, quotes, tuple(quote.start for quote in quotes))
+    section_text = _HEADING.sub(
+        lambda match: " " * len(match[0]), text[part.start : part.end]
+    )
+    quotes = tuple(
+        Span(*match.span()) for match in _quotes_of(section_text).finditer(section_text)
+    )
+    return TextSection(section_text, quotes, tuple(quote.start for quote in quotes))
 
 
 def _quotes_of(text: str) -> re.Pattern[str]:
@@ -149,10 +153,10 @@ def starts_sentence(text: str, at: int) -> bool:
 
 def strip_name_epithets(words: Sequence[str]) -> tuple[str, ...]:
     """Drop epithets before a name: "Old Nell" is Nell."""
-    kept = list(words)
-    while len(kept) > 1 and kept[0].lower() in NAME_EPITHETS:
-        kept.pop(0)
-    return tuple(kept)
+    remaining = list(words)
+    while len(remaining) > 1 and remaining[0].lower() in NAME_EPITHETS:
+        remaining.pop(0)
+    return tuple(remaining)
 
 
 def starts_with_title(words: Sequence[str]) -> bool:

@@ -52,8 +52,8 @@ def add_partial_names(person: PersonCluster, grouping: NameClusters) -> None:
     ]
     for form in full:
         for name in _names_in(form):
-            known = name in person.forms or name in borne
-            if not known and (" " in name or name.lower() not in words):
+            is_known = name in person.forms or name in borne
+            if not is_known and (" " in name or name.lower() not in words):
                 _add(NameForm.of_name(name), person, grouping)
 
 
@@ -64,10 +64,10 @@ def _add(form: NameForm, person: PersonCluster, grouping: NameClusters) -> None:
 
 def _names_in(form: NameForm) -> list[str]:
     untitled = " ".join(form.words)
-    given, last = form.words[0], untitled[-len(form.last) :]
-    if given.lower() in PARTICLES:
+    given_name, last = form.words[0], untitled[-len(form.last) :]
+    if given_name.lower() in PARTICLES:
         return [untitled]
-    parts = [untitled, *(word for word in (given, last) if _stands_alone(word))]
+    parts = [untitled, *(word for word in (given_name, last) if _stands_alone(word))]
     return [name for name in parts if name != form.name]
 
 
@@ -84,12 +84,16 @@ def build_cast_from_clusters(
     names = _names_of(ranked, decided)
     for person in ranked:
         add_partial_names(person, grouping)
-    characters = tuple(_character(one, names[id(one)], narrator) for one in ranked)
-    own = {alias.name for character in characters for alias in character.aliases}
+    characters = tuple(
+        _character(person, names[id(person)], narrator) for person in ranked
+    )
+    alias_names = {
+        alias.name for character in characters for alias in character.aliases
+    }
     shared = {
         form.name: tuple(names[id(person)] for person in people)
         for form, people in grouping.shared
-        if form.name not in own
+        if form.name not in alias_names
     }
     return Cast(characters, shared)
 
@@ -104,11 +108,11 @@ def _names_of(
         chosen = _chosen(person, renamed)
         if chosen and chosen not in names.values():
             names[id(person)] = chosen
-    taken = set(names.values())
+    taken_names = set(names.values())
     for person in ranked:
         if id(person) not in names:
-            names[id(person)] = _free_name(person, taken)
-            taken.add(names[id(person)])
+            names[id(person)] = _free_name(person, taken_names)
+            taken_names.add(names[id(person)])
     return names
 
 
@@ -121,23 +125,23 @@ def _chosen(person: PersonCluster, renamed: Mapping[str, str]) -> str:
 
 def _rank(person: PersonCluster) -> tuple[int, tuple[int, int], str]:
     forms = person.forms.values()
-    seen = min((form.first for form in forms if form.n), default=(0, 0))
-    return -person.n, seen, min(person.forms)
+    first_position = min((form.first for form in forms if form.n), default=(0, 0))
+    return -person.n, first_position, min(person.forms)
 
 
-def _free_name(person: PersonCluster, taken: Collection[str]) -> str:
+def _free_name(person: PersonCluster, taken_names: Collection[str]) -> str:
     ranked = sorted(person.forms.values(), key=_fame)
-    shown = [format_display_name(form) for form in ranked]
-    free = [name for name in shown if name not in taken]
+    display_names = [format_display_name(form) for form in ranked]
+    free = [name for name in display_names if name not in taken_names]
     if free:
         return free[0]
-    numbered = (f"{shown[0]} ({number})" for number in count(2))
-    return next(name for name in numbered if name not in taken)
+    numbered = (f"{display_names[0]} ({number})" for number in count(2))
+    return next(name for name in numbered if name not in taken_names)
 
 
 def _fame(form: NameForm) -> tuple[float, int, str]:
-    told = form.n - form.counts["quoted"]
-    return -(told + form.n / 4), -len(form.name), form.name
+    narrated = form.n - form.counts["quoted"]
+    return -(narrated + form.n / 4), -len(form.name), form.name
 
 
 def format_display_name(form: NameForm) -> str:
@@ -188,14 +192,17 @@ def _aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
     counts = {form.name: form.n for form in person.forms.values()}
     reasons = dict(person.because)
     for form in list(person.forms.values()):
-        shown = format_display_name(form)
-        if shown != form.name:
-            counts[shown] = form.counts["the"]
+        display_name = format_display_name(form)
+        if display_name != form.name:
+            counts[display_name] = form.counts["the"]
             counts[form.name] = form.n - form.counts["the"]
-            reasons[shown] = reasons.get(form.name, "")
+            reasons[display_name] = reasons.get(form.name, "")
     counts.setdefault(name, 0)
-    made = (_alias(person, one, n, reasons.get(one, "")) for one, n in counts.items())
-    return tuple(sorted(made, key=lambda alias: (-alias.mentions, alias.name)))
+    aliases = (
+        _alias(person, alias_name, n, reasons.get(alias_name, ""))
+        for alias_name, n in counts.items()
+    )
+    return tuple(sorted(aliases, key=lambda alias: (-alias.mentions, alias.name)))
 
 
 def _alias(person: PersonCluster, name: str, n: int, because: str) -> Alias:
@@ -215,8 +222,8 @@ def infer_narrator_name(
     if told_by < max(20, words / 200):
         return ""
     fits = [person for person in people if _may_narrate(person)]
-    said = [person for person in fits if person.cue("narrator") >= 1]
-    chosen = said or fits
+    cued_people = [person for person in fits if person.cue("narrator") >= 1]
+    chosen = cued_people or fits
     chosen = sorted(chosen, key=lambda person: -person.cue("vocative"))
     if not chosen:
         return ""
@@ -228,8 +235,10 @@ def infer_narrator_name(
 
 def _may_narrate(person: PersonCluster) -> bool:
     counts = sum_person_cues(person)
-    told = counts["n"] - counts["quoted"]
-    return counts["vocative"] >= 4 and told <= counts["n"] / 5 and counts["tag"] <= 1
+    narrated = counts["n"] - counts["quoted"]
+    return (
+        counts["vocative"] >= 4 and narrated <= counts["n"] / 5 and counts["tag"] <= 1
+    )
 
 
 __all__ = ["NameOverrides", "NotePerson", "infer_cast"]
@@ -260,19 +269,24 @@ def infer_cast(
     cluster_name_forms(
         [form for form in forms.values() if is_person_form(form, counted)], grouping
     )
-    read = sum(name_evidence.words_read for name_evidence in evidence)
-    _keep_listed(grouping, decided, compute_min_mentions(read))
+    words_read = sum(name_evidence.words_read for name_evidence in evidence)
+    _keep_listed(grouping, decided, compute_min_mentions(words_read))
     assign_shared_forms(grouping)
     first_person = sum(name_evidence.first_person for name_evidence in evidence)
     return build_cast_from_clusters(
-        grouping, decided, infer_narrator_name(grouping.people, first_person, read)
+        grouping,
+        decided,
+        infer_narrator_name(grouping.people, first_person, words_read),
     )
 
 
 def _keep_listed(grouping: NameClusters, decided: NameOverrides, least: int) -> None:
     """Drop the people for whom too little speaks; whom the writer knows stays."""
-    known = {*decided.renamed, *(name for pair in decided.split for name in pair)}
-    plain_known = {fold_name(name) for name in known}
+    decided_names = {
+        *decided.renamed,
+        *(name for pair in decided.split for name in pair),
+    }
+    plain_known = {fold_name(name) for name in decided_names}
     grouping.people = [
         person
         for person in grouping.people

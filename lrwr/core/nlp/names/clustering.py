@@ -128,11 +128,11 @@ def cluster_name_forms(forms: Sequence[NameForm], grouping: NameClusters) -> Non
 
 
 def _others(pairs: NamePairCounts) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    paired_names: dict[str, set[str]] = {}
     for pair in (pair for pair, count in pairs.items() if count):
         for name in pair:
-            found.setdefault(name, set()).update(pair - {name})
-    return found
+            paired_names.setdefault(name, set()).update(pair - {name})
+    return paired_names
 
 
 def assign_shared_forms(grouping: NameClusters) -> None:
@@ -140,10 +140,10 @@ def assign_shared_forms(grouping: NameClusters) -> None:
     listed = {id(person) for person in grouping.people}
     open_forms, grouping.shared = grouping.shared, []
     for form, people in open_forms:
-        left = [person for person in people if id(person) in listed]
-        left = grouping.fitting(form, left)
-        if left:
-            grouping.give(form, left, "most often named of several")
+        candidates = [person for person in people if id(person) in listed]
+        candidates = grouping.fitting(form, candidates)
+        if candidates:
+            grouping.give(form, candidates, "most often named of several")
 
 
 def is_titled_initial(form: NameForm) -> bool:
@@ -205,7 +205,9 @@ def _noted_by_given(form: NameForm, grouping: NameClusters) -> PersonCluster | N
 
 
 def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
-    return any(is_same_given_name(form.given, given) for given in person.givens)
+    return any(
+        is_same_given_name(form.given, given_name) for given_name in person.givens
+    )
 
 
 def _place_joined(form: NameForm, grouping: NameClusters) -> None:
@@ -230,23 +232,27 @@ def _place_titled(
         return
     family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
     family = [person for person in family if may_bear_title(form, person)]
-    named = [p for p in grouping.people if word in p.givens and word not in p.lasts]
-    named = grouping.fitting(form, named)
-    titled = [person for person in named if form.title in person.titles]
+    namesakes = [p for p in grouping.people if word in p.givens and word not in p.lasts]
+    namesakes = grouping.fitting(form, namesakes)
+    titled = [person for person in namesakes if form.title in person.titles]
     if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
-        named = titled  # an office goes before a surname, seldom before a given name
-    if named and (not family or form.title in GIVEN_TITLES):
-        grouping.give(form, titled or named, "title and given name")
+        namesakes = (
+            titled  # an office goes before a surname, seldom before a given name
+        )
+    if namesakes and (not family or form.title in GIVEN_TITLES):
+        grouping.give(form, titled or namesakes, "title and given name")
     elif family:
         _place_family(form, family, grouping)
     else:
-        _place_lone_title(form, grouping, given=_is_given(form, lone.get(word)))
+        _place_lone_title(form, grouping, is_given=_is_given(form, lone.get(word)))
 
 
-def _place_lone_title(form: NameForm, grouping: NameClusters, *, given: bool) -> None:
+def _place_lone_title(
+    form: NameForm, grouping: NameClusters, *, is_given: bool
+) -> None:
     word = form.words[0].lower()
     near: list[PersonCluster] = []
-    if given:
+    if is_given:
         near = [p for p in grouping.people if word in p.parts or word in p.lasts]
         near = near or grouping.near(word)
         near = grouping.fitting(form, near)
@@ -255,7 +261,7 @@ def _place_lone_title(form: NameForm, grouping: NameClusters, *, given: bool) ->
         dominant_person.add(form, "title and part of the name")
         return
     person = grouping.start(form, "a title before it")
-    (person.givens if given else person.lasts).add(word)
+    (person.givens if is_given else person.lasts).add(word)
 
 
 def _is_given(form: NameForm, bare: NameForm | None) -> bool:
@@ -290,10 +296,10 @@ def _start_family(form: NameForm, grouping: NameClusters) -> None:
 
 def _place_bare(form: NameForm, grouping: NameClusters) -> None:
     word = form.words[0].lower()
-    named = grouping.fitting(form, [p for p in grouping.people if word in p.givens])
+    namesakes = grouping.fitting(form, [p for p in grouping.people if word in p.givens])
     family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
-    if named and not (family and _is_rather_surname(form, named, family)):
-        grouping.give(form, named, "given name")
+    if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
+        grouping.give(form, namesakes, "given name")
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
         grouping.give(form, men or family, "surname")
@@ -327,10 +333,13 @@ def _because(form: NameForm, person: PersonCluster) -> str:
 
 
 def _is_rather_surname(
-    form: NameForm, named: list[PersonCluster], family: list[PersonCluster]
+    form: NameForm, namesakes: list[PersonCluster], family: list[PersonCluster]
 ) -> bool:
-    given = sum(person.n for person in named)
-    return given < sum(person.n for person in family) and form.counts["vocative"] <= 3
+    given_mentions = sum(person.n for person in namesakes)
+    return (
+        given_mentions < sum(person.n for person in family)
+        and form.counts["vocative"] <= 3
+    )
 
 
 def _place_title(form: NameForm, grouping: NameClusters) -> None:

@@ -59,17 +59,17 @@ class NameEvidence:
         )
 
     @classmethod
-    def from_json(cls, written: str) -> "NameEvidence":
+    def from_json(cls, text: str) -> "NameEvidence":
         """Read what `to_json` wrote."""
-        read = json.loads(written)
-        words = {word: (n[0], n[1], n[2]) for word, n in read["words"].items()}
+        fields = json.loads(text)
+        words = {word: (n[0], n[1], n[2]) for word, n in fields["words"].items()}
         return cls(
             words=words,
-            forms=read["forms"],
-            apart=read["apart"],
-            alike=read["alike"],
-            words_read=read["words_read"],
-            first_person=read["first_person"],
+            forms=fields["forms"],
+            apart=fields["apart"],
+            alike=fields["alike"],
+            words_read=fields["words_read"],
+            first_person=fields["first_person"],
         )
 
 
@@ -106,11 +106,11 @@ def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
 def _count_words(counts: _NameEvidenceCounter, reading: TextSection) -> None:
     counts.lower.update(_LOWER_WORD.findall(reading.text))
     counts.words_read += len(_WORD.findall(reading.text))
-    said = sum(
+    spoken_count = sum(
         len(_I.findall(reading.text, quote.start, quote.end))
         for quote in reading.quotes
     )
-    counts.first_person += len(_I.findall(reading.text)) - said
+    counts.first_person += len(_I.findall(reading.text)) - spoken_count
 
 
 def _count_sighting(
@@ -139,29 +139,42 @@ def _count_sighting(
 
 def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
     """Return the words that may be a name, without what begins a sentence only."""
-    kept = list(words)
-    while kept and is_non_name(kept[0]) and not normalize_name_title(kept[0]):
-        if len(kept) > 1 and kept[0].lower() in CALENDAR and not initial:
+    name_words = list(words)
+    while (
+        name_words
+        and is_non_name(name_words[0])
+        and not normalize_name_title(name_words[0])
+    ):
+        if len(name_words) > 1 and name_words[0].lower() in CALENDAR and not initial:
             break  # "the March Ghost"
-        kept.pop(0)
-    while kept and is_non_name(kept[-1]) and not normalize_name_title(kept[-1]):
-        kept.pop()
-    if initial and kept == list(words) and kept[0].lower() not in NAME_TITLES:
-        return " ".join(["^", *kept]) if len(kept) > 1 else kept[0]
-    return " ".join(kept)
+        name_words.pop(0)
+    while (
+        name_words
+        and is_non_name(name_words[-1])
+        and not normalize_name_title(name_words[-1])
+    ):
+        name_words.pop()
+    if (
+        initial
+        and name_words == list(words)
+        and name_words[0].lower() not in NAME_TITLES
+    ):
+        return " ".join(["^", *name_words]) if len(name_words) > 1 else name_words[0]
+    return " ".join(name_words)
 
 
 def _count_pair(
     counts: _NameEvidenceCounter,
     reading: TextSection,
     name_candidate: NameCandidate,
-    other: NameCandidate,
+    second_candidate: NameCandidate,
 ) -> None:
-    gap = reading.text[name_candidate.end : other.start]
+    gap = reading.text[name_candidate.end : second_candidate.start]
     if len(gap) > 30 or name_candidate.possessive:
         return
     pair = tuple(
-        extract_name_form(s.words, initial=s.initial) for s in (name_candidate, other)
+        extract_name_form(s.words, initial=s.initial)
+        for s in (name_candidate, second_candidate)
     )
     if not all(pair) or pair[0] == pair[1]:
         return
@@ -171,7 +184,7 @@ def _count_pair(
         and normalize_name_title(pair[0])
     ):
         title = pair[0] + gap[: gap.startswith(".")]
-        _count_couple(counts, title, other)
+        _count_couple(counts, title, second_candidate)
         return
     key = "|".join(name.removeprefix("^ ") for name in pair)
     if _AND.fullmatch(gap):
@@ -181,14 +194,16 @@ def _count_pair(
 
 
 def _count_couple(
-    counts: _NameEvidenceCounter, title: str, other: NameCandidate
+    counts: _NameEvidenceCounter, title: str, second_candidate: NameCandidate
 ) -> None:
     """Count Mr. Gannet where the text says "Mr. and Mrs. Gannet"."""
-    if len(other.words) < 2 or not normalize_name_title(other.words[0]):
+    if len(second_candidate.words) < 2 or not normalize_name_title(
+        second_candidate.words[0]
+    ):
         return
-    form = " ".join((title, *other.words[1:]))
+    form = " ".join((title, *second_candidate.words[1:]))
     counts.forms.setdefault(form, Counter()).update({"n": 1, "inside": 1})
-    counts.first.setdefault(form, other.start)
+    counts.first.setdefault(form, second_candidate.start)
 
 
 def _evidence(counts: _NameEvidenceCounter) -> NameEvidence:

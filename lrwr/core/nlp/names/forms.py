@@ -69,8 +69,8 @@ def merge_name_forms(
 ) -> dict[str, NameForm]:
     """Add up the forms of all documents, each under its settled name."""
     forms: dict[str, NameForm] = {}
-    for row, one in enumerate(evidence):
-        for raw, counts in one.forms.items():
+    for row, text_evidence in enumerate(evidence):
+        for raw, counts in text_evidence.forms.items():
             name = settle_name_form(raw, words)
             if not name:
                 continue
@@ -99,28 +99,32 @@ def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
 
     "Yesterday Nell" at a sentence's start is Nell; "Dear Nell" is, too.
     """
-    kept = raw.removeprefix("^ ").split(" ")
-    while kept and _is_lead(kept, words, initial=raw.startswith("^ ")):
-        kept.pop(0)
-    while kept and is_non_name(kept[-1]) and not normalize_name_title(kept[-1]):
-        kept.pop()
-    if len(kept) == 1 and kept[0].lower() in SURNAME_TITLES:
+    name_words = raw.removeprefix("^ ").split(" ")
+    while name_words and _is_lead(name_words, words, initial=raw.startswith("^ ")):
+        name_words.pop(0)
+    while (
+        name_words
+        and is_non_name(name_words[-1])
+        and not normalize_name_title(name_words[-1])
+    ):
+        name_words.pop()
+    if len(name_words) == 1 and name_words[0].lower() in SURNAME_TITLES:
         return ""
-    titled = len(kept) > 1 and normalize_name_title(kept[0])
-    if not titled and not any(words.is_namely(word) for word in kept):
+    titled = len(name_words) > 1 and normalize_name_title(name_words[0])
+    if not titled and not any(words.is_namely(word) for word in name_words):
         return ""
-    return " ".join(kept)
+    return " ".join(name_words)
 
 
 def _is_lead(
-    kept: Sequence[str], words: CapitalizationCounts, *, initial: bool
+    name_words: Sequence[str], words: CapitalizationCounts, *, initial: bool
 ) -> bool:
-    first = kept[0]
+    first = name_words[0]
     if normalize_name_title(first):
         return False
-    if len(kept) == 1:
+    if len(name_words) == 1:
         return is_non_name(first)
-    if first.lower() in CALENDAR and not initial and not is_given_name(kept[1]):
+    if first.lower() in CALENDAR and not initial and not is_given_name(name_words[1]):
         return False  # "the March Ghost"; but "in March Nell went"
     if first.lower() in NAME_EPITHETS or is_non_name(first):
         return True

@@ -52,10 +52,10 @@ def _votes(form: NameForm) -> Counter[Gender]:
 
 def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
     """Return the gender that votes tell, and whether they leave no doubt."""
-    both = male + female
-    if both < 2 or max(male, female) / both < _SURE:
+    total = male + female
+    if total < 2 or max(male, female) / total < _SURE:
         return Gender.UNKNOWN, False
-    return (Gender.MALE if male > female else Gender.FEMALE), both >= 5
+    return (Gender.MALE if male > female else Gender.FEMALE), total >= 5
 
 
 def infer_form_gender(form: NameForm) -> Gender:

@@ -31,20 +31,20 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
     means them; one that several share means each of them; else words of a longer
     name count, and then a slip or two of the keyboard.
     """
-    wanted = fold_name(_unpossessive(name))
-    if not wanted:
+    folded = fold_name(_unpossessive(name))
+    if not folded:
         return ()
-    known = _known(cast)
-    if wanted in known:
-        return known[wanted]
-    return _by_words(wanted, cast) or _by_slip(wanted, known)
+    people_by_name = _known(cast)
+    if folded in people_by_name:
+        return people_by_name[folded]
+    return _by_words(folded, cast) or _by_slip(folded, people_by_name)
 
 
 def is_character_name(name: str, cast: Cast) -> bool:
     """Say whether somebody is called exactly so, but for case and an article."""
-    wanted = fold_name(_unpossessive(name))
+    folded = fold_name(_unpossessive(name))
     owned = (form for character in cast.characters for form in _forms(character))
-    return any(fold_name(form) == wanted for form in (*cast.shared, *owned))
+    return any(fold_name(form) == folded for form in (*cast.shared, *owned))
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
@@ -62,21 +62,21 @@ def find_names_in_question(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
     """Find the characters that `question` names, in order; case does not matter."""
-    known = _known(cast)
+    people_by_name = _known(cast)
     tokens = list(_TOKEN.finditer(question))
     lowercase = question == question.lower()
-    found: list[tuple[Span, tuple[str, ...]]] = []
+    matches: list[tuple[Span, tuple[str, ...]]] = []
     at = 0
     while at < len(tokens):
         stretch = _one_stretch(question, tokens[at : at + _MOST_WORDS])
-        taken, who = _longest(question, stretch, known, lowercase=lowercase)
-        if not who:
-            taken, who = _nearest(question, stretch, cast, lowercase=lowercase)
-        if who:
-            end = _end_of(tokens[at + taken - 1])
-            found.append((Span(tokens[at].start(), end), who))
-        at += max(1, taken)
-    return found
+        size, people = _longest(question, stretch, people_by_name, lowercase=lowercase)
+        if not people:
+            size, people = _nearest(question, stretch, cast, lowercase=lowercase)
+        if people:
+            end = _end_of(tokens[at + size - 1])
+            matches.append((Span(tokens[at].start(), end), people))
+        at += max(1, size)
+    return matches
 
 
 def _end_of(token: re.Match[str]) -> int:
@@ -88,9 +88,9 @@ def _one_stretch(
     question: str, tokens: Sequence[re.Match[str]]
 ) -> Sequence[re.Match[str]]:
     """Return the first words, as far as one name can reach: no mark parts them."""
-    for size, (one, other) in enumerate(pairwise(tokens), start=1):
-        apart = not _BLANK.fullmatch(question, one.end(), other.start())
-        if apart or _ends_a_sentence(one[0]):
+    for size, (token, next_token) in enumerate(pairwise(tokens), start=1):
+        apart = not _BLANK.fullmatch(question, token.end(), next_token.start())
+        if apart or _ends_a_sentence(token[0]):
             return tokens[:size]
     return tokens
 
@@ -104,17 +104,21 @@ def _ends_a_sentence(word: str) -> bool:
 def _longest(
     question: str,
     tokens: Sequence[re.Match[str]],
-    known: dict[str, tuple[str, ...]],
+    people_by_name: dict[str, tuple[str, ...]],
     *,
     lowercase: bool,
 ) -> tuple[int, tuple[str, ...]]:
     for size in range(len(tokens), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
-        wanted = fold_name(_unpossessive(stretch))
+        folded = fold_name(_unpossessive(stretch))
         lead = tokens[0][0].lower()
         starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
-        if wanted in known and starts_well and _is_meant(stretch, lowercase=lowercase):
-            return size, known[wanted]
+        if (
+            folded in people_by_name
+            and starts_well
+            and _is_meant(stretch, lowercase=lowercase)
+        ):
+            return size, people_by_name[folded]
     return 1, ()
 
 
@@ -127,9 +131,9 @@ def _nearest(
         size += 1
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
-        wanted = fold_name(_unpossessive(stretch))
-        if wanted not in NON_NAME_WORDS and (who := _by_words(wanted, cast)):
-            return number, who
+        folded = fold_name(_unpossessive(stretch))
+        if folded not in NON_NAME_WORDS and (people := _by_words(folded, cast)):
+            return number, people
     first = tokens[0][0]
     if _is_meant(first, lowercase=lowercase) and (lowercase or size):
         return 1, _by_slip(fold_name(_unpossessive(first)), _known(cast))
@@ -153,21 +157,23 @@ def _unpossessive(name: str) -> str:
 
 def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
     """Return whom each plain name means, the most mentioned first."""
-    known: dict[str, list[str]] = {}
+    people_by_name: dict[str, list[str]] = {}
     for character in cast.characters:
         for name in _forms(character):
-            known.setdefault(fold_name(name), []).append(character.name)
+            people_by_name.setdefault(fold_name(name), []).append(character.name)
     for form, people in cast.shared.items():
-        known.setdefault(fold_name(form), []).extend(people)
-    return {name: tuple(dict.fromkeys(people)) for name, people in known.items()}
+        people_by_name.setdefault(fold_name(form), []).extend(people)
+    return {
+        name: tuple(dict.fromkeys(people)) for name, people in people_by_name.items()
+    }
 
 
 def _forms(character: Character) -> tuple[str, ...]:
     return character.name, *(alias.name for alias in character.aliases)
 
 
-def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:
-    words = _bare_words(wanted)
+def _by_words(folded: str, cast: Cast) -> tuple[str, ...]:
+    words = _bare_words(folded)
     if not words:
         return ()
     return tuple(
@@ -177,9 +183,9 @@ def _by_words(wanted: str, cast: Cast) -> tuple[str, ...]:
     )
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+def _overlap(first: frozenset[str], second: frozenset[str]) -> bool:
     """Say whether all words of one name are among those of the other."""
-    return bool(other) and (one <= other or other <= one)
+    return bool(second) and (first <= second or second <= first)
 
 
 def _bare_words(name: str) -> frozenset[str]:
@@ -191,34 +197,36 @@ def _bare_words(name: str) -> frozenset[str]:
     )
 
 
-def _by_slip(wanted: str, known: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    if len(wanted) < _SHORTEST or wanted in NON_NAME_WORDS:
+def _by_slip(
+    folded: str, people_by_name: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    if len(folded) < _SHORTEST or folded in NON_NAME_WORDS:
         return ()
-    allowed = 1 if len(wanted) < 2 * _SHORTEST else 2
+    max_distance = 1 if len(folded) < 2 * _SHORTEST else 2
     near = [
-        (bounded_edit_distance(wanted, name, allowed), name)
-        for name in known
-        if name[:1] == wanted[:1] and abs(len(name) - len(wanted)) <= allowed
+        (bounded_edit_distance(folded, name, max_distance), name)
+        for name in people_by_name
+        if name[:1] == folded[:1] and abs(len(name) - len(folded)) <= max_distance
     ]
-    close = sorted(pair for pair in near if pair[0] <= allowed)
+    close = sorted(pair for pair in near if pair[0] <= max_distance)
     best = [name for count, name in close if count == close[0][0]]
-    return tuple(dict.fromkeys(_all(known[name] for name in best)))
+    return tuple(dict.fromkeys(_all(people_by_name[name] for name in best)))
 
 
 def _all(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
     return (name for people in groups for name in people)
 
 
-def bounded_edit_distance(one: str, other: str, most: int) -> int:
+def bounded_edit_distance(first: str, second: str, most: int) -> int:
     """Count the letters to change, add, drop or swap; `most + 1` stands for more."""
     before: list[int] = []
-    last = list(range(len(other) + 1))
-    for row, letter in enumerate(one, start=1):
+    last = list(range(len(second) + 1))
+    for row, letter in enumerate(first, start=1):
         current = [row]
-        for column, match in enumerate(other, start=1):
+        for column, match in enumerate(second, start=1):
             cost = last[column - 1] + (letter != match)
             cost = min(cost, last[column] + 1, current[column - 1] + 1)
-            if _swapped(one, other, row, column):
+            if _swapped(first, second, row, column):
                 cost = min(cost, before[column - 2] + 1)
             current.append(cost)
         if min(current) > most:
@@ -227,7 +235,7 @@ def bounded_edit_distance(one: str, other: str, most: int) -> int:
     return last[-1]
 
 
-def _swapped(one: str, other: str, row: int, column: int) -> bool:
+def _swapped(first: str, second: str, row: int, column: int) -> bool:
     if row < 2 or column < 2:
         return False
-    return one[row - 1] == other[column - 2] and one[row - 2] == other[column - 1]
+    return first[row - 1] == second[column - 2] and first[row - 2] == second[column - 1]

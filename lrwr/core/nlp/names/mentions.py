@@ -43,20 +43,22 @@ def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]
     where nobody was, it is left out.
     """
     names = _names_of(cast)
-    seen: dict[str, int] = {}
+    last_end: dict[str, int] = {}
     mentions: list[Mention] = []
     for part in parts:
-        for span, who in _in_part(text, part, names):
-            chosen = who[0] if len(who) == 1 else _latest(who, seen, span.start)
+        for span, people in _in_part(text, part, names):
+            chosen = (
+                people[0] if len(people) == 1 else _latest(people, last_end, span.start)
+            )
             if chosen:
-                seen[chosen] = span.end
+                last_end[chosen] = span.end
                 mentions.append(Mention(chosen, span))
     return mentions
 
 
-def _latest(who: Sequence[str], seen: Mapping[str, int], at: int) -> str:
-    near = [name for name in who if at - seen.get(name, -_RECENT) < _RECENT]
-    return max(near, key=lambda name: seen[name]) if near else ""
+def _latest(people: Sequence[str], last_end: Mapping[str, int], at: int) -> str:
+    near = [name for name in people if at - last_end.get(name, -_RECENT) < _RECENT]
+    return max(near, key=lambda name: last_end[name]) if near else ""
 
 
 def _names_of(cast: Cast) -> _NameIndex:
@@ -66,14 +68,14 @@ def _names_of(cast: Cast) -> _NameIndex:
         for alias in character.aliases
     }
     names = _NameIndex()
-    for form, who in {**cast.shared, **owned}.items():
-        _add_name(names, form, tuple(who))
-    for known in names.by_first.values():
-        known.sort(key=lambda name: -len(name.pattern.pattern))
+    for form, people in {**cast.shared, **owned}.items():
+        _add_name(names, form, tuple(people))
+    for patterns in names.by_first.values():
+        patterns.sort(key=lambda name: -len(name.pattern.pattern))
     return names
 
 
-def _add_name(names: _NameIndex, form: str, who: tuple[str, ...]) -> None:
+def _add_name(names: _NameIndex, form: str, people: tuple[str, ...]) -> None:
     words = form.split()
     if len(words) > 1 and words[0].lower() in ("the", "a", "an") and form[:1].islower():
         words = words[1:]
@@ -81,11 +83,11 @@ def _add_name(names: _NameIndex, form: str, who: tuple[str, ...]) -> None:
         return
     pattern = r"[\s\u00a0]+".join(_loosely(word) for word in words) + r"(?![^\W_])"
     if not words[0][0].isupper():
-        whole = re.compile(rf"(?<![^\W_])the\s+{pattern}")
-        names.small.append(_NamePattern(len(words), whole, who))
+        article_pattern = re.compile(rf"(?<![^\W_])the\s+{pattern}")
+        names.small.append(_NamePattern(len(words), article_pattern, people))
         return
     first = words[0].lower().rstrip(".").replace("’", "'")
-    name = _NamePattern(len(words), re.compile(pattern, re.IGNORECASE), who)
+    name = _NamePattern(len(words), re.compile(pattern, re.IGNORECASE), people)
     names.by_first.setdefault(first, []).append(name)
 
 
@@ -99,11 +101,11 @@ def _loosely(word: str) -> str:
 def _in_part(
     text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    found = [*_capitalised(text, part, names), *_small(text, part, names)]
+    matches = [*_capitalised(text, part, names), *_small(text, part, names)]
     end = part.start
-    for span, who in sorted(found, key=lambda pair: (pair[0].start, -pair[0].end)):
+    for span, people in sorted(matches, key=lambda pair: (pair[0].start, -pair[0].end)):
         if span.start >= end:
-            yield span, who
+            yield span, people
             end = span.end
 
 
@@ -114,10 +116,10 @@ def _capitalised(
     for token in CAPITALIZED_WORD.finditer(text, part.start, part.end):
         if token.start() < end:
             continue
-        known = by_first.get(_key(token[0]))
-        if known is None:
+        patterns = by_first.get(_key(token[0]))
+        if patterns is None:
             continue
-        for name in known:
+        for name in patterns:
             match = name.pattern.match(text, token.start(), part.end)
             if match and _is_whole(text, match, name.words):
                 end = match.end()
@@ -133,8 +135,8 @@ def _small(
     text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
     for name in names.small:
-        for found in name.pattern.finditer(text, part.start, part.end):
-            yield Span(*found.span()), name.who
+        for match in name.pattern.finditer(text, part.start, part.end):
+            yield Span(*match.span()), name.who
 
 
 def _is_whole(text: str, match: re.Match[str], words: int) -> bool:

@@ -50,8 +50,8 @@ def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
     One narrator who is clear over all documents tells them all; else each document
     has its own, for a story may have several by turns.
     """
-    whole = _narrator_of(signs)
-    return [whole or _narrator_of([sign]) for sign in signs]
+    narrator = _narrator_of(signs)
+    return [narrator or _narrator_of([sign]) for sign in signs]
 
 
 def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
@@ -59,9 +59,9 @@ def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
     turns = sum(sign.turns for sign in signs)
     called: Counter[str] = Counter()
     counter: Counter[str] = Counter()
-    for one in signs:
-        called.update(one.called)
-        counter.update(one.told)
+    for sign in signs:
+        called.update(sign.called)
+        counter.update(sign.told)
     fits = {name: count for name, count in called.items() if count > counter[name]}
     ranked = sorted(fits, key=lambda name: (-fits[name], name))
     if turns < _FEWEST_TURNS or not ranked or fits[ranked[0]] < _FEWEST_CALLS:
@@ -73,9 +73,9 @@ def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
     return first
 
 
-def _one_person(one: str, other: str) -> bool:
+def _one_person(first: str, second: str) -> bool:
     """Say whether two names may be forms of one: Vale, Mr. Vale."""
-    return one.split()[-1] == other.split()[-1]
+    return first.split()[-1] == second.split()[-1]
 
 
 def _narrator_speaks(page: DialoguePage, number: int) -> bool:

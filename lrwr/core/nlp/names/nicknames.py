@@ -93,37 +93,42 @@ def is_short_for(short: str, name: str) -> bool:
     return name in expand_nickname(short) or _is_cut_of(short, name)
 
 
-def is_same_given_name(one: str, other: str) -> bool:
+def is_same_given_name(first: str, second: str) -> bool:
     """Say whether two given names may be one person's."""
-    one, other = one.lower(), other.lower()
-    if one[:1] == other[:1] and (_is_cut_of(one, other) or _is_cut_of(other, one)):
+    first, second = first.lower(), second.lower()
+    if first[:1] == second[:1] and (
+        _is_cut_of(first, second) or _is_cut_of(second, first)
+    ):
         return True
     return (
-        one == other or other in expand_nickname(one) or one in expand_nickname(other)
+        first == second
+        or second in expand_nickname(first)
+        or first in expand_nickname(second)
     )
 
 
 def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
     """Return those of `givens` that may be one person's with `word`; all small."""
-    known, letter = (
+    known_names, letter = (
         expand_nickname(word) | _short_names().get(word, frozenset()),
         word[:1],
     )
     return {
-        given
-        for given in givens
-        if given in known or (given[:1] == letter and is_same_given_name(word, given))
+        given_name
+        for given_name in givens
+        if given_name in known_names
+        or (given_name[:1] == letter and is_same_given_name(word, given_name))
     }
 
 
 @cache
 def _short_names() -> dict[str, frozenset[str]]:
     """Return for each given name those that are short for it."""
-    found: dict[str, set[str]] = {}
+    shorts_by_name: dict[str, set[str]] = {}
     for short, names in _list().items():
         for name in names:
-            found.setdefault(name, set()).add(short)
-    return {name: frozenset(shorts) for name, shorts in found.items()}
+            shorts_by_name.setdefault(name, set()).add(short)
+    return {name: frozenset(shorts) for name, shorts in shorts_by_name.items()}
 
 
 def _is_cut_of(short: str, name: str) -> bool:

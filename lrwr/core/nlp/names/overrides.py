@@ -58,20 +58,24 @@ def apply_name_overrides(
     for person in noted:
         same = [
             place
-            for place, one in enumerate(people)
-            if (_names(one) & _names(person) if place < merged else _same(one, person))
+            for place, earlier in enumerate(people)
+            if (
+                _names(earlier) & _names(person)
+                if place < merged
+                else _same(earlier, person)
+            )
         ]
         if same:
             people[same[0]] = _joined(people[same[0]], person)
         else:
             people.append(person)
-    kept = (_without(person, ignored, decided.split) for person in people)
-    return [person for person in kept if person is not None]
+    remaining = (_without(person, ignored, decided.split) for person in people)
+    return [person for person in remaining if person is not None]
 
 
-def _same(note_person: NotePerson, other: NotePerson) -> bool:
-    return fold_name(note_person.name) in _names(other) or fold_name(
-        other.name
+def _same(note_person: NotePerson, second_person: NotePerson) -> bool:
+    return fold_name(note_person.name) in _names(second_person) or fold_name(
+        second_person.name
     ) in _names(note_person)
 
 
@@ -79,11 +83,15 @@ def _names(person: NotePerson) -> set[str]:
     return {fold_name(name) for name in (person.name, *person.aliases)}
 
 
-def _joined(note_person: NotePerson, other: NotePerson) -> NotePerson:
-    aliases = dict.fromkeys((*note_person.aliases, other.name, *other.aliases))
+def _joined(note_person: NotePerson, second_person: NotePerson) -> NotePerson:
+    aliases = dict.fromkeys(
+        (*note_person.aliases, second_person.name, *second_person.aliases)
+    )
     aliases.pop(note_person.name, None)
     gender = (
-        note_person.gender if note_person.gender is not Gender.UNKNOWN else other.gender
+        note_person.gender
+        if note_person.gender is not Gender.UNKNOWN
+        else second_person.gender
     )
     return NotePerson(note_person.name, tuple(aliases), gender)
 
@@ -92,17 +100,19 @@ def _without(
     person: NotePerson, ignored: Collection[str], split: Iterable[tuple[str, str]]
 ) -> NotePerson | None:
     """Drop what is ignored, and of a split pair the name that comes later."""
-    apart = {frozenset((fold_name(one), fold_name(other))) for one, other in split}
-    kept: list[str] = []
+    apart = {
+        frozenset((fold_name(first), fold_name(second))) for first, second in split
+    }
+    kept_names: list[str] = []
     for name in (person.name, *person.aliases):
         contradicts = any(
-            frozenset((fold_name(name), fold_name(k))) in apart for k in kept
+            frozenset((fold_name(name), fold_name(k))) in apart for k in kept_names
         )
         if fold_name(name) not in ignored and not contradicts:
-            kept.append(name)
-    if not kept:
+            kept_names.append(name)
+    if not kept_names:
         return None
-    return NotePerson(kept[0], tuple(kept[1:]), person.gender)
+    return NotePerson(kept_names[0], tuple(kept_names[1:]), person.gender)
 
 
 def seed_name_clusters(
@@ -113,17 +123,17 @@ def seed_name_clusters(
     for name in forms:
         spelled.setdefault(fold_name(name), []).append(name)
     bearers = _bearers(people)
-    begun: dict[str, list[PersonCluster]] = {}
+    clusters_by_key: dict[str, list[PersonCluster]] = {}
     for noted in people:
         person = PersonCluster(noted=noted.name, noted_gender=noted.gender)
         for name in dict.fromkeys((noted.name, *noted.aliases)):
             key = fold_name(name)
-            begun.setdefault(key, []).append(person)
+            clusters_by_key.setdefault(key, []).append(person)
             if bearers[key] == 1 or key == fold_name(noted.name):
-                found = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
-                _seed_name(person, name, found)
+                name_forms = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
+                _seed_name(person, name, name_forms)
         to.people.append(person)
-    for key, persons in begun.items():
+    for key, persons in clusters_by_key.items():
         shared = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
         to.shared += [(form, persons) for form in shared]
 
@@ -153,10 +163,10 @@ def match_split_pairs(
     for name in names:
         spelled.setdefault(fold_name(name), []).append(name)
     pairs: dict[frozenset[str], int] = {}
-    for one, other in decided.split:
-        for a in {one, *spelled.get(fold_name(one), ())}:
+    for first, second in decided.split:
+        for a in {first, *spelled.get(fold_name(first), ())}:
             pairs |= {
                 frozenset((a, b)): 1
-                for b in {other, *spelled.get(fold_name(other), ())}
+                for b in {second, *spelled.get(fold_name(second), ())}
             }
     return pairs

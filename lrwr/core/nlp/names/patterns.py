@@ -78,13 +78,13 @@ _FIRST_WORD = re.compile(r"[\w']+")
 _ARTICLE = re.compile(r"[Tt]he ")
 
 
-def clean_name(found: str, prose: AnnotatedProse) -> str:
-    """Return the name in `found` without words that only begin a sentence, or "".
+def clean_name(phrase: str, prose: AnnotatedProse) -> str:
+    """Return the name in `phrase` without words that only begin a sentence, or "".
 
     One capitalised word alone is a name when the text has it so inside a sentence, or
     never has it in lower case and it does not end as verbs and adverbs do.
     """
-    name = found.strip()
+    name = phrase.strip()
     while (first := name.split(" ")[0]) in _NO_NAMES and not _TITLED.match(name):
         if " " not in name:
             return ""

@@ -84,9 +84,9 @@ class PersonCluster:
         """Return the gender that titles and pronouns tell, and whether it is sure."""
         if self.noted_gender is not Gender.UNKNOWN:
             return self.noted_gender, True
-        told = vote_title_gender(self.titles)
-        if told is not Gender.UNKNOWN:
-            return told, True
+        title_gender = vote_title_gender(self.titles)
+        if title_gender is not Gender.UNKNOWN:
+            return title_gender, True
         male, female = self.votes()
         gender, sure = resolve_gender_votes(male, female)
         if (
@@ -111,8 +111,11 @@ def vote_title_gender(titles: Counter[str]) -> Gender:
 
 def has_gender_conflict(form: NameForm, person: PersonCluster) -> bool:
     """Say whether `form` speaks of the other gender than `person`."""
-    one, (other, _) = infer_form_gender(form), person.gender()
-    return Gender.UNKNOWN not in (one, other) and one is not other
+    form_gender, (person_gender, _) = infer_form_gender(form), person.gender()
+    return (
+        Gender.UNKNOWN not in (form_gender, person_gender)
+        and form_gender is not person_gender
+    )
 
 
 def may_share_given_name(person: PersonCluster, word: str) -> bool:
@@ -122,13 +125,17 @@ def may_share_given_name(person: PersonCluster, word: str) -> bool:
     Eliza is not yet short for Elizabeth.
     """
     return any(
-        is_same_given_name(word, given) and not _is_shorter(given, person.givens)
-        for given in person.givens
+        is_same_given_name(word, given_name)
+        and not _is_shorter(given_name, person.givens)
+        for given_name in person.givens
     )
 
 
-def _is_shorter(given: str, givens: Collection[str]) -> bool:
-    return any(len(given) < len(one) and is_short_for(given, one) for one in givens)
+def _is_shorter(given_name: str, givens: Collection[str]) -> bool:
+    return any(
+        len(given_name) < len(other_name) and is_short_for(given_name, other_name)
+        for other_name in givens
+    )
 
 
 def find_dominant_person(
@@ -234,15 +241,17 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
         return human * person.n >= 3
     forms = person.forms.values()
     titled = any(form.title and form.words for form in forms)
-    known = any(is_given_name(form.words[0]) for form in forms if form.words)
-    if person.n < least - (titled or known):
+    has_given_name = any(is_given_name(form.words[0]) for form in forms if form.words)
+    if person.n < least - (titled or has_given_name):
         return False
     if not titled and human < placed:
         return False
     silent = person.n < _OFTEN * least and not counts["tag"]
     if silent and human < _HUMAN[least - 1]:
         return False
-    return titled or known or (human >= 0.3 and human * person.n >= min(3, least))
+    return (
+        titled or has_given_name or (human >= 0.3 and human * person.n >= min(3, least))
+    )
 
 
 def sum_person_cues(person: PersonCluster) -> Counter[str]:

@@ -60,19 +60,19 @@ def may_bear_title(form: NameForm, person: PersonCluster) -> bool:
 def _may_be_man_of(title: str, person: PersonCluster) -> bool:
     if person.gender()[0] is Gender.FEMALE:
         return False
-    others = set(person.titles) - {title}
-    if not others:
+    other_titles = set(person.titles) - {title}
+    if not other_titles:
         return True
     if title == "mr":
-        return others <= _BESIDE_MR
-    return title in _BESIDE_MR and others <= _BESIDE_MR | {"mr"}
+        return other_titles <= _BESIDE_MR
+    return title in _BESIDE_MR and other_titles <= _BESIDE_MR | {"mr"}
 
 
 def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
     """Say whether the text says "Mr. Corin Vale" to tell him from Mr. Vale."""
-    full = [other for other in person.forms.values() if other.given]
-    titled = [other for other in full if other.title == form.title]
-    if max((other.documents for other in titled), default=0) < _SETTLED:
+    full = [other_form for other_form in person.forms.values() if other_form.given]
+    titled = [other_form for other_form in full if other_form.title == form.title]
+    if max((other_form.documents for other_form in titled), default=0) < _SETTLED:
         return False
-    seldom = form.n > _SELDOM * sum(other.n for other in titled)
-    return seldom and form.n > sum(other.n for other in full)
+    seldom = form.n > _SELDOM * sum(other_form.n for other_form in titled)
+    return seldom and form.n > sum(other_form.n for other_form in full)

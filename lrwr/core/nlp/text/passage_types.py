@@ -65,22 +65,24 @@ def classify_passage(prose: AnnotatedProse, *, in_speech: bool = False) -> list[
 
 
 def _content_type(prose: AnnotatedProse) -> ContentType | None:
-    told = " ".join(s.told.replace(MASK_CHARACTER, " ") for s in prose.sentences)
-    words = [word.lower() for word in _WORD.findall(told)]
-    said = sum(len(_WORD.findall(prose.text, q.start, q.end)) for q in prose.quoted)
-    total = len(words) + said
-    if total and said / total >= _DIALOGUE:
+    narration = " ".join(s.told.replace(MASK_CHARACTER, " ") for s in prose.sentences)
+    words = [word.lower() for word in _WORD.findall(narration)]
+    spoken_words = sum(
+        len(_WORD.findall(prose.text, q.start, q.end)) for q in prose.quoted
+    )
+    total = len(words) + spoken_words
+    if total and spoken_words / total >= _DIALOGUE:
         return ContentType.DIALOGUE
-    if total < _LEAST_WORDS or said / total > _QUIET:
+    if total < _LEAST_WORDS or spoken_words / total > _QUIET:
         return None
-    return _of_narration(words, told)
+    return _of_narration(words, narration)
 
 
-def _of_narration(words: list[str], told: str) -> ContentType | None:
+def _of_narration(words: list[str], narration: str) -> ContentType | None:
     """Tell narration apart by what stands out in it: thoughts, things, or deeds."""
     total = len(words)
-    thoughts = len(_THINKS.findall(told))
-    muses = len(_MUSES.findall(told))
+    thoughts = len(_THINKS.findall(narration))
+    muses = len(_MUSES.findall(narration))
     musing = (thoughts + muses) / total
     deeds = sum(word in EVENT_VERBS for word in words) / total
     moves = sum(word in _MOVES for word in words) / total
@@ -88,7 +90,10 @@ def _of_narration(words: list[str], told: str) -> ContentType | None:
     static = sum(word in _STATIC for word in words) / total
     # Where "I" speaks, thoughts cannot be told from a letter or a cut-off speech.
     ponders = (
-        not _SPEAKS.search(told) and thoughts >= 2 and muses >= 1 and musing >= 0.025
+        not _SPEAKS.search(narration)
+        and thoughts >= 2
+        and muses >= 1
+        and musing >= 0.025
     )
     if ponders and deeds <= musing and sensed < 0.03:
         return ContentType.INTERNAL_MONOLOGUE

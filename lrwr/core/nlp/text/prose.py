@@ -70,25 +70,25 @@ class AnnotatedProse:
 
 
 def annotate_prose(
-    text: str, split: SentenceSplitter, known: tuple[str, ...] = ()
+    text: str, split: SentenceSplitter, known_names: tuple[str, ...] = ()
 ) -> AnnotatedProse:
-    """Read a text for the rules; `known` are names of people in it."""
+    """Annotate a text for the rules; `known_names` are names of people in it."""
     bare = _COMMENT.sub(_hide, text)
     quoted = tuple(find_quoted_spans(bare))
     bare = _HEADING.sub(_hide, bare)
     level = bare.translate(_LEVEL)
-    told, spoken = _parted(level, quoted)
-    words = frozenset(word for name in known for word in name.split())
-    seen: set[str] = set()
+    narration, speech = _parted(level, quoted)
+    words = frozenset(word for name in known_names for word in name.split())
+    words_seen: set[str] = set()
     sentences = tuple(
-        _sentence(span, level, told, spoken, seen) for span in split(text)
+        _sentence(span, level, narration, speech, words_seen) for span in split(text)
     )
     return AnnotatedProse(
         text=text,
         sentences=sentences,
         names=words.union(_CAPITAL.findall(level)),
         known=words,
-        plain=frozenset(word for word in seen if word[0].islower()),
+        plain=frozenset(word for word in words_seen if word[0].islower()),
         quoted=quoted,
     )
 
@@ -102,10 +102,10 @@ def find_quoted_spans(text: str) -> Iterator[Span]:
     kind = _kind_of_marks(text)
     spans = [Span(*match.span()) for match in _SET_OFF.finditer(text)]
     if kind:
-        begun = _BEGUN[kind].match(text) if kind in _BEGUN else None
-        start = begun.end() if begun else 0
-        spans += [Span(0, start)] if begun else []
-        spans += [Span(*found.span()) for found in _QUOTED[kind].finditer(text, start)]
+        open_match = _BEGUN[kind].match(text) if kind in _BEGUN else None
+        start = open_match.end() if open_match else 0
+        spans += [Span(0, start)] if open_match else []
+        spans += [Span(*match.span()) for match in _QUOTED[kind].finditer(text, start)]
     end = 0
     for span in sorted(spans):
         if span.end > end:
@@ -146,28 +146,31 @@ def _hide(match: re.Match[str]) -> str:
 
 def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
     """Return the text twice: what is quoted hidden, and all but that hidden."""
-    told, spoken, at = [], [], 0
+    narration, speech, at = [], [], 0
     for span in quoted:
-        told += [text[at : span.start], MASK_CHARACTER * len(span)]
-        spoken += [MASK_CHARACTER * (span.start - at), text[span.start : span.end]]
+        narration += [text[at : span.start], MASK_CHARACTER * len(span)]
+        speech += [MASK_CHARACTER * (span.start - at), text[span.start : span.end]]
         at = span.end
-    rest = text[at:]
-    return "".join([*told, rest]), "".join([*spoken, MASK_CHARACTER * len(rest)])
+    tail = text[at:]
+    return "".join([*narration, tail]), "".join([*speech, MASK_CHARACTER * len(tail)])
 
 
 def _sentence(
-    span: Span, level: str, told: str, spoken: str, seen: set[str]
+    span: Span, level: str, narration: str, speech: str, words_seen: set[str]
 ) -> ProseSentence:
     words = set(_WORD.findall(level, span.start, span.end))
-    seen |= words
-    shown, said = told[span.start : span.end], spoken[span.start : span.end]
-    mixed = MASK_CHARACTER in shown and bool(said.strip(MASK_CHARACTER))
+    words_seen |= words
+    narrated_text, spoken_text = (
+        narration[span.start : span.end],
+        speech[span.start : span.end],
+    )
+    mixed = MASK_CHARACTER in narrated_text and bool(spoken_text.strip(MASK_CHARACTER))
     return ProseSentence(
         span=span,
-        told=shown,
-        spoken=said if mixed else "",
+        told=narrated_text,
+        spoken=spoken_text if mixed else "",
         words=frozenset(map(str.lower, words)),
-        starts=find_capitalized_offsets(shown),
+        starts=find_capitalized_offsets(narrated_text),
     )
 
 

@@ -65,10 +65,10 @@ class _InnerLifeCounts:
     named: Counter[str] = field(default_factory=Counter)
     spans: dict[str, list[Span]] = field(default_factory=dict)
 
-    def add(self, who: str, span: Span, *, named: bool) -> None:
-        self.all[who] += 1
-        self.named[who] += named
-        self.spans.setdefault(who, []).append(span)
+    def add(self, name: str, span: Span, *, is_named: bool) -> None:
+        self.all[name] += 1
+        self.named[name] += is_named
+        self.spans.setdefault(name, []).append(span)
 
 
 def infer_point_of_view(
@@ -91,10 +91,10 @@ def infer_point_of_view(
             Certainty.CONFIRMED,
         )
     inside = [s for s in prose.sentences if scene.holds(s.span)]
-    said, share = _first_person(inside)
-    if len(said) >= _LEAST_FIRST and share >= _LEAST_SHARE:
+    pronoun_spans, share = _first_person(inside)
+    if len(pronoun_spans) >= _LEAST_FIRST and share >= _LEAST_SHARE:
         sure = Certainty.VERIFIED if share >= _SURE_SHARE else Certainty.PROBABLE
-        return _fact(narrator, said[:_SHOWN], "first", sure)
+        return _fact(narrator, pronoun_spans[:_SHOWN], "first", sure)
     return _third_person(prose, inside)
 
 
@@ -122,11 +122,11 @@ def _third_person(
             last |= dict.fromkeys(_genders(subject), subject)
     if not minds.all:
         return None
-    (who, count), *_ = minds.all.most_common(1)
+    (name, count), *_ = minds.all.most_common(1)
     clear = count >= _LEAST_ALL and count >= _MOST * sum(minds.all.values())
-    if not who or not clear or minds.named[who] < _LEAST_NAMED:
+    if not name or not clear or minds.named[name] < _LEAST_NAMED:
         return None
-    return _fact(who, minds.spans[who][:_SHOWN], "third", Certainty.PROBABLE)
+    return _fact(name, minds.spans[name][:_SHOWN], "third", Certainty.PROBABLE)
 
 
 def _genders(name: str) -> tuple[str, ...]:
@@ -141,21 +141,21 @@ def _read_minds(
     last: dict[str, str],
     minds: _InnerLifeCounts,
 ) -> None:
-    named = find_matches_at(_NAMED, sentence.told, sentence.starts)
-    for found in chain(named, _PRONOUN.finditer(sentence.told)):
-        word = found["who"] or found["whom"]
+    name_matches = find_matches_at(_NAMED, sentence.told, sentence.starts)
+    for match in chain(name_matches, _PRONOUN.finditer(sentence.told)):
+        word = match["who"] or match["whom"]
         gender = {"she": "her", "he": "his", "her": "her", "him": "his"}.get(
             word.lower()
         )
-        who = last[gender] if gender else clean_name(word, prose)
-        if gender or (who and not has_place_preposition(sentence.told, found.start())):
-            minds.add(who, to_text_span(sentence, *found.span()), named=not gender)
+        name = last[gender] if gender else clean_name(word, prose)
+        if gender or (name and not has_place_preposition(sentence.told, match.start())):
+            minds.add(name, to_text_span(sentence, *match.span()), is_named=not gender)
 
 
-def _fact(who: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
+def _fact(name: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
     details = (("person", person),)
     return Fact(
-        FactAbout.SCENE, "", "pov", who, tuple(spans), RULES_KEEPER, certainty, details
+        FactAbout.SCENE, "", "pov", name, tuple(spans), RULES_KEEPER, certainty, details
     )
 
 
@@ -186,8 +186,8 @@ def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
 
 
 def _may_stand(sentence: ProseSentence) -> bool:
-    told = sentence.told.count(MASK_CHARACTER) == 0
-    return told and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
+    is_narration = sentence.told.count(MASK_CHARACTER) == 0
+    return is_narration and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
 
 
 def _weights(sentences: list[ProseSentence]) -> dict[str, float]:
@@ -207,6 +207,6 @@ def _score(
 ) -> float:
     words = sentence.words - STOP_WORDS
     theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
-    named = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
+    name_count = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
     deeds = len(words & EVENT_VERBS)
-    return theme + 0.6 * min(named, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge
+    return theme + 0.6 * min(name_count, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge

@@ -45,16 +45,16 @@ _OPEN_LINE = re.compile(
 _NEAR = 90
 
 
-def find_marked_gaps(text: str, known: tuple[str, ...] = ()) -> Iterator[Fact]:
+def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[Fact]:
     """Yield what the writer marked as missing, in order; spans are of `text`.
 
-    The subject is the nearest of the `known` names on the line, or empty.
+    The subject is the nearest of `known_names` on the line, or empty.
     """
-    for found in _MARKED.finditer(text) if _SIGN.search(text) else ():
-        if _is_marked(found):
-            mark = Span(*found.span("mark" if found["mark"] else 0))
-            subject = _nearest(text, mark, known)
-            yield _gap(text, _trimmed(found), subject, RULES_KEEPER, Certainty.VERIFIED)
+    for match in _MARKED.finditer(text) if _SIGN.search(text) else ():
+        if _is_marked(match):
+            mark = Span(*match.span("mark" if match["mark"] else 0))
+            subject = _nearest(text, mark, known_names)
+            yield _gap(text, _trimmed(match), subject, RULES_KEEPER, Certainty.VERIFIED)
 
 
 def find_note_gaps(document: Document) -> Iterator[Fact]:
@@ -109,16 +109,16 @@ def _gap(
     return Fact(FactAbout.GAP, subject, "marked", value, (span,), keeper, certainty)
 
 
-def _nearest(text: str, span: Span, known: tuple[str, ...]) -> str:
+def _nearest(text: str, span: Span, known_names: tuple[str, ...]) -> str:
     """Return the known name that stands nearest, on the same line; inside wins."""
     start = max(text.rfind("\n", 0, span.start) + 1, span.start - _NEAR)
     end = text.find("\n", span.end)
     end = min(end if end >= 0 else len(text), span.end + _NEAR)
     best, least = "", _NEAR + 1
-    for name in known:
+    for name in known_names:
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text[start:end]):
-            left, right = start + match.start(), start + match.end()
-            away = max(span.start - right, left - span.end, 0)
+            name_start, name_end = start + match.start(), start + match.end()
+            away = max(span.start - name_end, name_start - span.end, 0)
             if away < least:
                 best, least = name, away
     return best

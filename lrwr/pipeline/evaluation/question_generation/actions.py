@@ -65,14 +65,14 @@ class NarratedAction:
 
 
 def draft_action_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on where, what or who, of deeds that are done once."""
-    found = [
+    """Yield questions on the place, object or doer of actions that are done once."""
+    deeds = [
         deed for deed in _found(material) if stem_noun(deed.noun) in material.nouns
     ]
-    by_doer = Counter((deed.who, deed.verb) for deed in found)
+    by_doer = Counter((deed.who, deed.verb) for deed in deeds)
     sentences = _by_stem(material)
     heads = _heads()
-    for deed in found:
+    for deed in deeds:
         stem = stem_noun(deed.noun)
         near = sum(_is_near(heads[deed.verb], stem, s) for s in sentences[stem])
         if not deed.verb:
@@ -83,8 +83,8 @@ def draft_action_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
 
 
 def _by_stem(material: SourceMaterial) -> dict[str, list[list[str]]]:
-    """Return the words of every sentence of the story, by each stem that it holds."""
-    found: dict[str, list[list[str]]] = defaultdict(list)
+    """Return the words of the story's sentences, grouped by each stem they contain."""
+    sentences_by_stem: dict[str, list[list[str]]] = defaultdict(list)
     for document, spans in material.sentences.items():
         text = material.texts[document]
         for span in spans:
@@ -92,8 +92,8 @@ def _by_stem(material: SourceMaterial) -> dict[str, list[list[str]]]:
                 w.lower() for w in WORD_PATTERN.findall(text[span.start : span.end])
             ]
             for stem in {stem_noun(word) for word in words}:
-                found[stem].append(words)
-    return found
+                sentences_by_stem[stem].append(words)
+    return sentences_by_stem
 
 
 def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
@@ -107,11 +107,15 @@ def _is_near(heads: Collection[str], stem: str, words: Sequence[str]) -> bool:
 
 
 def _heads() -> dict[str, set[str]]:
-    """Return the first words by which each deed may be told, in any tense."""
+    """Return the first words that can express each action, in any tense."""
     heads: dict[str, set[str]] = defaultdict(set)
-    for told, asked in ACTION_VERBS.items():
-        head = asked.partition(" ")[0]
-        heads[asked] |= {told.partition(" ")[0], head, stem_lightly(head)}
+    for narrated_verb, question_verb in ACTION_VERBS.items():
+        head = question_verb.partition(" ")[0]
+        heads[question_verb] |= {
+            narrated_verb.partition(" ")[0],
+            head,
+            stem_lightly(head),
+        }
     return heads
 
 
@@ -174,8 +178,8 @@ def _found(material: SourceMaterial) -> Iterator[NarratedAction]:
         text = material.texts.get(document, "")
         for span in material.narration(document):
             words = " ".join(text[span.start : span.end].split())
-            for found in pattern.finditer(words):
-                yield from _deed(found, names, AnswerPlace(document, span))
+            for match in pattern.finditer(words):
+                yield from _deed(match, names, AnswerPlace(document, span))
 
 
 def _deed(
@@ -188,17 +192,19 @@ def _deed(
     if match["verb"] in NOT_ACTIONS:
         return
     where = match["where"] or ""
-    who = names[match["who"]]
-    yield NarratedAction(who, verb, f"{match['det']} {match['np']}", noun, where, place)
+    doer = names[match["who"]]
+    yield NarratedAction(
+        doer, verb, f"{match['det']} {match['np']}", noun, where, place
+    )
 
 
 def _pattern(forms: Sequence[str]) -> re.Pattern[str]:
     longest = sorted(forms, key=len, reverse=True)
-    who = "|".join(re.escape(form) for form in longest)
+    doers = "|".join(re.escape(form) for form in longest)
     verbs = "|".join([*sorted(ACTION_VERBS, key=len, reverse=True), "[a-z]{3,}ed"])
     before = "|".join([*sorted(EVENT_VERBS), "[a-z]{3,}ed"])
     return re.compile(
-        rf"{_STARTS}(?P<who>{who}) (?:(?:{before}) (?:[a-z-]+ ){{0,7}}?and )?"
+        rf"{_STARTS}(?P<who>{doers}) (?:(?:{before}) (?:[a-z-]+ ){{0,7}}?and )?"
         rf"{_ADVERB}(?P<verb>{verbs}) (?P<det>{_DET}) "
         rf"(?P<np>(?:[\w-]+ ){{0,2}}?(?P<noun>[a-z]+(?:-[a-z]+)*)){_ENDED}{_SOMEWHERE}"
     )

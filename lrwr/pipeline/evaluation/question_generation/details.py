@@ -74,30 +74,30 @@ class _Detail:
 
 
 def draft_detail_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on a detail of a thing that comes up seldom, told once."""
+    """Yield questions on a detail of a rare thing that the text gives once."""
     by_noun: dict[tuple[int, str], list[_Detail]] = defaultdict(list)
     for detail in _found(material):
         by_noun[detail.way, stem_noun(detail.noun)].append(detail)
-    for (way, stem), told in by_noun.items():
-        one = told[0]
-        known = is_possible_noun(one.noun) and material.stems[stem] <= _SELDOM
-        if len(told) > 1 or not known or not _fits(one):
+    for (pattern_index, stem), details in by_noun.items():
+        detail = details[0]
+        is_usable = is_possible_noun(detail.noun) and material.stems[stem] <= _SELDOM
+        if len(details) > 1 or not is_usable or not _fits(detail):
             continue
-        is_ = "are" if is_plural_noun(one.noun) else "is"
+        is_ = "are" if is_plural_noun(detail.noun) else "is"
         yield QuestionDraft(
             QuestionKind.FACT,
-            _DETAILS[way][1].format(noun=one.noun, is_=is_),
-            (one.place,),
+            _DETAILS[pattern_index][1].format(noun=detail.noun, is_=is_),
+            (detail.place,),
             MADE,
-            answer=f"{one.told[:1].upper()}{one.told[1:]}.",
-            about=(one.noun, str(way)),
+            answer=f"{detail.told[:1].upper()}{detail.told[1:]}.",
+            about=(detail.noun, str(pattern_index)),
         )
 
 
 def draft_person_and_thing_questions(
     material: SourceMaterial,
 ) -> Iterator[QuestionDraft]:
-    """Yield questions on what somebody has to do with a thing, told in one sentence."""
+    """Yield questions on what a person has to do with a thing, from one sentence."""
     named = {
         character_profile.name: _pattern(material.forms(character_profile))
         for character_profile in material.people()
@@ -112,11 +112,15 @@ def draft_person_and_thing_questions(
     for document in material.order.story:
         text = material.texts.get(document, "")
         for span in material.narration(document):
-            said = text[span.start : span.end]
-            if not anybody.search(said):
+            sentence = text[span.start : span.end]
+            if not anybody.search(sentence):
                 continue
-            names = [name for name, found in named.items() if found.search(said)]
-            if len(names) == 1 and len(WORD_PATTERN.findall(said)) >= _SHORTEST:
+            names = [
+                name
+                for name, name_pattern in named.items()
+                if name_pattern.search(sentence)
+            ]
+            if len(names) == 1 and len(WORD_PATTERN.findall(sentence)) >= _SHORTEST:
                 place = AnswerPlace(document, span)
                 yield from _together(names[0], named[names[0]], place, material)
 
@@ -150,14 +154,14 @@ def _in(text: str, place: AnswerPlace) -> Iterator[_Detail]:
     span: Span = place.span
     if len(WORD_PATTERN.findall(text, span.start, span.end)) < _SHORTEST:
         return
-    for way, (pattern, _) in enumerate(_DETAILS):
-        for found in pattern.finditer(text, span.start, span.end):
-            before = text[span.start : found.start()]
-            if found["noun"] not in VAGUE_WORDS | BODY | _NO_THING and not _LIKE.search(
+    for pattern_index, (pattern, _) in enumerate(_DETAILS):
+        for match in pattern.finditer(text, span.start, span.end):
+            before = text[span.start : match.start()]
+            if match["noun"] not in VAGUE_WORDS | BODY | _NO_THING and not _LIKE.search(
                 before
             ):
-                told = " ".join(found["told"].split())
-                yield _Detail(way, found["noun"], told, place)
+                description = " ".join(match["told"].split())
+                yield _Detail(pattern_index, match["noun"], description, place)
 
 
 def _fits(detail: _Detail) -> bool:

@@ -41,9 +41,9 @@ class GeneratedQuestions:
 
 
 def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
-    """Return a question's id: the same in every run, for the same words."""
-    told = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
-    return f"{kind.value}-{sha256(told.encode()).hexdigest()[:_ID_LENGTH]}"
+    """Return a question's id, a hash of its kind, text and horizon, stable across runs."""
+    hash_input = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
+    return f"{kind.value}-{sha256(hash_input.encode()).hexdigest()[:_ID_LENGTH]}"
 
 
 def question_from_draft(
@@ -51,24 +51,26 @@ def question_from_draft(
 ) -> EvalQuestion | None:
     """Return a draft as a question.
 
-    None if words that it rests on are too few, or stand twice in their file.
+    None if a quote it rests on is too short, or occurs twice in its file.
     """
     golds = [material.gold(place) for place in draft.places]
     spoilers = [material.gold(place) for place in draft.spoilers]
-    known = [one for one in (*golds, *spoilers) if one and len(one.quote) >= _SHORTEST]
-    if len(known) < len(golds) + len(spoilers):
+    golds_and_spoilers = [
+        gold for gold in (*golds, *spoilers) if gold and len(gold.quote) >= _SHORTEST
+    ]
+    if len(golds_and_spoilers) < len(golds) + len(spoilers):
         return None
     text = material.worded(draft.text)
     as_of = f"ch{draft.as_of}" if draft.as_of else ""
     return EvalQuestion(
         id=make_question_id(draft.kind, text, as_of),
         text=text,
-        gold=tuple(known[: len(golds)]),
+        gold=tuple(golds_and_spoilers[: len(golds)]),
         every=draft.every,
         as_of=as_of,
         kind=draft.kind,
         answer=draft.answer,
-        spoilers=tuple(known[len(golds) :]),
+        spoilers=tuple(golds_and_spoilers[len(golds) :]),
         made=draft.made,
     )
 

@@ -99,52 +99,56 @@ def draft_fact_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
 
 
 def draft_two_fact_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on two things that are known of one person."""
+    """Yield questions on two attributes of one person."""
     for profile in material.people():
-        known = [pair for pair in _attributes(profile) if pair[0] in _SHORT]
+        attributes = [pair for pair in _attributes(profile) if pair[0] in _SHORT]
         he, his = _PRONOUNS.get(profile.gender.value, ("they", "their"))
         if he == "they":
             continue
-        for (label, one), (other_label, other) in combinations(known, 2):
-            asked = _SHORT[other_label].format(he=he, his=his)
-            text = f"{_ASKED[label].format(name=profile.name)[:-1]}, and {asked}?"
+        for (label, claim), (other_label, other_claim) in combinations(attributes, 2):
+            second_question = _SHORT[other_label].format(he=he, his=his)
+            text = f"{_ASKED[label].format(name=profile.name)[:-1]}, and {second_question}?"
             yield QuestionDraft(
                 QuestionKind.SEVERAL,
                 text,
                 (
-                    get_first_evidence_place(one.evidence[0]),
-                    get_first_evidence_place(other.evidence[0]),
+                    get_first_evidence_place(claim.evidence[0]),
+                    get_first_evidence_place(other_claim.evidence[0]),
                 ),
                 MADE,
-                answer=f"{one.value}; {other.value}",
+                answer=f"{claim.value}; {other_claim.value}",
                 every=True,
                 about=(profile.name,),
             )
 
 
 def draft_relation_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
-    """Yield questions on who is what to whom, and what people call each other."""
-    told: dict[frozenset[str], list[CharacterRelation]] = defaultdict(list)
+    """Yield questions on people's relations, and on what they call each other."""
+    relations_by_pair: dict[frozenset[str], list[CharacterRelation]] = defaultdict(list)
     kinds: dict[tuple[str, str], int] = defaultdict(int)
     for relation in material.bible.relations:
         if relation.kind and relation.certainty in SURE:
-            told[frozenset((relation.source, relation.target))].append(relation)
+            relations_by_pair[frozenset((relation.source, relation.target))].append(
+                relation
+            )
             kinds[relation.source, relation.kind] += 1
-    for relations in told.values():
-        one = relations[0]
-        alone = kinds[one.source, one.kind] == 1
+    for relations in relations_by_pair.values():
+        relation = relations[0]
+        alone = kinds[relation.source, relation.kind] == 1
         text = (
-            f"Who is {one.source}’s {one.kind}?"
+            f"Who is {relation.source}’s {relation.kind}?"
             if alone and len(relations) > 1
-            else f"How are {one.source} and {one.target} connected?"
+            else f"How are {relation.source} and {relation.target} connected?"
         )
         yield QuestionDraft(
             QuestionKind.RELATIONSHIP,
             text,
-            tuple(get_first_evidence_place(each.evidence[0]) for each in relations),
+            tuple(
+                get_first_evidence_place(relation.evidence[0]) for relation in relations
+            ),
             "a relation",
-            answer=f"{one.target} is {one.source}’s {one.kind}.",
-            about=(one.source, one.target),
+            answer=f"{relation.target} is {relation.source}’s {relation.kind}.",
+            about=(relation.source, relation.target),
         )
     yield from _called(material)
 
@@ -178,37 +182,39 @@ def draft_date_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
             place = material.sentence_at(document, match.start())
             if place is not None and place not in places[match.group()]:
                 places[match.group()].append(place)
-    for date, own in places.items():
-        said = [material.said(place) for place in own]
-        if len(own) > _OFTEN or not all(len(one.split()) >= 7 for one in said):
+    for date, date_places in places.items():
+        sentences = [material.said(place) for place in date_places]
+        if len(date_places) > _OFTEN or not all(
+            len(sentence.split()) >= 7 for sentence in sentences
+        ):
             continue
         yield QuestionDraft(
             QuestionKind.TIMELINE,
             f"What happens on {date}, or is planned for it?"
             if date.casefold().endswith("day") and " " not in date
             else f"What is told of {date}?",
-            tuple(own),
+            tuple(date_places),
             _DATE,
-            answer=" … ".join(said),
+            answer=" … ".join(sentences),
             about=(date,),
         )
 
 
 def draft_thing_place_questions(material: SourceMaterial) -> Iterator[QuestionDraft]:
     """Yield questions on where a thing comes up that is named in a few chapters."""
-    found: dict[str, dict[AnswerPlace, TopicNoun]] = defaultdict(dict)
+    topics_by_stem: dict[str, dict[AnswerPlace, TopicNoun]] = defaultdict(dict)
     for document in material.order.story:
         text = material.texts.get(document, "")
         for span in material.sentences.get(document, ()):
             for topic in find_topics(text, span, material):
-                found[topic.stem][AnswerPlace(document, span)] = topic
-    for stem, told in found.items():
-        places = tuple(sorted(told, key=material.rank))
+                topics_by_stem[topic.stem][AnswerPlace(document, span)] = topic
+    for stem, topics_by_place in topics_by_stem.items():
+        places = tuple(sorted(topics_by_place, key=material.rank))
         chapters = [material.chapter_of(place) for place in places]
         count = material.stems.get(stem, 0)
         if not 2 <= count == len(places) <= _FEW or len(set(chapters)) < count:
             continue
-        topic = told[places[0]]
+        topic = topics_by_place[places[0]]
         do = "do" if is_plural_noun(topic.noun) else "does"
         the = "" if topic.noun[0].isupper() else "the "
         yield QuestionDraft(
@@ -225,25 +231,25 @@ def draft_thing_place_questions(material: SourceMaterial) -> Iterator[QuestionDr
 def _notes_on(
     profile: CharacterProfile, material: SourceMaterial
 ) -> Iterator[QuestionDraft]:
-    """Yield questions on a thing that a note ties to somebody."""
+    """Yield questions on a thing that a note connects with a person."""
     for claim in profile.attributes:
         evidence = claim.evidence[0] if claim.evidence else None
         if claim.label != "description" or evidence is None or not _is_whole(evidence):
             continue
         text = material.texts[evidence.document]
         for topic in islice(find_topics(text, evidence.spans[0], material), 1):
-            asked = f"What does {profile.name} have to do with {topic.said}?"
-            yield _fact(profile.name, topic.stem, asked, claim)
+            question = f"What does {profile.name} have to do with {topic.said}?"
+            yield _fact(profile.name, topic.stem, question, claim)
 
 
 def _attributes(profile: CharacterProfile) -> Iterator[tuple[str, BibleClaim]]:
-    """Yield what is sure of somebody and told in one way only, by its label."""
+    """Yield label and claim of each certain attribute that is given once, in one span."""
     labels = [claim.label.casefold() for claim in profile.attributes]
     for claim in profile.attributes:
         label = claim.label.casefold()
-        whole = len(claim.evidence) == 1 == len(claim.evidence[0].spans)
+        has_one_span = len(claim.evidence) == 1 == len(claim.evidence[0].spans)
         alone = label in _ASKED and labels.count(label) == 1
-        if alone and whole and claim.certainty in SURE:
+        if alone and has_one_span and claim.certainty in SURE:
             yield label, claim
 
 
@@ -278,19 +284,32 @@ def _fact(name: str, label: str, text: str, claim: BibleClaim) -> QuestionDraft:
 
 def _things(material: SourceMaterial) -> Iterator[QuestionDraft]:
     for thing in material.bible.world:
-        told = [
+        descriptions = [
             description
             for description in thing.descriptions
             if description.certainty in SURE
         ]
-        told = [one for one in told if one.evidence and _is_whole(one.evidence[0])]
-        told = [one for one in told if len(one.value.split()) >= _TELLING]
-        whole = thing.name[:1].isupper() and not thing.name.endswith(("ed", "days"))
-        if told and whole and thing.element_types and thing.certainty in SURE:
+        descriptions = [
+            description
+            for description in descriptions
+            if description.evidence and _is_whole(description.evidence[0])
+        ]
+        descriptions = [
+            description
+            for description in descriptions
+            if len(description.value.split()) >= _TELLING
+        ]
+        is_named = thing.name[:1].isupper() and not thing.name.endswith(("ed", "days"))
+        if (
+            descriptions
+            and is_named
+            and thing.element_types
+            and thing.certainty in SURE
+        ):
             verb = "are" if is_plural_noun(thing.name) else "is"
             name = f"{thing.name[:1].lower()}{thing.name[1:]}"
             shown = name if name.startswith("the ") or verb == "are" else thing.name
-            yield _fact(thing.name, "thing", f"What {verb} {shown}?", told[0])
+            yield _fact(thing.name, "thing", f"What {verb} {shown}?", descriptions[0])
 
 
 def _called(material: SourceMaterial) -> Iterator[QuestionDraft]:
@@ -334,14 +353,14 @@ def _forms_called(
 def _where_said(
     form: str, speaker: str, material: SourceMaterial
 ) -> tuple[AnswerPlace, ...]:
-    """Return every sentence in which somebody may say a name."""
+    """Return every sentence in which the speaker may say a name."""
     named = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
     places: dict[AnswerPlace, None] = {}
     for quote in material.bible.quotes:
         document = quote.evidence.document
         for span in quote.evidence.spans if quote.speaker == speaker else ():
-            found = named.search(material.texts[document], span.start, span.end)
-            place = material.sentence_at(document, found.start()) if found else None
+            match = named.search(material.texts[document], span.start, span.end)
+            place = material.sentence_at(document, match.start()) if match else None
             if place is not None:
                 places[place] = None
     return tuple(places)
@@ -354,22 +373,22 @@ def _calls_out(form: str, evidence: TextEvidence, material: SourceMaterial) -> b
 
 
 def _is_other(form: str, name: str) -> bool:
-    """Say whether a form is more than a part of the name that a question uses."""
-    own = {word.strip(".").casefold() for word in name.split()}
-    told = {word.strip(".").casefold() for word in form.split()} - _TITLES
-    return bool(told - own) and form[:1].isupper()
+    """Return whether a form has words beyond the name that a question uses."""
+    name_words = {word.strip(".").casefold() for word in name.split()}
+    form_words = {word.strip(".").casefold() for word in form.split()} - _TITLES
+    return bool(form_words - name_words) and form[:1].isupper()
 
 
 def _first_place(
     profile: CharacterProfile, material: SourceMaterial
 ) -> AnswerPlace | None:
-    """Return the sentence that names somebody first, by any name of their own."""
+    """Return the first sentence that names a person, by any of their own names."""
     forms = material.forms(profile)
     named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")
     for document in material.order.story:
         text = material.texts.get(document, "")
-        for found in named.finditer(text) if forms else ():
-            place = material.sentence_at(document, found.start())
+        for match in named.finditer(text) if forms else ():
+            place = material.sentence_at(document, match.start())
             if place is not None:
                 return place
     return None

@@ -74,27 +74,31 @@ def make_questions_by_kind(
 
 
 def choose_kind_questions(
-    chooser: DraftSelector, kind: QuestionKind, own: Sequence[DraftFamily], wanted: int
+    chooser: DraftSelector,
+    kind: QuestionKind,
+    families: Sequence[DraftFamily],
+    target: int,
 ) -> GeneratedQuestions:
-    """Choose `wanted` questions of one kind; a remark says if there are too few."""
-    made = chooser.choose(own, wanted)
-    if len(made) >= wanted:
-        return GeneratedQuestions(tuple(made))
+    """Choose `target` questions of one kind; a remark says if there are too few."""
+    questions = chooser.choose(families, target)
+    if len(questions) >= target:
+        return GeneratedQuestions(tuple(questions))
     return GeneratedQuestions(
-        tuple(made), (describe_shortfall(kind, len(made), wanted, _WHY[kind]),)
+        tuple(questions),
+        (describe_shortfall(kind, len(questions), target, _WHY[kind]),),
     )
 
 
 def collect_draft_families(
     material: SourceMaterial, seed: int
 ) -> dict[QuestionKind, list[DraftFamily]]:
-    """Return the drafts of each kind; those that are hardest to fill come first."""
+    """Return the drafts of each kind, the kinds that are hardest to fill first."""
     speech, rng = QuoteQuestionDrafter(material), Random(f"{seed}")
-    said, done = list(speech.facts()), list(draft_action_questions(material))
+    speech_facts, actions = list(speech.facts()), list(draft_action_questions(material))
     detailed = list(draft_detail_questions(material))
     firsts = list(facts.draft_first_appearance_questions(material))
-    known, unknown = bound_drafts_by_horizon(
-        [*said, *done, *detailed], material, firsts
+    after_telling, before_telling = bound_drafts_by_horizon(
+        [*speech_facts, *actions, *detailed], material, firsts
     )
     return {
         QuestionKind.RELATIONSHIP: [
@@ -106,15 +110,15 @@ def collect_draft_families(
             DraftFamily(list(facts.draft_thing_place_questions(material)), 2),
             DraftFamily(list(facts.draft_two_fact_questions(material)), 1),
         ],
-        QuestionKind.AS_OF: [DraftFamily(known), DraftFamily(unknown)],
+        QuestionKind.AS_OF: [DraftFamily(after_telling), DraftFamily(before_telling)],
         QuestionKind.TIMELINE: [
             DraftFamily(firsts, 2),
             DraftFamily(list(facts.draft_date_questions(material)), 2),
             DraftFamily(list(speech.orders()), 1),
         ],
         QuestionKind.FACT: [
-            DraftFamily(said, 4),
-            DraftFamily(done, 4),
+            DraftFamily(speech_facts, 4),
+            DraftFamily(actions, 4),
             DraftFamily(detailed, 2),
             DraftFamily(list(facts.draft_fact_questions(material)), 3),
             DraftFamily(list(draft_person_and_thing_questions(material)), 2),
@@ -139,37 +143,39 @@ def bound_drafts_by_horizon(
     material: SourceMaterial,
     firsts: Iterable[QuestionDraft],
 ) -> tuple[list[QuestionDraft], list[QuestionDraft]]:
-    """Return questions asked after their answer is told, and such asked before.
+    """Return drafts with a horizon after their answer is told, and drafts with one before.
 
-    Both are asked of somebody who has come up by then, which `firsts` tell. Those asked before have no
-    gold; their answer is what must not be given away.
+    Both are about people who have appeared by then, according to `firsts`. Those before have no
+    gold; their answer is the spoiler.
     """
-    seen = {first.about[0]: material.chapter_of(first.places[0]) for first in firsts}
-    known, unknown = [], []
+    first_chapters = {
+        first.about[0]: material.chapter_of(first.places[0]) for first in firsts
+    }
+    after_telling, before_telling = [], []
     for draft in drafts:
-        told = material.chapter_of(draft.places[0])
-        if told < 1:
+        chapter = material.chapter_of(draft.places[0])
+        if chapter < 1:
             continue
-        after = min(material.order.last, told + draft.places[0].span.start % 2)
-        known.append(replace(draft, kind=QuestionKind.AS_OF, as_of=after))
-        before = _before(draft, told, seen)
+        after = min(material.order.last, chapter + draft.places[0].span.start % 2)
+        after_telling.append(replace(draft, kind=QuestionKind.AS_OF, as_of=after))
+        before = _before(draft, chapter, first_chapters)
         if before:
-            unknown.append(before)
-    return known, unknown
+            before_telling.append(before)
+    return after_telling, before_telling
 
 
 def _before(
-    draft: QuestionDraft, told: int, seen: Mapping[str, int]
+    draft: QuestionDraft, chapter: int, first_chapters: Mapping[str, int]
 ) -> QuestionDraft | None:
-    first = seen.get(draft.about[0], told)
-    if not 1 <= max(first, 1) < told or draft.text.startswith("Who "):
+    first = first_chapters.get(draft.about[0], chapter)
+    if not 1 <= max(first, 1) < chapter or draft.text.startswith("Who "):
         return None
-    latest = told - 1
+    latest = chapter - 1
     return replace(
         draft,
         kind=QuestionKind.AS_OF,
         places=(),
         spoilers=draft.places,
         as_of=latest,
-        answer=f"Not told by then; in chapter {told}: {draft.answer}",
+        answer=f"Not told by then; in chapter {chapter}: {draft.answer}",
     )

@@ -11,23 +11,23 @@ APPROVED = ", kept"
 def merge_questions(
     before: Sequence[EvalQuestion], new: Sequence[EvalQuestion]
 ) -> list[EvalQuestion]:
-    """Return `new` with what the writer did to `before`; none of their work is lost.
+    """Return `new` merged with the questions in `before` that the writer has reviewed.
 
     A question that the writer wrote, edited, kept or dropped stays as it is, in its
     place among those that stay. Those made before that nobody touched give way to `new`. A
     new one with the id of one that stays is left out, and so is one that asks the
     same words, at the same point of the story. Doing it twice is the same as once.
     """
-    kept = [eval_question for eval_question in before if is_reviewed(eval_question)]
-    ids = {one.id for one in kept}
-    asked = {_words(one) for one in kept}
+    reviewed = [eval_question for eval_question in before if is_reviewed(eval_question)]
+    ids = {question.id for question in reviewed}
+    wordings = {_words(question) for question in reviewed}
     added: list[EvalQuestion] = []
-    for one in new:
-        if one.id not in ids and _words(one) not in asked:
-            ids.add(one.id)
-            asked.add(_words(one))
-            added.append(one)
-    return [*kept, *added]
+    for question in new:
+        if question.id not in ids and _words(question) not in wordings:
+            ids.add(question.id)
+            wordings.add(_words(question))
+            added.append(question)
+    return [*reviewed, *added]
 
 
 def is_reviewed(question: EvalQuestion) -> bool:

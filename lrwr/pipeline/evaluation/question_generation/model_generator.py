@@ -58,20 +58,20 @@ class _Tally:
     lost: Counter[str] = field(default_factory=Counter)
     broken: str = ""
 
-    def told(self, kind: QuestionKind, made: int, wanted: int) -> list[str]:
-        """Return sentences on what was lost, and why."""
-        told = [
+    def told(self, kind: QuestionKind, question_count: int, limit: int) -> list[str]:
+        """Return sentences on how many questions were dropped, and why."""
+        sentences = [
             f"Of questions of kind {kind.value}, {count} by the model {reason}."
             for reason, count in sorted(self.lost.items())
         ]
         if self.broken:
-            told.append(f"The model failed: {self.broken}.")
-        if made < wanted:
-            told.append(
-                f"The model gave {made} of {wanted} questions of kind {kind.value};"
+            sentences.append(f"The model failed: {self.broken}.")
+        if question_count < limit:
+            sentences.append(
+                f"The model gave {question_count} of {limit} questions of kind {kind.value};"
                 " templates fill up what is missing."
             )
-        return told
+        return sentences
 
 
 async def generate_questions_with_model(
@@ -95,18 +95,20 @@ async def generate_questions_with_model(
         DraftSelector(material, seed),
         list(facts.draft_first_appearance_questions(material)),
     )
-    desk = _ModelQuestionGenerator(
+    generator = _ModelQuestionGenerator(
         chat, material, Random(f"{seed}"), chooser, answered, firsts
     )
     pools = collect_draft_families(material, seed)
     questions: list[EvalQuestion] = []
     remarks: list[str] = []
-    for kind, wanted in divide_by_shares(number).items():
-        own, said = await desk.ask(kind, wanted)
-        more = choose_kind_questions(desk.chooser, kind, pools[kind], wanted - len(own))
-        questions += [*own, *more.questions]
-        remarks += [*said, *more.remarks]
-        advance(wanted)
+    for kind, share in divide_by_shares(number).items():
+        model_questions, model_remarks = await generator.ask(kind, share)
+        template_questions = choose_kind_questions(
+            generator.chooser, kind, pools[kind], share - len(model_questions)
+        )
+        questions += [*model_questions, *template_questions.questions]
+        remarks += [*model_remarks, *template_questions.remarks]
+        advance(share)
     return GeneratedQuestions(tuple(questions), tuple(remarks))
 
 
@@ -122,34 +124,39 @@ class _ModelQuestionGenerator:
     firsts: Sequence[QuestionDraft]
 
     async def ask(
-        self, kind: QuestionKind, wanted: int
+        self, kind: QuestionKind, limit: int
     ) -> tuple[list[EvalQuestion], list[str]]:
-        """Return at most `wanted` checked questions of a kind, and remarks."""
-        if kind is QuestionKind.UNANSWERABLE and self.answered is None and wanted:
+        """Return at most `limit` checked questions of a kind, and remarks."""
+        if kind is QuestionKind.UNANSWERABLE and self.answered is None and limit:
             return [], [
                 "Nobody can search whether the text answers a question, so those"
                 " without an answer come from templates."
             ]
         tally = _Tally()
-        made: list[EvalQuestion] = []
-        asked = QuestionKind.FACT if kind is QuestionKind.AS_OF else kind
+        questions: list[EvalQuestion] = []
+        asked_kind = QuestionKind.FACT if kind is QuestionKind.AS_OF else kind
         for _ in range(ROUNDS):
-            missing = wanted - len(made)
+            missing = limit - len(questions)
             if missing <= 0 or tally.broken:
                 break
             calls = -(-missing // PER_CALL)
-            shown = [self._shown(asked) for _ in range(calls)]
+            place_groups = [self._shown(asked_kind) for _ in range(calls)]
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._call(asked, p, tally)) for p in shown]
+                tasks = [
+                    group.create_task(self._call(asked_kind, p, tally))
+                    for p in place_groups
+                ]
             for task in tasks:
                 for draft in task.result():
-                    made += await self._accepted(draft, kind, made, wanted, tally)
-        return made, tally.told(kind, len(made), wanted)
+                    questions += await self._accepted(
+                        draft, kind, questions, limit, tally
+                    )
+        return questions, tally.told(kind, len(questions), limit)
 
     async def _call(
         self, kind: QuestionKind, places: Sequence[AnswerPlace], tally: _Tally
     ) -> list[QuestionDraft]:
-        """Return what the model asks of some passages, with the places of its quotes."""
+        """Return the model's questions on some passages, with the places of their quotes."""
         texts = [self._text(place) for place in places]
         asking = prompts.build_question_messages(kind, texts, PER_CALL)
         try:
@@ -161,7 +168,10 @@ class _ModelQuestionGenerator:
         except MalformedReply:
             tally.lost["were in a reply that could not be read"] += PER_CALL
             return []
-        drafts = (self._draft(one, kind, places, tally) for one in question_reply)
+        drafts = (
+            self._draft(model_question, kind, places, tally)
+            for model_question in question_reply
+        )
         return [draft for draft in drafts if draft is not None]
 
     def _draft(
@@ -171,10 +181,10 @@ class _ModelQuestionGenerator:
         places: Sequence[AnswerPlace],
         tally: _Tally,
     ) -> QuestionDraft | None:
-        found = [
+        gold_places = [
             self._found(place, quote, places) for place, quote in model_question.quotes
         ]
-        golds = tuple(place for place in found if place is not None)
+        golds = tuple(place for place in gold_places if place is not None)
         reason = _fault(model_question, kind, len(golds))
         if reason:
             tally.lost[reason] += 1
@@ -200,36 +210,42 @@ class _ModelQuestionGenerator:
     def _found(
         self, number: int, quote: str, places: Sequence[AnswerPlace]
     ) -> AnswerPlace | None:
-        """Return where a quote stands in the passage that it is said to be from."""
+        """Return the place of a quote in the passage that the model names as its source."""
         if not 0 <= number < len(places):
             return None
-        shown = places[number]
-        text = self.material.texts[shown.document]
-        standing = find_quote_places(quote, shown.document, text)
-        inside = [one for one in standing if shown.span.holds(one.span)]
+        passage = places[number]
+        text = self.material.texts[passage.document]
+        standing = find_quote_places(quote, passage.document, text)
+        inside = [place for place in standing if passage.span.holds(place.span)]
         return inside[0] if len(standing) == 1 == len(inside) else None
 
     async def _accepted(
         self,
         draft: QuestionDraft,
         kind: QuestionKind,
-        made: Sequence[EvalQuestion],
-        wanted: int,
+        questions: Sequence[EvalQuestion],
+        limit: int,
         tally: _Tally,
     ) -> list[EvalQuestion]:
-        """Return the draft as a question in a list; empty if it does not do."""
-        if len(made) >= wanted:
+        """Return the draft as a question in a list; empty if it is rejected."""
+        if len(questions) >= limit:
             return []
         if kind is QuestionKind.AS_OF:
-            known, unknown = bound_drafts_by_horizon(
+            after_telling, before_telling = bound_drafts_by_horizon(
                 [draft], self.material, self.firsts
             )
-            before = sum(not eval_question.gold for eval_question in made)
-            ways = unknown if unknown and before * 2 <= len(made) else known
-            if not ways:
+            unanswered_count = sum(
+                not eval_question.gold for eval_question in questions
+            )
+            candidates = (
+                before_telling
+                if before_telling and unanswered_count * 2 <= len(questions)
+                else after_telling
+            )
+            if not candidates:
                 tally.lost["stand before the first chapter"] += 1
                 return []
-            draft = ways[0]
+            draft = candidates[0]
         search = self.answered if kind is QuestionKind.UNANSWERABLE else None
         if search is not None and await search(draft.text):
             tally.lost["turned out to have an answer"] += 1
@@ -306,6 +322,8 @@ def _fault(
 
 
 def _repeats(question: str, quote: str) -> bool:
-    said = {stem_lightly(word) for word in extract_content_words(quote)}
-    asked = {stem_lightly(word) for word in extract_content_words(question)}
-    return len(said) >= _FEWEST and len(said & asked) >= _REPEATED * len(said)
+    quote_stems = {stem_lightly(word) for word in extract_content_words(quote)}
+    question_stems = {stem_lightly(word) for word in extract_content_words(question)}
+    return len(quote_stems) >= _FEWEST and len(
+        quote_stems & question_stems
+    ) >= _REPEATED * len(quote_stems)

@@ -65,13 +65,16 @@ def build_question_messages(
 ) -> list[ChatMessage]:
     """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
     quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
-    told = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
+    instructions = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
     mark = generate_fence_mark(*passages)
     shown = "\n".join(
         wrap_in_fence(f"passage {place}", text, mark)
         for place, text in enumerate(passages, start=1)
     )
-    return [ChatMessage("system", f"{told}{FENCE_RULE}"), ChatMessage("user", shown)]
+    return [
+        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
+        ChatMessage("user", shown),
+    ]
 
 
 @cache
@@ -102,8 +105,8 @@ def parse_question_reply(reply: str) -> list[ModelQuestion]:
     raise MalformedReply("it is not an object of `questions`")
 
 
-def _row(told: object) -> ModelQuestion:
-    match told:
+def _row(raw_question: object) -> ModelQuestion:
+    match raw_question:
         case {
             "question": str(question),
             "answer": str(answer),
@@ -118,8 +121,8 @@ def _row(told: object) -> ModelQuestion:
     raise MalformedReply("a question is not `question`, `answer` and `quotes`")
 
 
-def _quote(told: object) -> tuple[int, str]:
-    match told:
+def _quote(raw_quote: object) -> tuple[int, str]:
+    match raw_quote:
         case {"passage": int(passage), "quote": str(quote), **more} if not more:
             return passage - 1, quote
     raise MalformedReply("a quote is not `passage` and `quote`")

@@ -64,26 +64,26 @@ class QuoteQuestionDrafter:
             yield _asked(topic_quote, self._material)
 
     def several(self) -> Iterator[QuestionDraft]:
-        """Yield questions on what is said of one thing in several places."""
+        """Yield questions on what people say about one thing in several places."""
         by_stem: dict[str, list[TopicQuote]] = defaultdict(list)
-        for one in self.single():
-            by_stem[one.topic.stem].append(one)
+        for saying in self.single():
+            by_stem[saying.topic.stem].append(saying)
         for sayings in self.sayings.values():
             places = tuple(saying.place for saying in sayings)
-            whole = self._said(sayings[0]) == len(sayings)
-            if whole and 2 <= len(sayings) <= _FEW and _are_apart(places):
+            is_complete = self._said(sayings[0]) == len(sayings)
+            if is_complete and 2 <= len(sayings) <= _FEW and _are_apart(places):
                 yield self._all_of(
                     f"What does {sayings[0].quote.speaker} say about"
                     f" {_the(sayings[0])} over the course of the story?",
                     sayings,
                 )
-        for same in by_stem.values():
-            for one, other in combinations(same, 2):
-                if _are_apart((one.place, other.place)):
+        for topic_quotes in by_stem.values():
+            for saying, other_saying in combinations(topic_quotes, 2):
+                if _are_apart((saying.place, other_saying.place)):
                     yield self._all_of(
-                        f"What do {one.quote.speaker} and {other.quote.speaker} each"
-                        f" have to say about {_the(one)}?",
-                        (one, other),
+                        f"What do {saying.quote.speaker} and {other_saying.quote.speaker} each"
+                        f" have to say about {_the(saying)}?",
+                        (saying, other_saying),
                     )
 
     def ties(self) -> Iterator[QuestionDraft]:
@@ -104,17 +104,17 @@ class QuoteQuestionDrafter:
         for (speaker, name), places in self._people.items():
             if len(places) == 1:
                 by_name[name].append((speaker, places[0]))
-        for name, said in by_name.items():
-            for (one, place), (other, second) in combinations(said, 2):
+        for name, mentions in by_name.items():
+            for (speaker, place), (other_speaker, second) in combinations(mentions, 2):
                 if _are_apart((place, second)):
                     yield QuestionDraft(
                         QuestionKind.SEVERAL,
-                        f"What do {one} and {other} each say about {name}?",
+                        f"What do {speaker} and {other_speaker} each say about {name}?",
                         (place, second),
                         "several quotations",
                         answer=self._answer((place, second)),
                         every=True,
-                        about=(name, one, other),
+                        about=(name, speaker, other_speaker),
                     )
 
     def _answer(self, places: Sequence[AnswerPlace]) -> str:
@@ -124,12 +124,14 @@ class QuoteQuestionDrafter:
         """Yield questions on which of two things is spoken of first."""
         single = [topic_quote for topic_quote in self.single() if not topic_quote.asked]
         half = len(single) // 2
-        for number, one in enumerate(single[:half]):
-            other = single[half + number]
-            if not _are_apart((one.place, other.place)):
+        for number, topic_quote in enumerate(single[:half]):
+            other_quote = single[half + number]
+            if not _are_apart((topic_quote.place, other_quote.place)):
                 continue
             turned = number % 2 == 1
-            first, second = (other, one) if turned else (one, other)
+            first, second = (
+                (other_quote, topic_quote) if turned else (topic_quote, other_quote)
+            )
             yield QuestionDraft(
                 QuestionKind.TIMELINE,
                 f"Does {_speaks(first)} before or after {_speaks(second, 's')}?",
@@ -141,10 +143,16 @@ class QuoteQuestionDrafter:
             )
 
     def single(self) -> list[TopicQuote]:
-        """Return what somebody says of what they name once, in story order."""
-        alone = (own[0] for own in self.sayings.values() if len(own) == 1)
-        once = [one for one in alone if self._said(one) == 1]
-        return sorted(once, key=lambda one: self._material.rank(one.place))
+        """Return the sayings on topics that their speaker names only once, in story order."""
+        alone = (
+            topic_quotes[0]
+            for topic_quotes in self.sayings.values()
+            if len(topic_quotes) == 1
+        )
+        single_quotes = [saying for saying in alone if self._said(saying) == 1]
+        return sorted(
+            single_quotes, key=lambda saying: self._material.rank(saying.place)
+        )
 
     def _all_of(self, text: str, sayings: Sequence[TopicQuote]) -> QuestionDraft:
         return QuestionDraft(
@@ -158,34 +166,40 @@ class QuoteQuestionDrafter:
         )
 
     def _said(self, topic_quote: TopicQuote) -> int:
-        """Count the quotations that may be the same speaker's and hold the word."""
-        held = self._heard[topic_quote.topic.stem]
-        told = len(held.get(topic_quote.quote.speaker, ())) + len(held.get("", ()))
-        return max(told, 1)
+        """Count the quotations with the word that the same speaker may have spoken."""
+        quotes_by_speaker = self._heard[topic_quote.topic.stem]
+        quote_count = len(quotes_by_speaker.get(topic_quote.quote.speaker, ())) + len(
+            quotes_by_speaker.get("", ())
+        )
+        return max(quote_count, 1)
 
     def _of_people(self) -> dict[tuple[str, str], tuple[AnswerPlace, ...]]:
-        """Return where somebody surely speaks of somebody, if in few places at most."""
-        said: dict[tuple[str, str], dict[AnswerPlace, None]] = defaultdict(dict)
+        """Return the places where a speaker certainly mentions a person, if they are few."""
+        places_by_pair: dict[tuple[str, str], dict[AnswerPlace, None]] = defaultdict(
+            dict
+        )
         unsure: Counter[tuple[str, str]] = Counter()
         for quote in self._material.bible.quotes:
             for name, place in self._spoken_of(quote):
                 if quote.evidence.certainty in SURE:
-                    said[quote.speaker, name][place] = None
+                    places_by_pair[quote.speaker, name][place] = None
                 else:
                     unsure[quote.speaker, name] += 1
         return {
-            pair: tuple(own)
-            for pair, own in said.items()
-            if len(own) <= _FEW and unsure[pair] < len(own) and pair[0] in self._forms
+            pair: tuple(places)
+            for pair, places in places_by_pair.items()
+            if len(places) <= _FEW
+            and unsure[pair] < len(places)
+            and pair[0] in self._forms
         }
 
     def _sayings(self) -> dict[tuple[str, str], list[TopicQuote]]:
-        found: dict[tuple[str, str], list[TopicQuote]] = defaultdict(list)
+        sayings: dict[tuple[str, str], list[TopicQuote]] = defaultdict(list)
         for quote in self._quotes:
             for span in quote.evidence.spans:
                 for saying in self._in_stretch(quote, span):
-                    found[quote.speaker, saying.topic.stem].append(saying)
-        return found
+                    sayings[quote.speaker, saying.topic.stem].append(saying)
+        return sayings
 
     def _in_stretch(self, quote: AttributedQuote, span: Span) -> Iterator[TopicQuote]:
         document = quote.evidence.document
@@ -193,8 +207,8 @@ class QuoteQuestionDrafter:
         for topic in find_topics(text, span, self._material, rare=_RARE):
             place = self._material.sentence_at(document, topic.span.start)
             if place is not None and _is_enough(text, place.span):
-                asked = _is_asked(text, topic.span, place.span)
-                yield TopicQuote(quote, topic, place, asked)
+                is_question = _is_asked(text, topic.span, place.span)
+                yield TopicQuote(quote, topic, place, is_question)
 
     def _spoken_of(self, quote: AttributedQuote) -> Iterator[tuple[str, AnswerPlace]]:
         """Yield whom a quotation names, its hearer and speaker apart, and where."""
@@ -211,21 +225,23 @@ class QuoteQuestionDrafter:
 
 
 def _asked(topic_quote: TopicQuote, material: SourceMaterial) -> QuestionDraft:
-    """Return one question on a saying; how it is asked depends on the saying alone."""
+    """Return one question on a saying; its wording depends on the saying alone."""
     quote = topic_quote.quote
     sure = quote.addressee and quote.addressee_certainty in SURE
     hearer = quote.addressee if sure else ""
-    said = _owned(topic_quote, hearer, material)
+    topic_phrase = _owned(topic_quote, hearer, material)
     turn = topic_quote.topic.span.start % 3
     answer = material.said(topic_quote.place)
     if topic_quote.asked:
-        text = f"What does {quote.speaker} ask {f'{hearer} ' if hearer else ''}about {said}?"
-    elif hearer and hearer not in said:
-        text = f"What does {quote.speaker} tell {hearer} about {said}?"
+        text = f"What does {quote.speaker} ask {f'{hearer} ' if hearer else ''}about {topic_phrase}?"
+    elif hearer and hearer not in topic_phrase:
+        text = f"What does {quote.speaker} tell {hearer} about {topic_phrase}?"
     elif turn == 0:
-        text = f"What does {quote.speaker} have to say on the subject of {said}?"
+        text = (
+            f"What does {quote.speaker} have to say on the subject of {topic_phrase}?"
+        )
     else:
-        text = f"What does {quote.speaker} say about {said}?"
+        text = f"What does {quote.speaker} say about {topic_phrase}?"
     return QuestionDraft(
         QuestionKind.FACT,
         text,
@@ -241,9 +257,11 @@ def _speaks(topic_quote: TopicQuote, ending: str = "") -> str:
 
 
 def _the(topic_quote: TopicQuote) -> str:
-    """Return what is spoken of more than once: "a lamp" is "the lamp" then."""
-    said = topic_quote.topic.said
-    return f"the {topic_quote.topic.noun}" if said.startswith(("a ", "an ")) else said
+    """Return the topic with a definite article: "a lamp" becomes "the lamp"."""
+    phrase = topic_quote.topic.said
+    return (
+        f"the {topic_quote.topic.noun}" if phrase.startswith(("a ", "an ")) else phrase
+    )
 
 
 def _owned(topic_quote: TopicQuote, hearer: str, material: SourceMaterial) -> str:
@@ -266,20 +284,22 @@ def _his(name: str, material: SourceMaterial) -> str:
 
 
 def _stems_by_speaker(material: SourceMaterial) -> dict[str, dict[str, list[int]]]:
-    """Return in which quotations of whom each word stands, whoever is sure of it."""
-    found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    """Return the numbers of the quotations that contain each stem, by speaker."""
+    numbers_by_stem: dict[str, dict[str, list[int]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for number, quote in enumerate(material.bible.quotes):
         words = WORD_PATTERN.findall(quote.evidence.text)
         for stem in {stem_noun(normalize_word(word)) for word in words}:
-            found[stem][quote.speaker].append(number)
-    return found
+            numbers_by_stem[stem][quote.speaker].append(number)
+    return numbers_by_stem
 
 
 def _are_apart(places: Sequence[AnswerPlace]) -> bool:
     return all(
-        one.document != other.document
-        or abs(one.span.start - other.span.start) > _APART
-        for one, other in combinations(places, 2)
+        place.document != other_place.document
+        or abs(place.span.start - other_place.span.start) > _APART
+        for place, other_place in combinations(places, 2)
     )
 
 
@@ -298,12 +318,12 @@ def _says_something(text: str, sentence: Span) -> bool:
 
 
 def _first_of(forms: Sequence[str], text: str, span: Span) -> int:
-    """Return where one of these names stands first as a whole word; -1 if none."""
-    found = []
+    """Return the first offset of any of these names as a whole word; -1 if none."""
+    starts = []
     for form in forms:
         at = text.find(form, span.start, span.end)
         after = text[at + len(form) : at + len(form) + 1]
         before = text[at - 1 : at] if at > 0 else ""
         if at >= 0 and not (before.isalpha() or after.isalpha()):
-            found.append(at)
-    return min(found, default=-1)
+            starts.append(at)
+    return min(starts, default=-1)

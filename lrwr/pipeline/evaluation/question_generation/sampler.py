@@ -64,26 +64,24 @@ class DraftSelector:
         self._chapters: Counter[int] = Counter()
         self._people: Counter[str] = Counter()
 
-    def choose(
-        self, families: Sequence[DraftFamily], wanted: int
-    ) -> list[EvalQuestion]:
-        """Return at most `wanted` questions, from each family by its weight.
+    def choose(self, families: Sequence[DraftFamily], limit: int) -> list[EvalQuestion]:
+        """Return at most `limit` questions, from each family by its weight.
 
         What a family cannot give, the others do. Chapters that have few questions go
         first, then people who have.
         """
-        left = [self._shuffled(family.drafts) for family in families]
-        taken = [0] * len(families)
+        remaining = [self._shuffled(family.drafts) for family in families]
+        chosen_counts = [0] * len(families)
         eval_questions: list[EvalQuestion] = []
-        while len(eval_questions) < wanted and any(left):
+        while len(eval_questions) < limit and any(remaining):
             at = min(
-                (n for n, drafts in enumerate(left) if drafts),
-                key=lambda n: (Fraction(taken[n], families[n].weight), n),
+                (n for n, drafts in enumerate(remaining) if drafts),
+                key=lambda n: (Fraction(chosen_counts[n], families[n].weight), n),
             )
-            question = self._next(left[at])
+            question = self._next(remaining[at])
             if question is not None:
                 eval_questions.append(question)
-                taken[at] += 1
+                chosen_counts[at] += 1
         return eval_questions
 
     def _shuffled(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
@@ -122,14 +120,16 @@ class DraftSelector:
 def divide_by_shares(number: int) -> dict[QuestionKind, int]:
     """Divide `number` by `KIND_SHARES`; what is left over goes to the largest remainders."""
     parts = {kind: Fraction(number * share, 100) for kind, share in KIND_SHARES.items()}
-    whole = {kind: int(part) for kind, part in parts.items()}
-    left = number - sum(whole.values())
-    by_rest = sorted(parts, key=lambda kind: whole[kind] - parts[kind])
-    for kind in by_rest[:left]:
-        whole[kind] += 1
-    return whole
+    counts = {kind: int(part) for kind, part in parts.items()}
+    remainder = number - sum(counts.values())
+    by_rest = sorted(parts, key=lambda kind: counts[kind] - parts[kind])
+    for kind in by_rest[:remainder]:
+        counts[kind] += 1
+    return counts
 
 
-def describe_shortfall(kind: QuestionKind, made: int, wanted: int, why: str) -> str:
-    """Say that a share could not be filled."""
-    return f"{made} of {wanted} questions {_CALLED[kind]} were made: {why}."
+def describe_shortfall(
+    kind: QuestionKind, question_count: int, target: int, why: str
+) -> str:
+    """Return a sentence that says a kind has fewer questions than its share."""
+    return f"{question_count} of {target} questions {_CALLED[kind]} were made: {why}."

@@ -87,24 +87,24 @@ def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
 def find_topics(
     text: str, span: Span, material: "SourceMaterial", rare: int = RARE
 ) -> Iterator[TopicNoun]:
-    """Yield nouns that stand at most `rare` times, and rare names, each stem once."""
-    seen: set[str] = set()
+    """Yield nouns that occur at most `rare` times, and rare names, each stem once."""
+    yielded_stems: set[str] = set()
     for match in _NOUN.finditer(text, span.start, span.end):
         stem = stem_noun(match["noun"])
         before = text[max(span.start, match.start() - _BACK) : match.start()]
         if (
-            stem in seen
+            stem in yielded_stems
             or (match["kind"] or "") in VAGUE_WORDS
             or _PREDICATE.search(before)
         ):
             continue
         if not is_distinctive_noun(match["noun"], material, rare):
             continue
-        seen.add(stem)
+        yielded_stems.add(stem)
         det = match["det"].lower()
         owner = det if det in ("my", "your") else ""
-        said, place = _said(match["noun"], det), Span(*match.span("noun"))
-        yield TopicNoun(said, match["noun"], stem, place, owner)
+        phrase, place = _said(match["noun"], det), Span(*match.span("noun"))
+        yield TopicNoun(phrase, match["noun"], stem, place, owner)
     for name in material.rare_names:
         at = text.find(name, span.start, span.end)
         if at >= 0 and not _within(text, at, len(name)):
@@ -113,10 +113,10 @@ def find_topics(
 
 
 def is_distinctive_noun(noun: str, material: "SourceMaterial", rare: int) -> bool:
-    """Say whether a word is rare enough, and stands for a thing somewhere."""
+    """Return whether a word is rare enough and is used as a noun."""
     stem = stem_noun(noun)
-    told = stem in material.nouns and is_possible_noun(noun)
-    return told and material.stems[stem] <= rare
+    is_noun = stem in material.nouns and is_possible_noun(noun)
+    return is_noun and material.stems[stem] <= rare
 
 
 def is_possible_noun(noun: str) -> bool:
@@ -221,19 +221,27 @@ class SourceMaterial:
         return [name for name in named if name not in others]
 
     def worded(self, text: str) -> str:
-        """Return a question with names as the text has them, not a list of names."""
+        """Return a question with names spelled as in the text, not as in a list of names."""
         for profile in self.bible.characters:
             if profile.name in text and not self._stands(profile.name):
-                alike = (f.name for f in profile.aliases if self._stands(f.name))
-                whole = [f for f in alike if f.casefold() == profile.name.casefold()]
-                text = text.replace(profile.name, (*whole, profile.name)[0])
+                present_forms = (
+                    f.name for f in profile.aliases if self._stands(f.name)
+                )
+                full_forms = [
+                    f for f in present_forms if f.casefold() == profile.name.casefold()
+                ]
+                text = text.replace(profile.name, (*full_forms, profile.name)[0])
         return text
 
     def _stands(self, name: str) -> bool:
         return any(name in text for text in self._story())
 
     def _story(self) -> list[str]:
-        return [self.texts[one] for one in self.order.story if one in self.texts]
+        return [
+            self.texts[document]
+            for document in self.order.story
+            if document in self.texts
+        ]
 
     def gold(self, place: AnswerPlace) -> GoldQuote | None:
         """Return the words at a place as gold; None unless they stand there alone."""
@@ -269,12 +277,15 @@ async def load_source_material(
 
 
 def build_source_material(
-    known: StoryKnowledge, split: SentenceSplitter
+    knowledge: StoryKnowledge, split: SentenceSplitter
 ) -> SourceMaterial:
-    """Return what questions are made from, of a story that is known already."""
+    """Build the material for question generation from stored story knowledge."""
 
-    bible = project_bible(known)
-    texts = {document: kept.text for document, kept in known.texts.items()}
+    bible = project_bible(knowledge)
+    texts = {
+        document: document_text.text
+        for document, document_text in knowledge.texts.items()
+    }
     counts = Counter(
         normalize_word(word)
         for text in texts.values()
@@ -285,11 +296,11 @@ def build_source_material(
         stems[stem_noun(word)] += count
     return SourceMaterial(
         bible=bible,
-        order=known.order,
+        order=knowledge.order,
         texts=texts,
         sentences={
-            document: _own_sentences(document, texts[document], known.order, split)
-            for document in known.order.story
+            document: _own_sentences(document, texts[document], knowledge.order, split)
+            for document in knowledge.order.story
             if document in texts
         },
         stems=stems,
@@ -325,10 +336,10 @@ def _own_sentences(
         for part in scene.parts
     ]
     return tuple(
-        Span(part.start + one.start, part.start + one.end)
+        Span(part.start + sentence.start, part.start + sentence.end)
         for part in sorted(parts)
-        for one in split(text[part.start : part.end])
-        if text[part.start + one.start] not in _HEADING
+        for sentence in split(text[part.start : part.end])
+        if text[part.start + sentence.start] not in _HEADING
     )
 
 

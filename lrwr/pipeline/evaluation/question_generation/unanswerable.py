@@ -114,60 +114,67 @@ ABSENT = (
 def draft_absent_word_questions(
     material: SourceMaterial, rng: Random
 ) -> Iterator[QuestionDraft]:
-    """Yield questions of the list that the text has no word for, each of one person."""
+    """Yield questions from the fixed list whose words the text lacks, each on one person."""
     names = [character_profile.name for character_profile in material.people()[:MAIN]]
     if not names:
         return
-    free = [
+    absent_patterns = [
         pattern
         for pattern, words in ABSENT
         if not any(is_word_in_text(material, word) for word in words.split())
     ]
-    rng.shuffle(free)
-    for number, pattern in enumerate(free):
-        who = names[number % len(names)]
-        others = [name for name in names if name != who]
+    rng.shuffle(absent_patterns)
+    for number, pattern in enumerate(absent_patterns):
+        person = names[number % len(names)]
+        others = [name for name in names if name != person]
         if "{1}" in pattern and not others:
             continue
-        text = pattern.format(who, rng.choice(others) if others else "")
+        text = pattern.format(person, rng.choice(others) if others else "")
         yield QuestionDraft(
-            QuestionKind.UNANSWERABLE, text, (), NO_WORD, about=(who, pattern)
+            QuestionKind.UNANSWERABLE, text, (), NO_WORD, about=(person, pattern)
         )
 
 
 def draft_unsaid_topic_questions(
     material: SourceMaterial, sayings: Sequence[TopicQuote], rng: Random
 ) -> Iterator[QuestionDraft]:
-    """Yield questions on what somebody says of a thing that they never come near."""
-    near = _near(material)
+    """Yield questions on what a person says about a thing they never appear near."""
+    chapters_by_name = _near(material)
     well_known = [
         character_profile
         for character_profile in material.people()
         if character_profile.mentions >= _WELL_KNOWN
     ]
-    well_known = [one for one in well_known if not one.narrator]
-    order = sorted(sayings, key=lambda one: material.rank(one.place))
+    well_known = [profile for profile in well_known if not profile.narrator]
+    order = sorted(sayings, key=lambda topic_quote: material.rank(topic_quote.place))
     rng.shuffle(order)
     for saying in order:
         chapters = _chapters_with(saying.topic.stem, material)
-        away = [one for one in well_known if not near[one.name] & chapters]
-        if not away:
+        absent_profiles = [
+            profile
+            for profile in well_known
+            if not chapters_by_name[profile.name] & chapters
+        ]
+        if not absent_profiles:
             continue
-        who = rng.choice(away).name
-        text = f"What does {who} say about {saying.topic.said}?"
-        about = (who, saying.topic.stem)
+        speaker = rng.choice(absent_profiles).name
+        text = f"What does {speaker} say about {saying.topic.said}?"
+        about = (speaker, saying.topic.stem)
         yield QuestionDraft(QuestionKind.UNANSWERABLE, text, (), NOT_THERE, about=about)
 
 
 def is_word_in_text(material: SourceMaterial, word: str) -> bool:
-    """Say whether a text has a word, or one that begins with it.
+    """Return whether a text has a word, or one that begins with it.
 
     A word of three letters or fewer counts alone and with an s only.
     """
     if len(word) <= _SHORT:
         return bool({word, f"{word}s"} & material.words)
-    whole = material.words
-    return any(one.startswith(word) or f"-{word}" in one for one in whole)
+    text_words = material.words
+    return any(
+        text_word.startswith(word) or f"-{word}" in text_word
+        for text_word in text_words
+    )
 
 
 def _near(material: SourceMaterial) -> dict[str, set[tuple[str, int]]]:
@@ -182,11 +189,11 @@ def _near(material: SourceMaterial) -> dict[str, set[tuple[str, int]]]:
 
 
 def _named(profile: CharacterProfile) -> re.Pattern[str]:
-    """Return what finds any word of any name of somebody: rather too much."""
+    """Return a pattern that finds any word of any name of a person; may match too much."""
     words = {word for form in profile.aliases for word in form.name.split()}
-    told = sorted(word for word in words if word[:1].isupper() and len(word) > 2)
-    either = "|".join(map(re.escape, told)) or "(?!)"
-    return re.compile(rf"(?<!\w)(?:{either})(?!\w)")
+    name_words = sorted(word for word in words if word[:1].isupper() and len(word) > 2)
+    alternatives = "|".join(map(re.escape, name_words)) or "(?!)"
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
 
 
 def _chapters(material: SourceMaterial) -> Iterator[tuple[tuple[str, int], str]]:
@@ -197,8 +204,8 @@ def _chapters(material: SourceMaterial) -> Iterator[tuple[tuple[str, int], str]]
 
 
 def _chapters_with(stem: str, material: SourceMaterial) -> set[tuple[str, int]]:
-    found = re.compile(rf"\b{re.escape(stem)}", re.IGNORECASE)
+    pattern = re.compile(rf"\b{re.escape(stem)}", re.IGNORECASE)
     notes = set(material.texts) - set(material.order.story)
-    if any(found.search(material.texts[note]) for note in notes):
+    if any(pattern.search(material.texts[note]) for note in notes):
         return {place for place, _ in _chapters(material)}
-    return {place for place, text in _chapters(material) if found.search(text)}
+    return {place for place, text in _chapters(material) if pattern.search(text)}

@@ -29,9 +29,11 @@ class MemoryThreadStore:
 
     async def threads(self) -> list[Thread]:
         """Return the conversations, the one that was spoken in last first."""
-        found = [stored_thread.thread for stored_thread in self._shown()]
-        found.sort(key=lambda one: (-one.updated_at, -one.created_at, one.id))
-        return found
+        threads = [stored_thread.thread for stored_thread in self._shown()]
+        threads.sort(
+            key=lambda thread: (-thread.updated_at, -thread.created_at, thread.id)
+        )
+        return threads
 
     async def thread(self, thread: ThreadId) -> Thread:
         """Return one conversation."""
@@ -39,29 +41,29 @@ class MemoryThreadStore:
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
         """Return a conversation's turns in order, or the `last` so many of them."""
-        kept = self._kept.get(thread)
-        if kept is None or kept.deletion:
+        stored_thread = self._kept.get(thread)
+        if stored_thread is None or stored_thread.deletion:
             return []
-        first = 0 if last is None else max(0, len(kept.turns) - max(0, last))
-        return kept.turns[first:]
+        first = 0 if last is None else max(0, len(stored_thread.turns) - max(0, last))
+        return stored_thread.turns[first:]
 
     async def keep_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
         at = turn.asked_at
-        begun = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
-        kept = self._kept.setdefault(thread, begun)
-        kept.deletion = 0
-        if all(one.id != turn.id for one in kept.turns):
-            kept.turns.append(_numbered(turn, len(kept.turns) + 1))
-        kept.thread = replace(
-            kept.thread,
-            updated_at=max(kept.thread.updated_at, at),
-            turns=len(kept.turns),
+        new_thread = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
+        stored_thread = self._kept.setdefault(thread, new_thread)
+        stored_thread.deletion = 0
+        if all(earlier_turn.id != turn.id for earlier_turn in stored_thread.turns):
+            stored_thread.turns.append(_numbered(turn, len(stored_thread.turns) + 1))
+        stored_thread.thread = replace(
+            stored_thread.thread,
+            updated_at=max(stored_thread.thread.updated_at, at),
+            turns=len(stored_thread.turns),
             state=state,
         )
-        return kept.thread
+        return stored_thread.thread
 
     async def rename(self, thread: ThreadId, title: str) -> None:
         """Give a conversation another title."""
@@ -76,10 +78,14 @@ class MemoryThreadStore:
 
     async def restore(self) -> Thread | None:
         """Bring back what was deleted last."""
-        deleted = [one for one in self._kept.values() if one.deletion]
+        deleted = [
+            stored_thread
+            for stored_thread in self._kept.values()
+            if stored_thread.deletion
+        ]
         if not deleted:
             return None
-        last = max(deleted, key=lambda one: one.deletion)
+        last = max(deleted, key=lambda stored_thread: stored_thread.deletion)
         last.deletion = 0
         return last.thread
 
@@ -87,8 +93,8 @@ class MemoryThreadStore:
         """Forget for good what was deleted before a time."""
         old = [
             thread
-            for thread, one in self._kept.items()
-            if one.deletion and one.deleted_at < before
+            for thread, stored_thread in self._kept.items()
+            if stored_thread.deletion and stored_thread.deleted_at < before
         ]
         for thread in old:
             del self._kept[thread]
@@ -125,38 +131,42 @@ class MemoryThreadStore:
 
         Best is what holds most of them; of equals the newest.
         """
-        wanted = _stems(words)
-        found: list[tuple[int, Thread, Turn]] = []
+        query_stems = _stems(words)
+        matches: list[tuple[int, Thread, Turn]] = []
         for thread, turn in reversed(self._oldest_first()):
-            said = _stems((turn.question, turn.output.response_text))
-            if held := len(wanted & said):
-                found.append((held, thread, turn))
-        found.sort(key=lambda one: -one[0])
-        return [(thread, turn) for _, thread, turn in found[: max(0, limit)]]
+            turn_stems = _stems((turn.question, turn.output.response_text))
+            if shared_count := len(query_stems & turn_stems):
+                matches.append((shared_count, thread, turn))
+        matches.sort(key=lambda match: -match[0])
+        return [(thread, turn) for _, thread, turn in matches[: max(0, limit)]]
 
     def _there(self, thread: ThreadId) -> _StoredThread:
-        kept = self._kept.get(thread)
-        if kept is None or kept.deletion:
+        stored_thread = self._kept.get(thread)
+        if stored_thread is None or stored_thread.deletion:
             raise NotFound(
                 f"There is no conversation {thread}", hint="`lrwr threads` lists them."
             )
-        return kept
+        return stored_thread
 
     def _shown(self) -> list[_StoredThread]:
-        return [one for one in self._kept.values() if not one.deletion]
+        return [
+            stored_thread
+            for stored_thread in self._kept.values()
+            if not stored_thread.deletion
+        ]
 
     def _oldest_first(self) -> list[tuple[Thread, Turn]]:
-        found = [
+        pairs = [
             (stored_thread.thread, turn)
             for stored_thread in self._shown()
             for turn in stored_thread.turns
         ]
-        return sorted(found, key=lambda pair: pair[1].asked_at)
+        return sorted(pairs, key=lambda pair: pair[1].asked_at)
 
 
 def _numbered(turn: Turn, number: int) -> Turn:
-    said = replace(turn.output, response_text=_unicode(turn.output.response_text))
-    return replace(turn, number=number, question=_unicode(turn.question), output=said)
+    output = replace(turn.output, response_text=_unicode(turn.output.response_text))
+    return replace(turn, number=number, question=_unicode(turn.question), output=output)
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:

@@ -106,13 +106,13 @@ def build_attribution_rows(
     connection: sqlite3.Connection, woven: AttributionResult
 ) -> AttributionRows | None:
     """Return what was woven as rows; None where the document is another by now."""
-    given = (woven.document, woven.content)
-    text = connection.execute(_TEXT, given).fetchone()
+    key = (woven.document, woven.content)
+    text = connection.execute(_TEXT, key).fetchone()
     if text is None:
         return None
     first = find_first_mentions(list(woven.mentions), text[0])
     return AttributionRows(
-        *given,
+        *key,
         woven.revision,
         quotations=tuple(_quotations(woven)),
         appearances=tuple(sorted(_appearances(woven))),
@@ -126,12 +126,12 @@ def load_attribution_rows(
 ) -> AttributionRows | None:
     """Return what is stored as woven of a document; None where nothing is."""
     which = (document,)
-    found = connection.execute(_STORED, which).fetchone()
-    if found is None:
+    row = connection.execute(_STORED, which).fetchone()
+    if row is None:
         return None
     return AttributionRows(
         document,
-        *found,
+        *row,
         *(
             tuple(connection.execute(sql, which))
             for sql in (
@@ -178,14 +178,16 @@ def attribution_rows_from_json(text: str) -> AttributionRows:
     Raises:
         ValueError: It is nothing woven, or written by a later lrwr.
     """
-    told: dict[str, Any] = json.loads(text)
+    fields: dict[str, Any] = json.loads(text)
     if (
-        not isinstance(told, dict)
-        or told.pop("format", None) != ATTRIBUTION_ROWS_FORMAT
+        not isinstance(fields, dict)
+        or fields.pop("format", None) != ATTRIBUTION_ROWS_FORMAT
     ):
         raise ValueError("written by another lrwr")
     try:
-        return AttributionRows(**{name: _frozen(value) for name, value in told.items()})
+        return AttributionRows(
+            **{name: _frozen(value) for name, value in fields.items()}
+        )
     except TypeError as error:
         raise ValueError("not what is woven of a document") from error
 
@@ -210,5 +212,5 @@ def _quotations(woven: AttributionResult) -> Iterator[tuple[object, ...]]:
 
 def _appearances(woven: AttributionResult) -> Iterator[tuple[ChunkId, str, str, int]]:
     for chunk, counts in woven.appearances.items():
-        for (who, role), count in counts.items():
-            yield chunk, who, role.value, count
+        for (character, role), count in counts.items():
+            yield chunk, character, role.value, count

@@ -52,14 +52,14 @@ class SqliteChangeFeed:
 
         Read in one snapshot: a chunk's vector is that of the same moment.
         """
-        asked = {
+        parameters = {
             "pipeline": pipeline.value,
             "space": space,
             "after": after,
             "limit": limit,
         }
         return await self._database.read(
-            lambda connection: _read(connection.execute(_CHANGES, asked))
+            lambda connection: _read(connection.execute(_CHANGES, parameters))
         )
 
     async def epoch(self) -> str:

@@ -12,7 +12,7 @@ from lrwr.core.model.text import Span
 
 def cast_to_json(cast: Cast) -> str:
     """Return `cast` as JSON."""
-    kept = {
+    fields = {
         "characters": [
             {
                 "name": character.name,
@@ -29,37 +29,37 @@ def cast_to_json(cast: Cast) -> str:
         ],
         "shared": {form: list(names) for form, names in cast.shared.items()},
     }
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
-def cast_from_json(kept: str) -> Cast:
+def cast_from_json(text: str) -> Cast:
     """Return what `cast_to_json` was given."""
-    whole = json.loads(kept)
+    fields = json.loads(text)
     return Cast(
-        characters=tuple(_character(one) for one in whole["characters"]),
-        shared={form: tuple(names) for form, names in whole["shared"].items()},
+        characters=tuple(_character(character) for character in fields["characters"]),
+        shared={form: tuple(names) for form, names in fields["shared"].items()},
     )
 
 
-def _character(one: dict[str, Any]) -> Character:
-    gender, gender_certainty = one["gender"]
+def _character(fields: dict[str, Any]) -> Character:
+    gender, gender_certainty = fields["gender"]
     return Character(
-        name=one["name"],
+        name=fields["name"],
         aliases=tuple(
             Alias(name, mentions, Certainty(certainty), because)
-            for name, mentions, certainty, because in one["aliases"]
+            for name, mentions, certainty, because in fields["aliases"]
         ),
         gender=Gender(gender),
         gender_certainty=Certainty(gender_certainty),
-        certainty=Certainty(one["certainty"]),
-        because=one["because"],
-        narrator=one["narrator"],
+        certainty=Certainty(fields["certainty"]),
+        because=fields["because"],
+        narrator=fields["narrator"],
     )
 
 
 def chapters_to_json(chapters: Sequence[Chapter]) -> str:
     """Return `chapters` as JSON; a span is a pair, its end not included."""
-    found = [
+    rows = [
         {
             "title": chapter.title,
             "span": _pair(chapter.span),
@@ -73,10 +73,10 @@ def chapters_to_json(chapters: Sequence[Chapter]) -> str:
         }
         for chapter in chapters
     ]
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
-def chapters_from_json(kept: str) -> tuple[Chapter, ...]:
+def chapters_from_json(text: str) -> tuple[Chapter, ...]:
     """Return what `chapters_to_json` was given."""
     return tuple(
         Chapter(
@@ -87,12 +87,12 @@ def chapters_from_json(kept: str) -> tuple[Chapter, ...]:
             volume=chapter["volume"],
             number=chapter["number"],
         )
-        for chapter in json.loads(kept)
+        for chapter in json.loads(text)
     )
 
 
-def _scene(kept: dict[str, Any]) -> Scene:
-    return Scene(Span(*kept["span"]), tuple(Span(*part) for part in kept["parts"]))
+def _scene(fields: dict[str, Any]) -> Scene:
+    return Scene(Span(*fields["span"]), tuple(Span(*part) for part in fields["parts"]))
 
 
 def _pair(span: Span) -> tuple[int, int]:

@@ -65,13 +65,13 @@ def migrate_sqlite_library(
 
 def find_migration_statement(words: str) -> str:
     """Return the one statement of lrwr's own scripts that holds `words`."""
-    (found,) = (
+    (matching,) = (
         statement
         for script in _scripts(_shipped())
         for statement in _statements(script.read_text(encoding="utf-8"))
         if words in statement
     )
-    return found
+    return matching
 
 
 def _shipped() -> "Traversable":
@@ -368,8 +368,8 @@ def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration
     connection.
     """
     # SQLite counts what others committed, and Python what this connection did.
-    others: int = connection.execute("PRAGMA data_version").fetchone()[0]
-    return others, connection.total_changes
+    data_version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+    return data_version, connection.total_changes
 
 
 def _nobody_asks(sentence: str) -> None:

@@ -175,10 +175,12 @@ def load_document_rows(
     ).fetchone()
     chunks = tuple(connection.execute(_STORED_CHUNKS, which))
     agentic = pipeline is Pipeline.AGENTIC
-    read = load_fact_rows(connection, document) if agentic else None
-    spaces = {str(chunk[_SPACE]) for chunk in chunks} | {read.space if read else ""}
+    fact_rows = load_fact_rows(connection, document) if agentic else None
+    spaces = {str(chunk[_SPACE]) for chunk in chunks} | {
+        fact_rows.space if fact_rows else ""
+    }
     content, recipe = processed
-    return DocumentRows(row, pipeline, content, recipe, max(spaces), chunks, read)
+    return DocumentRows(row, pipeline, content, recipe, max(spaces), chunks, fact_rows)
 
 
 def store_document_rows(
@@ -226,14 +228,14 @@ def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
     """Return which of `texts` have a vector."""
-    asked = {"space": space, "texts": json.dumps(list(texts))}
-    return {row[0] for row in connection.execute(_EMBEDDED, asked)}
+    parameters = {"space": space, "texts": json.dumps(list(texts))}
+    return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
 
 
 def document_rows_to_json(draft: DocumentRows) -> str:
     """Write a draft down; the same draft is always the same text, in ASCII."""
-    read = draft.read
-    told = {
+    fact_rows = draft.read
+    fields = {
         "format": DOCUMENT_ROWS_FORMAT,
         "document": draft.document,
         "pipeline": draft.pipeline.value,
@@ -241,9 +243,9 @@ def document_rows_to_json(draft: DocumentRows) -> str:
         "recipe": draft.recipe,
         "space": draft.space,
         "chunks": draft.chunks,
-        "read": None if read is None else read.told(),
+        "read": None if fact_rows is None else fact_rows.told(),
     }
-    return json.dumps(told, separators=(",", ":"))
+    return json.dumps(fields, separators=(",", ":"))
 
 
 def document_rows_from_json(text: str) -> DocumentRows:
@@ -252,19 +254,19 @@ def document_rows_from_json(text: str) -> DocumentRows:
     Raises:
         ValueError: It is no draft, or written by a later lrwr.
     """
-    told: dict[str, Any] = json.loads(text)
-    if not isinstance(told, dict) or told.get("format") != DOCUMENT_ROWS_FORMAT:
+    fields: dict[str, Any] = json.loads(text)
+    if not isinstance(fields, dict) or fields.get("format") != DOCUMENT_ROWS_FORMAT:
         raise ValueError("written by another lrwr")
     try:
-        read = told["read"]
+        fact_fields = fields["read"]
         return DocumentRows(
-            document=tuple(told["document"]),
-            pipeline=Pipeline(told["pipeline"]),
-            content=told["content"],
-            recipe=told["recipe"],
-            space=told["space"],
-            chunks=tuple(tuple(row) for row in told["chunks"]),
-            read=None if read is None else FactRows.of(read),
+            document=tuple(fields["document"]),
+            pipeline=Pipeline(fields["pipeline"]),
+            content=fields["content"],
+            recipe=fields["recipe"],
+            space=fields["space"],
+            chunks=tuple(tuple(row) for row in fields["chunks"]),
+            read=None if fact_fields is None else FactRows.of(fact_fields),
         )
     except (KeyError, TypeError) as error:
         raise ValueError("not what is known of a document") from error
@@ -337,9 +339,9 @@ def _replace_chunks(
         if old != row:
             moved.append((*row[:_TEXT_HASH], row[_TEXT]))
     _forsake(connection, stored.values(), now)
-    kept = {row[0] for row in moved}
-    gone = [(chunk,) for chunk in stored if chunk not in kept]
-    connection.executemany("delete from chunk where id = ?", gone)
+    kept_ids = {row[0] for row in moved}
+    deleted_rows = [(chunk,) for chunk in stored if chunk not in kept_ids]
+    connection.executemany("delete from chunk where id = ?", deleted_rows)
     connection.executemany(_MOVE_CHUNK, moved)
     connection.executemany(_INSERT_CHUNK, added)
 

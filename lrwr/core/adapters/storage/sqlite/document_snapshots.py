@@ -46,11 +46,15 @@ class SqliteSnapshotStore:
         """Return what a pipeline knows of these documents."""
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
-            found = {
+            snapshots = {
                 document: _held(connection, document, pipeline)
                 for document in documents
             }
-            return {one: held for one, held in found.items() if held is not None}
+            return {
+                name: snapshot
+                for name, snapshot in snapshots.items()
+                if snapshot is not None
+            }
 
         return await self._database.read(read)
 
@@ -74,7 +78,7 @@ def _held(
             QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
             for fact in facts
         ),
-        people=frozenset(who for (who,) in connection.execute(_PEOPLE, (document,))),
+        people=frozenset(name for (name,) in connection.execute(_PEOPLE, (document,))),
     )
 
 
@@ -131,11 +135,11 @@ def take_library_inventory(path: Path) -> LibraryInventory:
 
 def _weighed(connection: sqlite3.Connection) -> LibraryInventory:
     hosted, unread = _binding(connection)
-    named = _rows(connection, "select id from library")
+    library_rows = _rows(connection, "select id from library")
     spaces = _rows(connection, _SPACES)
     recipients = _rows(connection, _RECIPIENTS)
     return LibraryInventory(
-        library=str(named[0][0]) if named else "",
+        library=str(library_rows[0][0]) if library_rows else "",
         spaces=tuple(str(row[0]) for row in spaces),
         documents=_count(connection, "document"),
         passages=_count(connection, "chunk"),

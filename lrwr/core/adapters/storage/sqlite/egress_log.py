@@ -121,14 +121,16 @@ class SqliteEgressLog:
         Raises:
             StoreProblem: The log cannot be read.
         """
-        asked = {
+        parameters = {
             "since": since,
             "limit": max(0, limit),
             "unreached": RequestOutcome.UNREACHED.value,
             "answered": RequestOutcome.ANSWERED.value,
             "cut": RequestOutcome.CUT.value,
         }
-        return await self._database.read(lambda connection: _report(connection, asked))
+        return await self._database.read(
+            lambda connection: _report(connection, parameters)
+        )
 
     async def clear(self, at: float) -> int:
         """Delete every entry, let the log begin at `at`, and return how many were deleted.
@@ -140,28 +142,40 @@ class SqliteEgressLog:
 
 
 def _report(
-    connection: sqlite3.Connection, asked: Mapping[str, object]
+    connection: sqlite3.Connection, parameters: Mapping[str, object]
 ) -> EgressReport:
-    totals = connection.execute(_TOTALS, asked).fetchall()
-    newest = connection.execute(_NEWEST, asked).fetchall()
+    totals = connection.execute(_TOTALS, parameters).fetchall()
+    newest = connection.execute(_NEWEST, parameters).fetchall()
     return EgressReport(
         began=connection.execute(_BEGAN).fetchone()[0],
         totals=tuple(
-            EgressTotal(service, host, RequestPurpose(purpose), *rest)
-            for service, host, purpose, *rest in totals
+            EgressTotal(service, host, RequestPurpose(purpose), *columns)
+            for service, host, purpose, *columns in totals
         ),
         newest=tuple(_sent(row) for row in newest),
     )
 
 
 def _sent(row: _Row) -> OutboundRequest:
-    service, host, purpose, model, when, size, received, prompt, reply, price, end = row
+    (
+        service,
+        host,
+        purpose,
+        model,
+        sent_at,
+        size,
+        received,
+        prompt,
+        reply,
+        price,
+        end,
+    ) = row
     return OutboundRequest(
         service=service,
         host=host,
         purpose=RequestPurpose(purpose),
         model=model,
-        when=when,
+        when=sent_at,
         sent_bytes=size,
         received_bytes=received,
         prompt_tokens=prompt,
@@ -172,6 +186,6 @@ def _sent(row: _Row) -> OutboundRequest:
 
 
 def _cleared(connection: sqlite3.Connection, at: float) -> int:
-    gone = connection.execute("delete from sent").rowcount
+    row_count = connection.execute("delete from sent").rowcount
     connection.execute("update sent_since set at = ?", (at,))
-    return gone
+    return row_count

@@ -73,15 +73,15 @@ def translate_sqlite_error(
             hint="Rename the file with plain letters and run the command again.",
         )
     code = getattr(error, "sqlite_errorcode", None)
-    said = None
+    explanation = None
     if isinstance(code, int):
-        said = _SAID.get(code) or _SAID.get(code & 0xFF)
-    if said is None:
+        explanation = _SAID.get(code) or _SAID.get(code & 0xFF)
+    if explanation is None:
         return StoreProblem(
             f"{path} could not be used: {error}.",
             hint="Try again; if it stays so, please report it with this message.",
         )
-    message, hint = said
+    message, hint = explanation
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
 
 

@@ -83,14 +83,14 @@ class FactRows:
         }
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "FactRows":
-        """Return what `told` wrote."""
-        document = DocumentId(told["document"])
-        evidence, noted = told["reading"]
+    def of(cls, fields: Mapping[str, Any]) -> "FactRows":
+        """Return the rows that the JSON `fields` hold."""
+        document = DocumentId(fields["document"])
+        evidence, noted = fields["reading"]
         return cls(
             document,
-            [(document, *row) for row in told["facts"]],
-            [(document, space, key, far) for space, key, far in told["seams"]],
+            [(document, *row) for row in fields["facts"]],
+            [(document, space, key, far) for space, key, far in fields["seams"]],
             (document, evidence, noted),
         )
 
@@ -153,7 +153,7 @@ def parse_fact_row(row: FactRow) -> Fact:
         spans=spans_from_json(spans),
         keeper=keeper,
         certainty=Certainty(certainty),
-        details=tuple((key, told) for key, told in json.loads(details)),
+        details=tuple((key, detail) for key, detail in json.loads(details)),
         reach=reach,
     )
 
@@ -172,14 +172,14 @@ def find_first_mentions(
     mentions: list[Mention], text: str
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Return for each character and form: start and end of the first, and how many."""
-    found: dict[tuple[str, str], tuple[int, int, int]] = {}
+    first_mentions: dict[tuple[str, str], tuple[int, int, int]] = {}
     for mention in mentions:
         form = " ".join(text[mention.span.start : mention.span.end].split())
-        start, end, count = found.get(
+        start, end, count = first_mentions.get(
             (mention.who, form), (mention.span.start, mention.span.end, 0)
         )
-        found[mention.who, form] = (start, end, count + 1)
-    return found
+        first_mentions[mention.who, form] = (start, end, count + 1)
+    return first_mentions
 
 
 def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
@@ -201,7 +201,7 @@ def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
 
 def _attribute(fact: Fact) -> str:
     """Return what of its subject a fact tells; nothing where it is the fact itself."""
-    told = [word for name in _TELLING for word in fact.all_details(name)]
-    if told or fact.field == fact.about:
-        return " ".join(told)
+    details = [word for name in _TELLING for word in fact.all_details(name)]
+    if details or fact.field == fact.about:
+        return " ".join(details)
     return fact.field.replace("_", " ")

@@ -94,15 +94,15 @@ class SqliteLexicalIndex:
     ) -> list[ScoredChunk]:
         if not match or limit < 1:
             return []
-        sql, asked = _bounded(scope)
+        sql, parameters = _bounded(scope)
         columns = (_UNBOUNDED if sql is _FOUND else _BOUNDED)[pipeline]
-        asked |= {"words": f"{columns} : ({match})", "limit": limit}
+        parameters |= {"words": f"{columns} : ({match})", "limit": limit}
         weights = ", ".join(map(str, self._weights[pipeline]))
         chosen = sql.format(index=_PASSAGE_INDEXES[pipeline], weights=weights)
         return await self._database.read(
             lambda connection: [
                 ScoredChunk(ChunkId(chunk), score)
-                for chunk, score in connection.execute(chosen, asked)
+                for chunk, score in connection.execute(chosen, parameters)
             ]
         )
 
@@ -117,29 +117,29 @@ class SqliteLexicalIndex:
 
 
 def _bounded(scope: SearchScope) -> tuple[str, dict[str, object]]:
-    asked: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
+    parameters: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
     if scope.documents is None and not scope.until:
-        return _FOUND, asked
+        return _FOUND, parameters
     bounds = dict(scope.until)
     if scope.documents is not None:
         bounds = {d: scope.until.get(d, _ANYWHERE) for d in scope.documents}
-    asked["bounds"] = json.dumps(bounds)
-    asked["elsewhere"] = _ANYWHERE if scope.documents is None else -1
-    return _FOUND_WITHIN, asked
+    parameters["bounds"] = json.dumps(bounds)
+    parameters["elsewhere"] = _ANYWHERE if scope.documents is None else -1
+    return _FOUND_WITHIN, parameters
 
 
 def _frequencies(
     connection: sqlite3.Connection, index: str, words: Iterable[str], pipeline: Pipeline
 ) -> tuple[dict[str, int], int]:
     sql = f"select count(*) from {index} where {index} match ?"
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     for word in dict.fromkeys(words):
-        own = f"{{text}} : {_term(word)}"
-        found[word] = connection.execute(sql, (own,)).fetchone()[0]
+        word_query = f"{{text}} : {_term(word)}"
+        frequencies[word] = connection.execute(sql, (word_query,)).fetchone()[0]
     total = connection.execute(
         "select count(*) from chunk where pipeline = ?", (pipeline.value,)
     )
-    return found, total.fetchone()[0]
+    return frequencies, total.fetchone()[0]
 
 
 def build_fts_any_query(words: Iterable[str]) -> str:
@@ -150,8 +150,8 @@ def build_fts_any_query(words: Iterable[str]) -> str:
 def _pairs_of(words: Iterable[str]) -> str:
     terms = list(dict.fromkeys(_term(word) for word in words))[:MAX_PAIRED_WORDS]
     return " OR ".join(
-        f"NEAR({one} {other}, {MAX_WORDS_BETWEEN_PAIR})"
-        for one, other in combinations(terms, 2)
+        f"NEAR({first} {second}, {MAX_WORDS_BETWEEN_PAIR})"
+        for first, second in combinations(terms, 2)
     )
 
 
@@ -216,15 +216,17 @@ def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
 
 def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
     """Make and fill the indexes that are not there; the schema must be the newest."""
-    there = _there(connection)
+    existing = _there(connection)
     for index in _ALL_INDEXES:
-        if index not in there:
+        if index not in existing:
             _make(connection, index)
 
 
 def _there(connection: sqlite3.Connection) -> list[str]:
-    known = {row[0] for row in connection.execute("select name from sqlite_schema")}
-    return [index for index in _ALL_INDEXES if index in known]
+    schema_names = {
+        row[0] for row in connection.execute("select name from sqlite_schema")
+    }
+    return [index for index in _ALL_INDEXES if index in schema_names]
 
 
 def _make(connection: sqlite3.Connection, index: str) -> None:

@@ -145,14 +145,16 @@ class SqliteJobQueue:
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
         """Take the oldest job that waits, or whose lease ran out; None if none."""
-        asked: dict[str, object] = {
+        parameters: dict[str, object] = {
             "worker": worker,
             "now": self._now(),
             "lease": lease,
             "documents": None if documents is None else json.dumps(list(documents)),
             "pipeline": pipeline.value if pipeline else None,
         }
-        return await self._database.write(lambda connection: _claim(connection, asked))
+        return await self._database.write(
+            lambda connection: _claim(connection, parameters)
+        )
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
         """Hold on to a job for `lease` more seconds; False when it was lost."""
@@ -171,9 +173,11 @@ class SqliteJobQueue:
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
         """Return jobs, newest first."""
-        asked = {"limit": limit, "state": state.value if state else None}
+        parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
-            lambda connection: [_job(row) for row in connection.execute(_JOBS, asked)]
+            lambda connection: [
+                _job(row) for row in connection.execute(_JOBS, parameters)
+            ]
         )
 
     def _proof(self, claim: JobClaim) -> dict[str, object]:
@@ -202,41 +206,52 @@ def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int
 
 
 def _claim(
-    connection: sqlite3.Connection, asked: Mapping[str, object]
+    connection: sqlite3.Connection, parameters: Mapping[str, object]
 ) -> JobClaim | None:
-    at_work = connection.execute(_AT_WORK, (asked["now"],)).fetchall()
+    at_work = connection.execute(_AT_WORK, (parameters["now"],)).fetchall()
     dead = [(worker,) for (worker,) in at_work if is_worker_dead(worker)]
     connection.executemany(_END_LEASES, dead)
     connection.execute(
         _GIVE_UP,
         {
-            "now": asked["now"],
+            "now": parameters["now"],
             "most": MAX_JOB_ATTEMPTS,
             "error": f"Work on it was begun {MAX_JOB_ATTEMPTS} times and never finished.",
             "hint": "Save the file again, or run `lrwr ingest` again.",
         },
     )
     # Read to the end: an unfinished RETURNING would keep the statement open.
-    rows = connection.execute(_CLAIM, asked).fetchall()
+    rows = connection.execute(_CLAIM, parameters).fetchall()
     if not rows:
         return None
     job, kind, document, pipeline, attempts = rows[0]
     order = JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline))
-    return JobClaim(JobId(job), order, str(asked["worker"]), attempts)
+    return JobClaim(JobId(job), order, str(parameters["worker"]), attempts)
 
 
 def _job(
     row: tuple[int, str, str, str, str, str | None, int, str, str, float, float],
 ) -> Job:
-    job, kind, document, pipeline, state, stage, attempts, *told, created, updated = row
+    (
+        job,
+        kind,
+        document,
+        pipeline,
+        state,
+        stage,
+        attempts,
+        *error_columns,
+        created,
+        updated,
+    ) = row
     return Job(
         id=JobId(job),
         order=JobOrder(JobKind(kind), DocumentId(document), Pipeline(pipeline)),
         state=JobState(state),
         stage=JobStage(stage) if stage else None,
         attempts=attempts,
-        error=told[0],
-        hint=told[1],
+        error=error_columns[0],
+        hint=error_columns[1],
         created=created,
         updated=updated,
     )

@@ -49,8 +49,8 @@ class SqliteKnowledgeStore:
         """Return what this pipeline has read, ordered by document."""
         return await self._database.read(
             lambda connection: [
-                DocumentVersion(DocumentId(document), *rest)
-                for document, *rest in connection.execute(_SEEN, (pipeline.value,))
+                DocumentVersion(DocumentId(document), *columns)
+                for document, *columns in connection.execute(_SEEN, (pipeline.value,))
             ]
         )
 
@@ -58,14 +58,15 @@ class SqliteKnowledgeStore:
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
         """Return which of `texts` are embedded in `space`, and will be for a while."""
-        asked = {
+        parameters = {
             "space": space,
             "texts": json.dumps(list(texts)),
             "before": self._now() - UNUSED_VECTORS_KEPT,
         }
         return await self._database.read(
             lambda connection: {
-                TextHash(row[0]) for row in connection.execute(_KNOWN_VECTORS, asked)
+                TextHash(row[0])
+                for row in connection.execute(_KNOWN_VECTORS, parameters)
             }
         )
 
@@ -84,8 +85,8 @@ class SqliteKnowledgeStore:
         embeddings = build_embedding_rows(knowledge)
 
         def work(connection: sqlite3.Connection) -> bool:
-            held = complete_job(connection, claim, now)
-            if held:
+            is_claim_held = complete_job(connection, claim, now)
+            if is_claim_held:
                 store_document_rows(
                     connection,
                     draft,
@@ -93,7 +94,7 @@ class SqliteKnowledgeStore:
                     revision=document_version.revision,
                     now=now,
                 )
-            return held
+            return is_claim_held
 
         return await self._database.write(work)
 
@@ -106,10 +107,10 @@ class SqliteKnowledgeStore:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> bool:
-            held = complete_job(connection, claim, now)
-            if held:
+            is_claim_held = complete_job(connection, claim, now)
+            if is_claim_held:
                 delete_document_rows(connection, document, claim.order.pipeline, now)
-            return held
+            return is_claim_held
 
         return await self._database.write(work)
 
@@ -123,10 +124,10 @@ class SqliteKnowledgeStore:
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> int:
-            known = update_document_revisions(connection, pipeline, document_versions)
-            if claim is not None and known == len(document_versions):
+            updated = update_document_revisions(connection, pipeline, document_versions)
+            if claim is not None and updated == len(document_versions):
                 complete_job(connection, claim, now)
-            return known
+            return updated
 
         return await self._database.write(work)
 

@@ -34,7 +34,7 @@ def copy_library_for_dry_run(source: Path, target: Path) -> None:
 
 def _empty(connection: sqlite3.Connection) -> None:
     # An older library may lack some of them.
-    there = connection.execute("select name from sqlite_schema").fetchall()
+    tables = connection.execute("select name from sqlite_schema").fetchall()
     for table in _LEFT_OUT:
-        if (table,) in there:
+        if (table,) in tables:
             connection.execute(f"delete from {table}")

@@ -123,10 +123,10 @@ def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFee
     Raises:
         StoreProblem: The library cannot be read.
     """
-    asked = {"pipeline": pipeline.value, "space": space}
+    parameters = {"pipeline": pipeline.value, "space": space}
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-            return ChangeFeedReport(*connection.execute(_FEED, asked).fetchone())
+            return ChangeFeedReport(*connection.execute(_FEED, parameters).fetchone())
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT
@@ -188,10 +188,10 @@ def copy_database(source: Path, target: Path) -> None:
     try:
         with (
             open_library_as_is(source, patience=MAINTENANCE_LOCK_TIMEOUT) as connection,
-            closing(sqlite3.connect(target, isolation_level=None)) as made,
+            closing(sqlite3.connect(target, isolation_level=None)) as copy_connection,
         ):
-            connection.backup(made)
-            made.execute("PRAGMA journal_mode = DELETE").fetchone()
+            connection.backup(copy_connection)
+            copy_connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except (sqlite3.Error, OSError) as error:
         path = source if is_corruption_error(error) else target
         raise translate_sqlite_error(
@@ -250,8 +250,8 @@ def _mended(
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        left = _complaints(connection, "integrity_check")
-        if left and all(_UNUSED in line for line in left):
+        complaints = _complaints(connection, "integrity_check")
+        if complaints and all(_UNUSED in line for line in complaints):
             connection.execute("VACUUM")  # what a word index left behind
-            left = _complaints(connection, "integrity_check")
-        return left
+            complaints = _complaints(connection, "integrity_check")
+        return complaints

@@ -105,9 +105,11 @@ class SqlitePassageStore:
             )
         )
 
-    async def _chunks(self, sql: str, *asked: str) -> list[Chunk]:
+    async def _chunks(self, sql: str, *parameters: str) -> list[Chunk]:
         return await self._database.read(
-            lambda connection: [_chunk(row) for row in connection.execute(sql, asked)]
+            lambda connection: [
+                _chunk(row) for row in connection.execute(sql, parameters)
+            ]
         )
 
 

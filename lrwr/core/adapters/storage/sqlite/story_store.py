@@ -114,17 +114,19 @@ class SqliteStoryStore:
 
     async def cast(self) -> Cast:
         """Return everyone in the story."""
-        kept = await self._database.read(load_cast_json)
-        if kept != self._cast[0]:
-            self._cast = kept, cast_from_json(kept) if kept else Cast()
+        cast_json = await self._database.read(load_cast_json)
+        if cast_json != self._cast[0]:
+            self._cast = cast_json, cast_from_json(cast_json) if cast_json else Cast()
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
         """Return every form of every name once a document."""
         return await self._database.read(
             lambda connection: [
-                FirstMention(who, alias, DocumentId(document), Span(start, end), count)
-                for who, alias, document, start, end, count in connection.execute(
+                FirstMention(
+                    character, alias, DocumentId(document), Span(start, end), count
+                )
+                for character, alias, document, start, end, count in connection.execute(
                     _FIRST_SEEN
                 )
             ]
@@ -132,21 +134,21 @@ class SqliteStoryStore:
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
         """Return what is said, or what one character says."""
-        asked = {"speaker": speaker}
+        parameters = {"speaker": speaker}
         return await self._database.read(
             lambda connection: [
                 DocumentQuotation(DocumentId(row[0]), _quotation(row))
-                for row in connection.execute(_QUOTATIONS, asked)
+                for row in connection.execute(_QUOTATIONS, parameters)
             ]
         )
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
         """Return facts about these kinds of things, or all."""
-        asked = {"about": json.dumps(sorted(about))}
+        parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
             lambda connection: [
                 DocumentFact(DocumentId(document), parse_fact_row(tuple(row)))
-                for document, *row in connection.execute(_FACTS, asked)
+                for document, *row in connection.execute(_FACTS, parameters)
             ]
         )
 
@@ -168,14 +170,14 @@ class SqliteStoryStore:
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
         """Return what each chunk is; a model outranks the rules."""
-        asked = {"chunks": _listed(chunks)}
-        found: dict[ChunkId, dict[str, str]] = {}
+        parameters = {"chunks": _listed(chunks)}
+        labels: dict[ChunkId, dict[str, str]] = {}
         rows = await self._database.read(
-            lambda connection: connection.execute(_LABELS, asked).fetchall()
+            lambda connection: connection.execute(_LABELS, parameters).fetchall()
         )
         for chunk, field, value in rows:
-            found.setdefault(ChunkId(chunk), {})[field] = value
-        return found
+            labels.setdefault(ChunkId(chunk), {})[field] = value
+        return labels
 
     async def appearances(
         self,
@@ -183,7 +185,7 @@ class SqliteStoryStore:
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
         """Return who appears where."""
-        asked = {"characters": _listed(characters), "chunks": _listed(chunks)}
+        parameters = {"characters": _listed(characters), "chunks": _listed(chunks)}
         return await self._database.read(
             lambda connection: [
                 Appearance(
@@ -191,12 +193,12 @@ class SqliteStoryStore:
                     DocumentId(document),
                     Span(*span),
                     ordinal,
-                    who,
+                    character,
                     AppearanceRole(role),
                     count,
                 )
-                for chunk, document, *span, ordinal, who, role, count in (
-                    connection.execute(_APPEARANCES, asked)
+                for chunk, document, *span, ordinal, character, role, count in (
+                    connection.execute(_APPEARANCES, parameters)
                 )
             ]
         )
@@ -213,9 +215,15 @@ class SqliteCastStore:
         return await self._database.read(
             lambda connection: [
                 AttributionInput(
-                    DocumentId(document), content, text, chapters_from_json(told), *rest
+                    DocumentId(document),
+                    content,
+                    text,
+                    chapters_from_json(chapters_json),
+                    *columns,
                 )
-                for document, content, text, told, *rest in connection.execute(_STRANDS)
+                for document, content, text, chapters_json, *columns in connection.execute(
+                    _STRANDS
+                )
             ]
         )
 
@@ -232,8 +240,10 @@ class SqliteCastStore:
 
     async def keep_cast(self, cast: Cast) -> None:
         """Make `cast` the cast of the library."""
-        kept = cast_to_json(cast)
-        await self._database.write(lambda connection: store_cast_json(connection, kept))
+        cast_json = cast_to_json(cast)
+        await self._database.write(
+            lambda connection: store_cast_json(connection, cast_json)
+        )
 
     async def keep_woven(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile."""
@@ -260,9 +270,9 @@ class SqliteAnalysisStore:
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         """Return those replies that are kept."""
-        asked = (json.dumps(list(keys)),)
+        parameters = (json.dumps(list(keys)),)
         return await self._database.read(
-            lambda connection: dict(connection.execute(_REPLIES, asked))
+            lambda connection: dict(connection.execute(_REPLIES, parameters))
         )
 
     async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
@@ -270,8 +280,10 @@ class SqliteAnalysisStore:
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
         rows = [
-            (key, self._now(), *spent, finding)
-            for (key, finding), spent in zip(replies.items(), tokens, strict=False)
+            (key, self._now(), *token_counts, finding)
+            for (key, finding), token_counts in zip(
+                replies.items(), tokens, strict=False
+            )
         ]
         await self._database.write(
             lambda connection: connection.executemany(_REPLY, rows).rowcount

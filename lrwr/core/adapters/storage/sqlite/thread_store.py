@@ -72,8 +72,8 @@ def parse_turn_row(row: TurnRow) -> Turn:
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
     """Return a turn's columns by name; the store gives the number."""
-    rest = asdict(turn.output)
-    answer = rest.pop("response_text")
+    fields = asdict(turn.output)
+    answer = fields.pop("response_text")
     return {
         "id": turn.id,
         "asked_at": turn.asked_at,
@@ -82,7 +82,7 @@ def turn_to_columns(turn: Turn) -> dict[str, object]:
         "usage": _json(asdict(turn.usage)),
         "question": replace_surrogates(turn.question),
         "answer": replace_surrogates(answer),
-        "output": _json(rest),
+        "output": _json(fields),
     }
 
 
@@ -93,13 +93,13 @@ def state_to_json(state: NarrativeState) -> str:
 
 def gaps_from_json(flags: str) -> list[GapFlag]:
     """Return the gaps that a row's output holds."""
-    return [GapFlag(**one) for one in json.loads(flags)]
+    return [GapFlag(**flag) for flag in json.loads(flags)]
 
 
 def citations_from_json(cited: str) -> tuple[Citation, ...]:
     """Return the citations that a row's output holds, in the order of their numbers."""
-    found = (_citation(one) for one in json.loads(cited))
-    return tuple(sorted(found, key=lambda one: one.number))
+    citations = (_citation(fields) for fields in json.loads(cited))
+    return tuple(sorted(citations, key=lambda citation: citation.number))
 
 
 def replace_surrogates(text: str) -> str:
@@ -116,43 +116,43 @@ def _json(value: object) -> str:
     )
 
 
-def _output(answer: str, rest: dict[str, Any]) -> SupervisorOutput:
+def _output(answer: str, output: dict[str, Any]) -> SupervisorOutput:
     return SupervisorOutput(
         response_text=answer,
-        intent=AnswerIntent(rest["intent"]),
-        resolved_characters=tuple(rest["resolved_characters"]),
-        citations=tuple(_citation(one) for one in rest["citations"]),
-        gap_flags=tuple(GapFlag(**one) for one in rest["gap_flags"]),
-        narrative_state_delta=_state(rest["narrative_state_delta"]),
-        tavily_used=rest["tavily_used"],
-        low_confidence=rest["low_confidence"],
-        unsupported=tuple(Span(**one) for one in rest["unsupported"]),
-        remarks=tuple(rest["remarks"]),
-        model=rest["model"],
-        web=tuple(WebCitation(**one) for one in rest.get("web", ())),
-        web_query=rest.get("web_query", ""),
+        intent=AnswerIntent(output["intent"]),
+        resolved_characters=tuple(output["resolved_characters"]),
+        citations=tuple(_citation(fields) for fields in output["citations"]),
+        gap_flags=tuple(GapFlag(**fields) for fields in output["gap_flags"]),
+        narrative_state_delta=_state(output["narrative_state_delta"]),
+        tavily_used=output["tavily_used"],
+        low_confidence=output["low_confidence"],
+        unsupported=tuple(Span(**fields) for fields in output["unsupported"]),
+        remarks=tuple(output["remarks"]),
+        model=output["model"],
+        web=tuple(WebCitation(**fields) for fields in output.get("web", ())),
+        web_query=output.get("web_query", ""),
     )
 
 
-def _citation(one: dict[str, Any]) -> Citation:
+def _citation(fields: dict[str, Any]) -> Citation:
     return Citation(
-        number=one["number"],
-        document=DocumentId(one["document"]),
-        span=Span(**one["span"]),
-        lines=LineRange(**one["lines"]),
-        text=one["text"],
-        chapter=one["chapter"],
+        number=fields["number"],
+        document=DocumentId(fields["document"]),
+        span=Span(**fields["span"]),
+        lines=LineRange(**fields["lines"]),
+        text=fields["text"],
+        chapter=fields["chapter"],
     )
 
 
-def _state(kept: dict[str, Any]) -> NarrativeState:
+def _state(fields: dict[str, Any]) -> NarrativeState:
     return NarrativeState(
-        character=kept["character"],
-        mode=AnswerMode(kept["mode"]),
-        as_of=kept["as_of"],
-        witnessed=kept["witnessed"],
-        entities=tuple(kept["entities"]),
-        assumptions=tuple(kept["assumptions"]),
+        character=fields["character"],
+        mode=AnswerMode(fields["mode"]),
+        as_of=fields["as_of"],
+        witnessed=fields["witnessed"],
+        entities=tuple(fields["entities"]),
+        assumptions=tuple(fields["assumptions"]),
     )
 
 
@@ -251,14 +251,14 @@ class SqliteThreadStore:
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
-        kept = {
+        parameters = {
             **turn_to_columns(turn),
             "thread": thread,
             "title": replace_surrogates(title),
             "narrative": state_to_json(state),
         }
         return await self._database.write(
-            lambda connection: _keep(connection, thread, kept)
+            lambda connection: _keep(connection, thread, parameters)
         )
 
     async def rename(self, thread: ThreadId, title: str) -> None:
@@ -293,13 +293,15 @@ class SqliteThreadStore:
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
-        wanted = None if documents is None else json.dumps(sorted(documents))
+        documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
             lambda connection: [
                 TurnCitations(
                     ThreadId(thread), TurnId(turn), citations_from_json(cited)
                 )
-                for thread, turn, cited in connection.execute(_CITING, (wanted,))
+                for thread, turn, cited in connection.execute(
+                    _CITING, (documents_json,)
+                )
             ]
         )
 
@@ -333,10 +335,10 @@ def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:
 
 
 def _keep(
-    connection: sqlite3.Connection, thread: ThreadId, kept: dict[str, object]
+    connection: sqlite3.Connection, thread: ThreadId, parameters: dict[str, object]
 ) -> Thread:
-    connection.execute(_KEEP_THREAD, kept)
-    connection.execute(_KEEP_TURN, kept)
+    connection.execute(_KEEP_THREAD, parameters)
+    connection.execute(_KEEP_TURN, parameters)
     return _thread(connection, thread)
 
 

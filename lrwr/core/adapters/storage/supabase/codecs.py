@@ -49,23 +49,23 @@ def parse_record_key(key: str) -> tuple[DocumentId, Pipeline]:
     return DocumentId(document), Pipeline(pipeline)
 
 
-def encode_record(told: DocumentRows | AttributionRows | str) -> SupabaseRecord:
+def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseRecord:
     """Return the record that tells this."""
-    match told:
+    match content:
         case DocumentRows():
             body, key = (
-                document_rows_to_json(told),
-                build_record_key(told.id, told.pipeline),
+                document_rows_to_json(content),
+                build_record_key(content.id, content.pipeline),
             )
-            texts = tuple(sorted(told.texts))
-            space = told.space if texts else ""
-            return _record(DOCUMENT, key, told.content, body, space, texts)
+            texts = tuple(sorted(content.texts))
+            space = content.space if texts else ""
+            return _record(DOCUMENT, key, content.content, body, space, texts)
         case AttributionRows():
-            body = attribution_rows_to_json(told)
-            key = build_record_key(told.document, Pipeline.AGENTIC)
-            return _record(WOVEN, key, told.content, body)
+            body = attribution_rows_to_json(content)
+            key = build_record_key(content.document, Pipeline.AGENTIC)
+            return _record(WOVEN, key, content.content, body)
         case str():
-            return _record(CAST, CAST_RECORD_KEY, "", told)
+            return _record(CAST, CAST_RECORD_KEY, "", content)
 
 
 def build_tombstone(kind: str, key: str) -> SupabaseRecord:

@@ -33,7 +33,7 @@ class SupabaseJobQueue:
         """Queue work; a newer order changes the kind of one that waits already."""
         if not orders:
             return 0
-        told = [
+        order_rows = [
             {
                 "kind": order.kind.value,
                 "document": order.document,
@@ -44,7 +44,7 @@ class SupabaseJobQueue:
         added = await self._hosted.call(
             "enqueue",
             library=self._library,
-            orders=encode_postgres_json(told),
+            orders=encode_postgres_json(order_rows),
             kept=KEPT_JOBS,
         )
         with self._hosted.reading():
@@ -62,7 +62,7 @@ class SupabaseJobQueue:
 
         Where there is none, those of workers that died on this machine are looked for.
         """
-        asked: dict[str, RpcJson] = {
+        parameters: dict[str, RpcJson] = {
             "worker": worker,
             "lease": lease,
             "most": MAX_JOB_ATTEMPTS,
@@ -71,10 +71,12 @@ class SupabaseJobQueue:
             "documents": None if documents is None else sorted(documents),
             "pipeline": pipeline.value if pipeline else None,
         }
-        claimed, working = await self._claim(asked)
-        gone = [other for other in working if is_worker_dead(other)]
-        if claimed is None and gone:
-            claimed, _ = await self._claim({**asked, "gone": gone})
+        claimed, working = await self._claim(parameters)
+        dead_workers = [
+            worker_name for worker_name in working if is_worker_dead(worker_name)
+        ]
+        if claimed is None and dead_workers:
+            claimed, _ = await self._claim({**parameters, "gone": dead_workers})
         with self._hosted.reading():
             return None if claimed is None else _claimed(claimed, worker)
 
@@ -92,47 +94,49 @@ class SupabaseJobQueue:
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
         """Return jobs, newest first."""
-        wanted = state.value if state else None
-        found = await self._hosted.call(
-            "jobs", library=self._library, limit=limit, state=wanted
+        state_name = state.value if state else None
+        rows = await self._hosted.call(
+            "jobs", library=self._library, limit=limit, state=state_name
         )
         with self._hosted.reading():
-            return [_job(one) for one in found]
+            return [_job(row) for row in rows]
 
-    async def _claim(self, asked: dict[str, RpcJson]) -> tuple[RpcJson, list[str]]:
-        told = await self._hosted.call("claim_job", library=self._library, **asked)
+    async def _claim(self, parameters: dict[str, RpcJson]) -> tuple[RpcJson, list[str]]:
+        reply = await self._hosted.call(
+            "claim_job", library=self._library, **parameters
+        )
         with self._hosted.reading():
-            return told["claim"], [str(one) for one in told["working"]]
+            return reply["claim"], [str(worker) for worker in reply["working"]]
 
     async def _held(self, function: str, claim: JobClaim, **arguments: RpcJson) -> bool:
-        done = await self._hosted.call(
+        is_held = await self._hosted.call(
             function,
             job=claim.job,
             worker=claim.worker,
             attempt=claim.attempt,
             **arguments,
         )
-        return bool(done)
+        return bool(is_held)
 
 
-def _claimed(told: RpcJson, worker: str) -> JobClaim:
-    return JobClaim(JobId(told["id"]), _order(told), worker, told["attempts"])
+def _claimed(row: RpcJson, worker: str) -> JobClaim:
+    return JobClaim(JobId(row["id"]), _order(row), worker, row["attempts"])
 
 
-def _order(told: RpcJson) -> JobOrder:
-    document, pipeline = DocumentId(told["document"]), Pipeline(told["pipeline"])
-    return JobOrder(JobKind(told["kind"]), document, pipeline)
+def _order(row: RpcJson) -> JobOrder:
+    document, pipeline = DocumentId(row["document"]), Pipeline(row["pipeline"])
+    return JobOrder(JobKind(row["kind"]), document, pipeline)
 
 
-def _job(told: RpcJson) -> Job:
+def _job(row: RpcJson) -> Job:
     return Job(
-        id=JobId(told["id"]),
-        order=_order(told),
-        state=JobState(told["state"]),
-        stage=JobStage(told["stage"]) if told["stage"] else None,
-        attempts=told["attempts"],
-        error=told["error"],
-        hint=told["hint"],
-        created=float(told["created_at"]),
-        updated=float(told["updated_at"]),
+        id=JobId(row["id"]),
+        order=_order(row),
+        state=JobState(row["state"]),
+        stage=JobStage(row["stage"]) if row["stage"] else None,
+        attempts=row["attempts"],
+        error=row["error"],
+        hint=row["hint"],
+        created=float(row["created_at"]),
+        updated=float(row["updated_at"]),
     )

@@ -51,33 +51,39 @@ async def put_record_with_vectors(
     database: SqliteDatabase,
     records: SupabaseRecords,
     draft: DocumentRows,
-    known: Mapping[str, bytes] | None = None,
+    known_vectors: Mapping[str, bytes] | None = None,
     claim: JobClaim | None = None,
     if_digest: str | None = None,
 ) -> tuple[PutResult, DocumentRows]:
-    """Put a document's record, after those of its vectors that the project lacks.
+    """Upload a document's record, after those of its vectors that the project lacks.
 
-    Vectors are those `known`, by hash of their text, else those in the file. A text
-    with neither counts as never embedded. With `if_digest` it takes the place of that
-    record alone. Returns what became of it, and the draft as it was sent.
+    Vectors come from `known_vectors`, by hash of their text, else from the local file. A
+    text with neither counts as not embedded. With `if_digest` the record replaces only
+    the record with that digest. Returns the result, and the draft as it was sent.
 
     Raises:
         LrwrError: The project cannot be asked, or refuses.
     """
-    vectors = dict(known or {})
-    others = sorted(draft.texts - vectors.keys())
-    here = await database.read(lambda one: _stored(one, draft.space, others))
-    draft = draft.embedded({*vectors, *(text for _, text, _ in here)})
-    vectors |= {text: vector for _, text, vector in here}
-    wanted = sorted(draft.texts)
-    lacking = await records.missing(draft.space, wanted) if wanted else []
+    vectors = dict(known_vectors or {})
+    missing_texts = sorted(draft.texts - vectors.keys())
+    local_rows = await database.read(
+        lambda connection: _stored(connection, draft.space, missing_texts)
+    )
+    draft = draft.embedded({*vectors, *(text for _, text, _ in local_rows)})
+    vectors |= {text: vector for _, text, vector in local_rows}
+    needed_texts = sorted(draft.texts)
+    lacking = await records.missing(draft.space, needed_texts) if needed_texts else []
     for _ in range(_TRIES):
         for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
-            await records.put_vectors(draft.space, {one: vectors[one] for one in some})
-        put = await records.put(encode_record(draft), claim=claim, if_digest=if_digest)
-        if not put.missing:
-            return put, draft
-        lacking = list(put.missing)
+            await records.put_vectors(
+                draft.space, {text_hash: vectors[text_hash] for text_hash in some}
+            )
+        put_result = await records.put(
+            encode_record(draft), claim=claim, if_digest=if_digest
+        )
+        if not put_result.missing:
+            return put_result, draft
+        lacking = list(put_result.missing)
     raise StoreProblem(
         f"The project loses the vectors of {draft.id} as soon as it has them",
         hint="Run the command again; if that does not help, tell the makers of lrwr.",
@@ -87,8 +93,8 @@ async def put_record_with_vectors(
 def _stored(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> list[EmbeddingRow]:
-    asked = (space, json.dumps(list(texts)))
-    return connection.execute(_VECTORS, asked).fetchall()
+    parameters = (space, json.dumps(list(texts)))
+    return connection.execute(_VECTORS, parameters).fetchall()
 
 
 _ALL = "select content from processed"
@@ -144,11 +150,11 @@ class SupabaseKnowledgeStore:
             knowledge, document_version.content, document_version.recipe, now
         )
         embeddings = build_embedding_rows(knowledge)
-        known = {text: vector for _, text, vector in embeddings}
-        put, draft = await put_record_with_vectors(
-            self._database, self._records, draft, known, claim
+        known_vectors = {text: vector for _, text, vector in embeddings}
+        put_result, draft = await put_record_with_vectors(
+            self._database, self._records, draft, known_vectors, claim
         )
-        if not put.done:
+        if not put_result.done:
             return False
         work = partial(
             store_document_rows,
@@ -157,7 +163,7 @@ class SupabaseKnowledgeStore:
             revision=document_version.revision,
             now=now,
         )
-        await self._here_too(put, work, document_version, draft)
+        await self._here_too(put_result, work, document_version, draft)
         await self._remove(before)
         return True
 
@@ -172,17 +178,17 @@ class SupabaseKnowledgeStore:
         pipeline = claim.order.pipeline
         record = build_tombstone(DOCUMENT, build_record_key(document, pipeline))
         before = await self._content_of(document)
-        put = await self._records.put(record, claim=claim)
-        if put.done:
+        put_result = await self._records.put(record, claim=claim)
+        if put_result.done:
             now = self._now()
             await self._copy.written(
-                put,
+                put_result,
                 lambda connection: delete_document_rows(
                     connection, document, pipeline, now
                 ),
             )
             await self._remove(before)
-        return put.done
+        return put_result.done
 
     async def touch(
         self,
@@ -193,19 +199,21 @@ class SupabaseKnowledgeStore:
         """Note new revisions of documents that are known as `document_versions` says."""
         if claim is not None:
             await self._copy.catch_up()
-        known = await self._database.write(
+        updated = await self._database.write(
             lambda connection: update_document_revisions(
                 connection, pipeline, document_versions
             )
         )
-        if claim is not None and known == len(document_versions):
+        if claim is not None and updated == len(document_versions):
             await self._queue.complete(claim)
-        return known
+        return updated
 
     async def _content_of(self, document: DocumentId) -> set[str]:
         if self._files is None:
             return set()
-        return await self._database.read(lambda one: _contents(one, _OF, document))
+        return await self._database.read(
+            lambda connection: _contents(connection, _OF, document)
+        )
 
     async def _remove(self, contents: set[str]) -> None:
         """Remove those files that no document is made of now.
@@ -214,7 +222,9 @@ class SupabaseKnowledgeStore:
         """
         if self._files is None or not contents:
             return
-        needed = await self._database.read(lambda one: _contents(one, _ALL))
+        needed = await self._database.read(
+            lambda connection: _contents(connection, _ALL)
+        )
         with suppress(LrwrError):
             await self._files.remove(contents - needed)
 
@@ -233,5 +243,5 @@ class SupabaseKnowledgeStore:
         )
 
 
-def _contents(connection: sqlite3.Connection, asked: str, *of: str) -> set[str]:
-    return {content for (content,) in connection.execute(asked, of)}
+def _contents(connection: sqlite3.Connection, sql: str, *of: str) -> set[str]:
+    return {content for (content,) in connection.execute(sql, of)}

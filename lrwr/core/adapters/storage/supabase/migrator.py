@@ -17,14 +17,14 @@ class SupabaseMigration:
 def list_supabase_migrations() -> list[SupabaseMigration]:
     """Return lrwr's scripts in the order in which they are run."""
     folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
-    found = [
+    migrations = [
         SupabaseMigration(
             int(file.name[:3]), file.name, file.read_text(encoding="utf-8")
         )
         for file in folder.iterdir()
         if file.name.endswith(".sql")
     ]
-    return sorted(found, key=lambda one: one.number)
+    return sorted(migrations, key=lambda migration: migration.number)
 
 
 def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:

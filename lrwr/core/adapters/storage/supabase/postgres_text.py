@@ -36,9 +36,9 @@ def _each(value: PostgresJson, change: Any) -> PostgresJson:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _each(one, change) for name, one in value.items()}
+        return {name: _each(item, change) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_each(one, change) for one in value]
+        return [_each(item, change) for item in value]
     return value
 
 
@@ -52,8 +52,8 @@ def _pack(text: str) -> str:
 def _unpack(text: str) -> str:
     if _MARK not in text:
         return text
-    first, *rest = text.split(_MARK)
-    found = [first]
-    for piece in rest:
-        found += (_BACK.get(f"{_MARK}{piece[:1]}", _MARK + piece[:1]), piece[1:])
-    return "".join(found)
+    first, *escaped = text.split(_MARK)
+    pieces = [first]
+    for piece in escaped:
+        pieces += (_BACK.get(f"{_MARK}{piece[:1]}", _MARK + piece[:1]), piece[1:])
+    return "".join(pieces)

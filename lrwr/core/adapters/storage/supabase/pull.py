@@ -45,9 +45,11 @@ async def pull_remote_changes(
         LrwrError: The project cannot be asked, or what it keeps cannot be read.
         StoreProblem: The library cannot be written.
     """
-    came = await copy.catch_up(lambda count: tell("records", count, 0))
+    record_count = await copy.catch_up(lambda count: tell("records", count, 0))
     replies = await _pull_replies(database, records, tell)
-    return PullResult(came, replies, await _pull_conversations(database, records, tell))
+    return PullResult(
+        record_count, replies, await _pull_conversations(database, records, tell)
+    )
 
 
 async def _pull_replies(
@@ -64,17 +66,17 @@ async def _pull_replies(
 async def _pull_conversations(
     database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
 ) -> int:
-    before, known = await database.read(
+    before, known_digests = await database.read(
         lambda connection: (
             read_spoken_count(connection),
             read_thread_digests(connection),
         )
     )
     marks = await records.threads.marks()
-    others = [mark for mark in marks if known.get(mark) != marks[mark]]
+    changed_threads = [mark for mark in marks if known_digests.get(mark) != marks[mark]]
     count = 0
-    for number, id_ in enumerate(others):
-        tell("conversations", number, len(others))
+    for number, id_ in enumerate(changed_threads):
+        tell("conversations", number, len(changed_threads))
         thread = await records.threads.whole(id_)
         if thread is not None:
             work = partial(_put_together, thread=thread, before=before)

@@ -154,9 +154,9 @@ class LibraryPush:
         )
         for number, (document, pipeline) in enumerate(rows):
             self._tell("documents", number, len(rows))
-            sent = await self._document(DocumentId(document), Pipeline(pipeline))
-            self._done.documents += sent
-            self._done.unchanged += not sent
+            was_sent = await self._document(DocumentId(document), Pipeline(pipeline))
+            self._done.documents += was_sent
+            self._done.unchanged += not was_sent
         self._tell("documents", len(rows), len(rows))
 
     async def _document(self, document: DocumentId, pipeline: Pipeline) -> bool:
@@ -166,14 +166,14 @@ class LibraryPush:
         if draft is None or not await self._differs(draft):
             return False
         key = build_record_key(document, pipeline)
-        put, _ = await put_record_with_vectors(
+        put_result, _ = await put_record_with_vectors(
             self._database,
             self._records,
             draft,
             if_digest=self._expected(DOCUMENT, key),
         )
         self._there.pop((WOVEN, key), None)  # it went with what it was woven of
-        return self._wrote(put)
+        return self._wrote(put_result)
 
     async def _weaves(self) -> None:
         rows = await self._database.read(
@@ -187,31 +187,33 @@ class LibraryPush:
             if weave is not None:
                 self._done.woven += await self._put(weave)
 
-    async def _put(self, told: AttributionRows | str) -> bool:
-        if not told or not await self._differs(told):
+    async def _put(self, content: AttributionRows | str) -> bool:
+        if not content or not await self._differs(content):
             return False
-        record = encode_record(told)
-        put = await self._records.put(
+        record = encode_record(content)
+        put_result = await self._records.put(
             record,
-            if_content=told.content if isinstance(told, AttributionRows) else None,
+            if_content=content.content
+            if isinstance(content, AttributionRows)
+            else None,
             if_digest=self._expected(record.kind, record.key),
         )
-        return self._wrote(put)
+        return self._wrote(put_result)
 
-    async def _differs(self, told: DocumentRows | AttributionRows | str) -> bool:
-        record = await asyncio.to_thread(encode_record, told)
+    async def _differs(self, content: DocumentRows | AttributionRows | str) -> bool:
+        record = await asyncio.to_thread(encode_record, content)
         return self._there.get((record.kind, record.key)) != record.digest
 
     async def _take_away(self, manifest: RecordManifest) -> None:
         """Take away what is known there of documents that are gone here."""
-        here = await self._database.read(_documents)
+        local_documents = await self._database.read(_documents)
         for entry in manifest.entries:
-            if entry.kind == DOCUMENT and entry.key not in here:
-                put = await self._records.put(
+            if entry.kind == DOCUMENT and entry.key not in local_documents:
+                put_result = await self._records.put(
                     build_tombstone(entry.kind, entry.key),
                     if_digest=self._expected(entry.kind, entry.key),
                 )
-                self._done.removed += self._wrote(put)
+                self._done.removed += self._wrote(put_result)
 
     def _expected(self, kind: str, key: str) -> str | None:
         """Return the digest of what is replaced; None where that may be anything."""
@@ -237,8 +239,8 @@ class LibraryPush:
         )
         for some in split_into_batches(keys, REPLIES_PER_REQUEST):
             self._tell("replies", self._done.replies, len(keys))
-            there = {one.key for one in await self._records.replies(some)}
-            lacking = [key for key in some if key not in there]
+            remote_keys = {reply.key for reply in await self._records.replies(some)}
+            lacking = [key for key in some if key not in remote_keys]
             rows = await self._database.read(partial(_kept_replies, keys=lacking))
             await self._records.put_replies(rows)
             self._done.replies += len(rows)

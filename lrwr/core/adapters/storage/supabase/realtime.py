@@ -86,7 +86,7 @@ class RealtimeUnavailable(Exception):
 
 
 class RealtimeListener:
-    """Calls `came` whenever a library's row has changed, as far as Realtime tells.
+    """Calls `on_change` whenever Realtime reports a change of a library's row.
 
     Nothing is done before `begin`. `token` is asked anew for each connection and at
     each beat; no `noting` where nothing is noted. Nothing is raised, and nothing said.
@@ -97,18 +97,18 @@ class RealtimeListener:
         project: SupabaseConnection,
         library: str,
         token: Callable[[], Awaitable[str]],
-        came: Callable[[], None],
+        on_change: Callable[[], None],
         *,
         noting: EgressLogger | None = None,
-        rest: SleepFunction = asyncio.sleep,
+        sleep: SleepFunction = asyncio.sleep,
     ) -> None:
         self._project = project
         self._library = library
         self._topic = f"realtime:lrwr-{library}"
         self._token = token
-        self._came = came
+        self._came = on_change
         self._noting = None if project.own else noting
-        self._rest = rest
+        self._rest = sleep
         self._task: asyncio.Task[None] | None = None
         self._pause = FIRST_RECONNECT_DELAY
         self._heard = False
@@ -161,7 +161,7 @@ class RealtimeListener:
         """Ask for what is to be told, and wait until it is promised."""
         await socket.send(join)
         joined, size = await self._reply(socket)
-        note.came(ok=joined, whole=True, received=lambda: size)
+        note.came(ok=joined, is_complete=True, received=lambda: size)
         _insist(joined)
         self._heard = True
 
@@ -235,11 +235,11 @@ class RealtimeListener:
         )
 
 
-def _is_over(told: RealtimeMessage) -> bool:
+def _is_over(message: RealtimeMessage) -> bool:
     """Say whether a message means that no change will be told."""
-    if told.event == "system":
-        return told.status == "error"
-    return told.event in ("phx_error", "phx_close")
+    if message.event == "system":
+        return message.status == "error"
+    return message.event in ("phx_error", "phx_close")
 
 
 def _insist(holds: bool) -> None:
@@ -264,9 +264,9 @@ def _dialled(project: SupabaseConnection) -> "connect":
 
     trust = not project.own
     secure = project.url.startswith("https:")
-    asked = urlencode({"apikey": project.key, "vsn": "1.0.0"})
+    query = urlencode({"apikey": project.key, "vsn": "1.0.0"})
     return Straight(
-        f"ws{project.url.removeprefix('http')}/realtime/v1/websocket?{asked}",
+        f"ws{project.url.removeprefix('http')}/realtime/v1/websocket?{query}",
         ssl=httpx.create_ssl_context(trust_env=trust) if secure else None,
         proxy=_proxy(project.url) if trust else None,
         user_agent_header="lrwr",
@@ -284,5 +284,5 @@ def _proxy(url: str) -> str | None:
     if proxy_bypass(parts.netloc):
         return None
     proxies = getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    return f"http://{found}" if found and "://" not in found else found
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy

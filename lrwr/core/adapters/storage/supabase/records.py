@@ -182,8 +182,8 @@ class SupabaseRecords:
         rpc_json = await self._told("manifest")
         with self._hosted.reading():
             entries = tuple(
-                RecordEntry(one["kind"], one["key"], one["content"], one["digest"])
-                for one in rpc_json["records"]
+                RecordEntry(row["kind"], row["key"], row["content"], row["digest"])
+                for row in rpc_json["records"]
             )
             return RecordManifest(int(rpc_json["version"]), entries)
 
@@ -198,8 +198,8 @@ class SupabaseRecords:
         """
         rpc_json = await self._told("changes", after=after, most=most)
         with self._hosted.reading():
-            records = tuple(_record(one) for one in rpc_json["records"])
-            stand = (int(rpc_json[one]) for one in ("upto", "version", "spoken"))
+            records = tuple(_record(row) for row in rpc_json["records"])
+            stand = (int(rpc_json[name]) for name in ("upto", "version", "spoken"))
             page = RecordPage(records, *stand)
         for record in records:
             _check(record)
@@ -209,7 +209,7 @@ class SupabaseRecords:
         """Return the hashes that have no vector; the others keep theirs for a day."""
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
         with self._hosted.reading():
-            return [str(one) for one in rpc_json if one in texts]
+            return [str(text) for text in rpc_json if text in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors by the hash of their text, as little-endian 32-bit floats.
@@ -217,12 +217,14 @@ class SupabaseRecords:
         They stay for a day, and then as long as a record lists them.
         """
         if vectors:
-            told = {
+            encoded_vectors = {
                 text: base64.b64encode(vector).decode("ascii")
                 for text, vector in vectors.items()
             }
             await self._call(
-                "put_vectors", space=space, vectors=encode_postgres_json(told)
+                "put_vectors",
+                space=space,
+                vectors=encode_postgres_json(encoded_vectors),
             )
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
@@ -241,13 +243,13 @@ class SupabaseRecords:
         """Return those replies that are kept, by key."""
         rpc_json = await self._call("replies", keys=list(keys))
         with self._hosted.reading():
-            return [parse_model_reply_row(one) for one in rpc_json]
+            return [parse_model_reply_row(row) for row in rpc_json]
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
         """Return the next replies by key, as code points order them; at first `""`."""
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._hosted.reading():
-            return [parse_model_reply_row(one) for one in rpc_json]
+            return [parse_model_reply_row(row) for row in rpc_json]
 
     async def _told(self, function: str, **arguments: RpcJson) -> RpcJson:
         rpc_json = await self._call(function, **arguments)
@@ -264,32 +266,32 @@ class SupabaseRecords:
 
 async def list_remote_libraries(hosted: SupabaseRpc) -> list[RemoteLibrary]:
     """Return the account's libraries, by name."""
-    found = await hosted.call("libraries")
+    rows = await hosted.call("libraries")
     with hosted.reading():
         return [
             RemoteLibrary(
-                id=one["id"],
-                name=one["name"],
-                version=one["version"],
-                documents=one["documents"],
-                threads=one["threads"],
-                created=float(one["created_at"]),
+                id=row["id"],
+                name=row["name"],
+                version=row["version"],
+                documents=row["documents"],
+                threads=row["threads"],
+                created=float(row["created_at"]),
             )
-            for one in found
+            for row in rows
         ]
 
 
 async def list_applied_migrations(hosted: SupabaseRpc) -> frozenset[int]:
     """Return the numbers of lrwr's SQL scripts that the project has run."""
-    found = await hosted.call("migrations")
+    numbers = await hosted.call("migrations")
     with hosted.reading():
-        return frozenset(int(one) for one in found)
+        return frozenset(int(number) for number in numbers)
 
 
 async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
     """Make a library and return its id; None where the account has one of that name."""
-    made = await hosted.call("new_library", name=name)
-    return None if made is None else str(made)
+    library_id = await hosted.call("new_library", name=name)
+    return None if library_id is None else str(library_id)
 
 
 async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
@@ -297,15 +299,15 @@ async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
     return bool(await hosted.call("delete_library", library=library))
 
 
-def _record(told: RpcJson) -> SupabaseRecord:
+def _record(row: RpcJson) -> SupabaseRecord:
     return SupabaseRecord(
-        kind=told["kind"],
-        key=told["key"],
-        content=told["content"],
-        digest=told["digest"],
-        body=told["body"],
-        space=told["space"],
-        texts=tuple(told["texts"]),
+        kind=row["kind"],
+        key=row["key"],
+        content=row["content"],
+        digest=row["digest"],
+        body=row["body"],
+        space=row["space"],
+        texts=tuple(row["texts"]),
     )
 
 

@@ -93,10 +93,10 @@ class SupabaseReplica:
         if self._less:
             raise build_lost_changes_error()
 
-    async def catch_up(self, came: Callable[[int], None] | None = None) -> int:
-        """Apply what changed since the last time; return how many records that were.
+    async def catch_up(self, on_progress: Callable[[int], None] | None = None) -> int:
+        """Apply the changes since the last call and return the number of records.
 
-        `came` is told after each page how many came so far.
+        `on_progress` is called after each page with the number of records so far.
 
         Raises:
             LrwrError: The project cannot be asked, or what it keeps cannot be read.
@@ -113,8 +113,8 @@ class SupabaseReplica:
             if page.upto != cursor:
                 await self._apply(page, cursor)
                 count += len(page.records)
-                if came is not None:
-                    came(count)
+                if on_progress is not None:
+                    on_progress(count)
         if self._threads is not None:
             await self._threads.catch_up(page.spoken)
         return count
@@ -152,23 +152,23 @@ class SupabaseReplica:
         thread = await asyncio.to_thread(
             lambda: [decode_record(record) for record in page.records]
         )
-        came = [(one, await self._embeddings(one)) for one in thread]
-        work = partial(_keep_page, came, (cursor, page.upto), self._now())
+        contents = [(content, await self._embeddings(content)) for content in thread]
+        work = partial(_keep_page, contents, (cursor, page.upto), self._now())
         await self._database.write(work)
 
     async def _embeddings(self, draft: RecordContent) -> list[EmbeddingRow]:
         """Return those of a draft's vectors that are not here yet."""
         if not isinstance(draft, DocumentRows):
             return []
-        here = await self._database.read(
+        local_texts = await self._database.read(
             lambda connection: find_embedded_texts(connection, draft.space, draft.texts)
         )
-        lacking = sorted(draft.texts - here)
-        found: list[EmbeddingRow] = []
+        lacking = sorted(draft.texts - local_texts)
+        rows: list[EmbeddingRow] = []
         for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
             vectors = await self._records.vectors(draft.space, some)
-            found += [(draft.space, text, vectors[text]) for text in vectors]
-        return found
+            rows += [(draft.space, text, vectors[text]) for text in vectors]
+        return rows
 
 
 def split_into_batches(
@@ -189,7 +189,7 @@ def _bound(connection: sqlite3.Connection) -> LibraryLink:
 
 
 def _keep_page(
-    came: Sequence[tuple[RecordContent, list[EmbeddingRow]]],
+    contents: Sequence[tuple[RecordContent, list[EmbeddingRow]]],
     step: tuple[int, int],
     now: float,
     connection: sqlite3.Connection,
@@ -198,25 +198,25 @@ def _keep_page(
     if _bound(connection).cursor != before:
         return  # another process has applied this page
     with preserve_sync_mark(connection):
-        for told, embeddings in came:
-            _keep(connection, told, embeddings, now)
+        for content, embeddings in contents:
+            _keep(connection, content, embeddings, now)
     advance_cursor(connection, after)
 
 
 def _keep(
     connection: sqlite3.Connection,
-    told: RecordContent,
+    content: RecordContent,
     embeddings: list[EmbeddingRow],
     now: float,
 ) -> None:
-    match told:
+    match content:
         case DocumentRows():
-            revision = _revision(connection, told)
+            revision = _revision(connection, content)
             store_document_rows(
-                connection, told, embeddings, revision=revision, now=now
+                connection, content, embeddings, revision=revision, now=now
             )
         case AttributionRows():
-            store_attribution_rows(connection, told)
+            store_attribution_rows(connection, content)
         case RecordTombstone(kind, key):
             # What was woven goes with its document, or stays until it is woven anew.
             if kind == DOCUMENT:
@@ -227,6 +227,6 @@ def _keep(
 
 def _revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
     """Return this machine's name for the state of the file; empty if it never had it."""
-    asked = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
-    revision, is_same = connection.execute(_KNOWN, asked).fetchone() or ("", True)
+    parameters = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
+    revision, is_same = connection.execute(_KNOWN, parameters).fetchone() or ("", True)
     return str(revision) if is_same or not revision else FOREIGN_REVISION

@@ -50,28 +50,28 @@ class ThreadRecord:
     digest: str = field(default="", compare=False)
 
 
-def parse_model_reply_row(told: PostgresJson) -> ModelReplyRow:
+def parse_model_reply_row(row: PostgresJson) -> ModelReplyRow:
     """Return the reply that a row tells."""
     return ModelReplyRow(
-        key=told["key"],
-        made=float(told["made"]),
-        prompt_tokens=told["prompt_tokens"],
-        completion_tokens=told["completion_tokens"],
-        finding=told["finding"],
+        key=row["key"],
+        made=float(row["made"]),
+        prompt_tokens=row["prompt_tokens"],
+        completion_tokens=row["completion_tokens"],
+        finding=row["finding"],
     )
 
 
-def parse_thread_record(told: PostgresJson) -> ThreadRecord:
+def parse_thread_record(row: PostgresJson) -> ThreadRecord:
     """Return the conversation that a project tells."""
     return ThreadRecord(
-        id=told["id"],
-        title=told["title"],
-        created_at=float(told["created_at"]),
-        updated_at=float(told["updated_at"]),
-        deleted_at=_number(told["deleted_at"]),
-        state=_json(told["state"]),
-        turns=tuple(_turn(one) for one in told["turns"]),
-        digest=told["digest"],
+        id=row["id"],
+        title=row["title"],
+        created_at=float(row["created_at"]),
+        updated_at=float(row["updated_at"]),
+        deleted_at=_number(row["deleted_at"]),
+        state=_json(row["state"]),
+        turns=tuple(_turn(turn) for turn in row["turns"]),
+        digest=row["digest"],
     )
 
 
@@ -87,22 +87,22 @@ def turn_record_to_json(turn: TurnRecord) -> PostgresJson:
     return {**asdict(turn), "usage": usage, "output": output}
 
 
-def _turn(told: PostgresJson) -> TurnRecord:
+def _turn(row: PostgresJson) -> TurnRecord:
     return TurnRecord(
-        id=told["id"],
-        number=told["number"],
-        asked_at=float(told["asked_at"]),
-        state=told["state"],
-        price=_number(told["price"]),
-        usage=_json(told["usage"]),
-        question=told["question"],
-        answer=told["answer"],
-        output=_json(told["output"]),
+        id=row["id"],
+        number=row["number"],
+        asked_at=float(row["asked_at"]),
+        state=row["state"],
+        price=_number(row["price"]),
+        usage=_json(row["usage"]),
+        question=row["question"],
+        answer=row["answer"],
+        output=_json(row["output"]),
     )
 
 
-def _number(told: PostgresJson) -> float | None:
-    return None if told is None else float(told)
+def _number(value: PostgresJson) -> float | None:
+    return None if value is None else float(value)
 
 
 def _json(value: PostgresJson) -> str:

@@ -81,17 +81,19 @@ class SupabaseRpc:
             ServiceUnavailable: The project did not answer.
         """
         token = await self._token()
-        asked = {
+        parameters = {
             f"p_{name}": encode_postgres_text(value)
             for name, value in arguments.items()
         }
         client = await self._opened()
-        request = client.rpc(f"lrwr_{function}", asked)
+        request = client.rpc(f"lrwr_{function}", parameters)
         request.request.headers["Authorization"] = f"Bearer {token}"
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
         async with aclosing(EgressLogEntry(self._noting, about)) as note:
             if self._noting is not None:
-                await note.leaving(len(json.dumps(asked, ensure_ascii=False).encode()))
+                await note.leaving(
+                    len(json.dumps(parameters, ensure_ascii=False).encode())
+                )
             rpc_json = await self._executed(request, note)
             note.whole()
         return decode_postgres_text(rpc_json)
@@ -111,14 +113,14 @@ class SupabaseRpc:
     async def _executed(self, request: Any, note: EgressLogEntry) -> RpcJson:
         under_way = _note.set(note)
         try:
-            came = await request.execute()
+            response = await request.execute()
         except LrwrError:
             raise
         except Exception as error:  # the client lets anything of its libraries through
             raise self._refused(error) from error
         finally:
             _note.reset(under_way)
-        return came.data
+        return response.data
 
     async def aclose(self) -> None:
         """Let go of connections. Safe to call twice."""

@@ -49,13 +49,13 @@ class SupabaseCastStore:
         Raises:
             LrwrError: The project cannot be asked, or refuses.
         """
-        kept = cast_to_json(cast)
-        if kept == await self._database.read(load_cast_json):
+        cast_json = cast_to_json(cast)
+        if cast_json == await self._database.read(load_cast_json):
             return
         self._copy.check()
-        put = await self._records.put(encode_record(kept))
+        put_result = await self._records.put(encode_record(cast_json))
         await self._copy.written(
-            put, lambda connection: store_cast_json(connection, kept)
+            put_result, lambda connection: store_cast_json(connection, cast_json)
         )
 
     async def keep_woven(self, woven: AttributionResult) -> bool:
@@ -70,12 +70,14 @@ class SupabaseCastStore:
         if weave is None:
             return False
         self._copy.check()
-        put = await self._records.put(encode_record(weave), if_content=woven.content)
-        if put.done:
+        put_result = await self._records.put(
+            encode_record(weave), if_content=woven.content
+        )
+        if put_result.done:
             await self._copy.written(
-                put, lambda connection: store_attribution_rows(connection, weave)
+                put_result, lambda connection: store_attribution_rows(connection, weave)
             )
-        return put.done
+        return put_result.done
 
 
 class SupabaseAnalysisStore:
@@ -102,12 +104,15 @@ class SupabaseAnalysisStore:
         Raises:
             LrwrError: The project cannot be asked, or refuses.
         """
-        here = await self._here.replies(keys)
-        others = [key for key in keys if key not in here]
-        if not others:
-            return here
-        there = await self._records.replies(others)
-        return {**here, **{one.key: one.finding for one in there}}
+        local_replies = await self._here.replies(keys)
+        missing_keys = [key for key in keys if key not in local_replies]
+        if not missing_keys:
+            return local_replies
+        remote_replies = await self._records.replies(missing_keys)
+        return {
+            **local_replies,
+            **{reply.key: reply.finding for reply in remote_replies},
+        }
 
     async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Keep replies: here first, for they were paid for, and then in the project.
@@ -120,7 +125,9 @@ class SupabaseAnalysisStore:
         tokens += [(0, 0)] * len(replies)
         await self._records.put_replies(
             [
-                ModelReplyRow(key, self._now(), *spent, finding)
-                for (key, finding), spent in zip(replies.items(), tokens, strict=False)
+                ModelReplyRow(key, self._now(), *token_counts, finding)
+                for (key, finding), token_counts in zip(
+                    replies.items(), tokens, strict=False
+                )
             ]
         )

@@ -38,7 +38,7 @@ class SupabaseThreadApi:
         """Return the digest of each conversation by its id, of deleted ones too."""
         rpc_json = await self._call("thread_marks")
         with self._hosted.reading():
-            return {one["id"]: one["digest"] for one in rpc_json}
+            return {row["id"]: row["digest"] for row in rpc_json}
 
     async def whole(self, thread: str) -> ThreadRecord | None:
         """Return a conversation with all its turns, a deleted one too."""

@@ -35,9 +35,9 @@ class ThreadReplica:
     it was; any number of processes may do so with one file.
     """
 
-    def __init__(self, database: SqliteDatabase, there: SupabaseThreadApi) -> None:
+    def __init__(self, database: SqliteDatabase, api: SupabaseThreadApi) -> None:
         self._database = database
-        self._there = there
+        self._there = api
         self._one_at_a_time = asyncio.Lock()
         self._less = False
 
@@ -73,17 +73,21 @@ class ThreadReplica:
             LrwrError: The project cannot be asked, or refuses.
         """
         async with self._one_at_a_time:
-            sent = await self._send()
+            sent_count = await self._send()
             before = await self._database.read(read_spoken_count)
-            if not sent and spoken == before:
+            if not sent_count and spoken == before:
                 return
-            there = await self._there.marks()
-            known = await self._database.read(read_thread_digests)
-            others = [one for one in there if known.get(one) != there[one]]
-            brought = [await self._bring(one, before) for one in others]
-            if all(brought):
+            remote_marks = await self._there.marks()
+            local_digests = await self._database.read(read_thread_digests)
+            changed_threads = [
+                thread
+                for thread in remote_marks
+                if local_digests.get(thread) != remote_marks[thread]
+            ]
+            outcomes = [await self._bring(thread, before) for thread in changed_threads]
+            if all(outcomes):
                 work = partial(
-                    mark_threads_received, threads=there.keys(), spoken=spoken
+                    mark_threads_received, threads=remote_marks.keys(), spoken=spoken
                 )
                 await self._if_still(before, work)
 
@@ -95,18 +99,21 @@ class ThreadReplica:
         """
         async with self._one_at_a_time:
             before = await self._database.read(read_spoken_count)
-            whole = await self._there.whole(thread)
-            if whole is not None:
+            thread_record = await self._there.whole(thread)
+            if thread_record is not None:
                 await self._if_still(
-                    before, partial(store_remote_thread_if_complete, thread=whole)
+                    before,
+                    partial(store_remote_thread_if_complete, thread=thread_record),
                 )
 
     async def _bring(self, thread: str, before: int) -> bool:
         """Say whether a conversation is here as it is there, or is gone from there."""
-        whole = await self._there.whole(thread)
-        if whole is None:
+        thread_record = await self._there.whole(thread)
+        if thread_record is None:
             return True
-        return await self._if_still(before, partial(store_remote_thread, thread=whole))
+        return await self._if_still(
+            before, partial(store_remote_thread, thread=thread_record)
+        )
 
     async def _if_still(
         self, before: int, work: Callable[[sqlite3.Connection], bool]
@@ -130,12 +137,12 @@ class ThreadReplica:
                 await self._there.put(thread)
                 await self._database.write(partial(mark_thread_sent, thread=thread))
         unsent = await self._database.read(list_unsent_turns)
-        for one in unsent:
-            await self._send_turn(one, late=one.turn.id != at_once)
-        return len({*changed, *(one.thread.id for one in unsent)})
+        for unsent_turn in unsent:
+            await self._send_turn(unsent_turn, late=unsent_turn.turn.id != at_once)
+        return len({*changed, *(unsent_turn.thread.id for unsent_turn in unsent)})
 
     async def _send_turn(self, unsent: UnsentTurn, *, late: bool) -> None:
         thread: ThreadRecord = unsent.thread
-        spoken = await self._there.keep_turn(thread, unsent.turn, late=late)
-        work = partial(mark_turn_sent, unsent=unsent, spoken=spoken, late=late)
+        receipt = await self._there.keep_turn(thread, unsent.turn, late=late)
+        work = partial(mark_turn_sent, unsent=unsent, receipt=receipt, late=late)
         await self._database.write(work)

@@ -121,24 +121,28 @@ def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
 def mark_thread_sent(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
     """Note that the project has a conversation as `thread` tells it."""
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
-    told = {"id": thread.id, "title": thread.title, "deleted_at": thread.deleted_at}
-    connection.execute(_SENT_THREAD, told)
+    parameters = {
+        "id": thread.id,
+        "title": thread.title,
+        "deleted_at": thread.deleted_at,
+    }
+    connection.execute(_SENT_THREAD, parameters)
 
 
 def mark_turn_sent(
     connection: sqlite3.Connection,
     unsent: UnsentTurn,
-    spoken: TurnReceipt,
+    receipt: TurnReceipt,
     *,
     late: bool,
 ) -> None:
     """Note that the project has a turn, and that both are the same since if they are."""
     thread = unsent.thread.id
     connection.execute(_SENT_TURNS, (_ids([unsent.turn]),))
-    followed = read_spoken_count(connection) == spoken.count - 1
+    followed = read_spoken_count(connection) == receipt.count - 1
     if followed and not late and not _is_noted(connection, thread):
-        connection.execute(_KNOW, (thread, spoken.digest))
-        connection.execute(_HEARD, (spoken.count,))
+        connection.execute(_KNOW, (thread, receipt.digest))
+        connection.execute(_HEARD, (receipt.count,))
 
 
 def read_spoken_count(connection: sqlite3.Connection) -> int:
@@ -159,9 +163,9 @@ def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
     if _is_noted(connection, thread.id):
         return False
-    kept = connection.execute(_KEPT, (thread.id,)).fetchone()
+    stamps = connection.execute(_KEPT, (thread.id,)).fetchone()
     connection.execute("delete from thread where id = ?", (thread.id,))
-    _keep(connection, thread, kept)
+    _keep(connection, thread, stamps)
     for turn in thread.turns:
         connection.execute(_KEEP_TURN, _row(turn, thread.id, turn.number))
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
@@ -177,8 +181,8 @@ def store_remote_thread_if_complete(
     A project that was restored from a backup has lost some; all else is the next look's
     affair.
     """
-    here = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
-    if not here <= {turn.id for turn in thread.turns}:
+    local_ids = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
+    if not local_ids <= {turn.id for turn in thread.turns}:
         return False
     return store_remote_thread(connection, thread)
 
@@ -192,21 +196,23 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
     """
     if store_remote_thread(connection, thread):
         return
-    kept = connection.execute(_KEPT, (thread.id,)).fetchone()
-    ours = thread.id in list_locally_changed_threads(connection)
-    if kept[0] < thread.updated_at or (kept[0] == thread.updated_at and not ours):
-        _keep(connection, thread, kept)
+    stamps = connection.execute(_KEPT, (thread.id,)).fetchone()
+    is_locally_changed = thread.id in list_locally_changed_threads(connection)
+    if stamps[0] < thread.updated_at or (
+        stamps[0] == thread.updated_at and not is_locally_changed
+    ):
+        _keep(connection, thread, stamps)
         connection.execute(
             "delete from unsent_thread where thread_id = ?", (thread.id,)
         )
-    taken = dict(connection.execute(_NUMBERS, (thread.id,)).fetchall())
-    here = set(taken.values())
+    turn_by_number = dict(connection.execute(_NUMBERS, (thread.id,)).fetchall())
+    local_ids = set(turn_by_number.values())
     for turn in thread.turns:
-        if turn.id not in here:
+        if turn.id not in local_ids:
             number = turn.number
-            while number in taken:
+            while number in turn_by_number:
                 number += 1
-            taken[number] = turn.id
+            turn_by_number[number] = turn.id
             connection.execute(_KEEP_TURN, _row(turn, thread.id, number))
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
 
@@ -234,7 +240,7 @@ def _ids(turns: Collection[TurnRecord]) -> str:
 
 
 def _keep(
-    connection: sqlite3.Connection, thread: ThreadRecord, kept: ThreadStamps | None
+    connection: sqlite3.Connection, thread: ThreadRecord, stamps: ThreadStamps | None
 ) -> None:
     row = (
         thread.id,
@@ -242,22 +248,22 @@ def _keep(
         thread.created_at,
         thread.updated_at,
         thread.deleted_at,
-        _deletion(connection, thread, kept),
+        _deletion(connection, thread, stamps),
         thread.state,
     )
     connection.execute(_KEEP, row)
 
 
 def _deletion(
-    connection: sqlite3.Connection, thread: ThreadRecord, kept: ThreadStamps | None
+    connection: sqlite3.Connection, thread: ThreadRecord, stamps: ThreadStamps | None
 ) -> int | None:
     """Return which deletion this was, among those of all conversations, by its time."""
     if thread.deleted_at is None:
         return None
-    if kept is not None and kept[1] == thread.deleted_at:
-        return kept[2]
-    asked = (thread.deleted_at, thread.id)
-    place = int(connection.execute(_DELETION, asked).fetchone()[0])
+    if stamps is not None and stamps[1] == thread.deleted_at:
+        return stamps[2]
+    parameters = (thread.deleted_at, thread.id)
+    place = int(connection.execute(_DELETION, parameters).fetchone()[0])
     connection.execute(_PUSH_BACK, (place,))
     return place
 

@@ -25,14 +25,14 @@ class SupabaseThreadStore:
         self,
         database: SqliteDatabase,
         copy: ThreadReplica,
-        there: SupabaseThreadApi,
+        api: SupabaseThreadApi,
         say: Callable[[str], None],
         away: Callable[[], bool],
     ) -> None:
         self._database = database
         self._here = SqliteThreadStore(database)
         self._copy = copy
-        self._there = there
+        self._there = api
         self._say = say
         self._away = away
         self._told = False
@@ -53,17 +53,17 @@ class SupabaseThreadStore:
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
-        kept = await self._here.keep_turn(thread, title, turn, state)
+        stored_thread = await self._here.keep_turn(thread, title, turn, state)
         if self._away():
             self._complain("")
-            return kept
+            return stored_thread
         try:
             await self._copy.send(at_once=turn.id)
         except LrwrError as error:
             self._complain(f" {error}.")
         else:
             self._told = False
-        return kept
+        return stored_thread
 
     async def rename(self, thread: ThreadId, title: str) -> None:
         """Give a conversation another title."""
@@ -108,18 +108,18 @@ class SupabaseThreadStore:
         """Return turns whose question or answer holds any of `words`, best first."""
         return await self._here.search(words, limit=limit)
 
-    async def _done(self, thread: ThreadId, found: bool) -> None:
+    async def _done(self, thread: ThreadId, is_found: bool) -> None:
         """Bring what was changed there; there was such a conversation, or not."""
-        if not found:
+        if not is_found:
             raise NotFound(
                 f"There is no conversation {thread}", hint="`lrwr threads` lists them."
             )
         await self._copy.bring(thread)
 
-    def _complain(self, why: str) -> None:
+    def _complain(self, reason: str) -> None:
         if not self._told:
             self._told = True
             self._say(
                 "This conversation is kept on this machine for now, and goes to the"
-                f" project when it can be asked again.{why}"
+                f" project when it can be asked again.{reason}"
             )
