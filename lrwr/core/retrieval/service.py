@@ -292,10 +292,8 @@ class PassageFinder:
     async def _facts(self, context: _SearchContext) -> tuple[DocumentFact, ...]:
         if context.story is None:
             return ()
-        request = context.request
-        return await context.story.facts(
-            request.question, context.scope, names=request.names
-        )
+        question, names = context.request.question, context.request.names
+        return await context.story.facts(question, context.scope, names=names)
 
     async def _first_scores(
         self, context: _SearchContext, allowed: Collection[ChunkId] | None
