@@ -14,6 +14,7 @@ from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon.file import CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import NotFound
+from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from lrwr.core.ports.record_store import PassageStore
     from lrwr.core.ports.story_store import StoryStore
     from lrwr.core.ports.thread_store import ThreadStore
-    from lrwr.core.retrieval.freshness import FreshnessService
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.core.settings.model import Settings
 
@@ -225,8 +225,6 @@ class Workspace:
     @cached_property
     def freshness(self) -> "FreshnessService":
         """The service that says whether cited passages still stand in the text."""
-        from lrwr.core.retrieval.freshness import FreshnessService
-
         return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":

@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, follow
 
 LIMITS = {
-    "ingest": 140,
-    "ingest, one changed": 136,
-    "watch, one save": 167,
-    "search": 66,
-    "ask": 118,
+    "ingest": 106,
+    "ingest, one changed": 101,
+    "watch, one save": 124,
+    "search": 51,
+    "ask": 90,
 }
 
 

@@ -1,6 +1,7 @@
 """How a passage is shown and told: its place, its words, its JSON."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.citations import describe_story_place, format_line_range
 from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_line
@@ -11,7 +12,9 @@ from lrwr.core.model.search import Passage
 from lrwr.core.ports.record_store import DocumentText
 from lrwr.core.ports.story_store import DocumentFact
 from lrwr.core.retrieval.retrievers import split_highlighted_words
-from lrwr.core.retrieval.service import SearchResult
+
+if TYPE_CHECKING:
+    from lrwr.core.retrieval.service import SearchResult
 
 
 def describe_passage_chapter(passage: Passage) -> str:
@@ -113,7 +116,7 @@ def describe_fact(fact: Fact) -> str:
             return f"{fact.subject}, {attribute.replace('_', ' ')}: {value}"
 
 
-def print_confidence(output: Output, result: SearchResult) -> None:
+def print_confidence(output: Output, result: "SearchResult") -> None:
     """Say how far what was found can be trusted; nothing where nothing was."""
     if result.passages:
         confidence_text = describe_confidence(

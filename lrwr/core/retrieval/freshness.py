@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -15,7 +16,9 @@ from lrwr.core.retrieval.anchors import (
     find_citation_in_place,
     mark_unevaluated,
 )
-from lrwr.core.retrieval.service import SearchResult
+
+if TYPE_CHECKING:
+    from lrwr.core.retrieval.service import SearchResult
 
 
 async def load_existing_texts(
@@ -36,8 +39,8 @@ async def load_existing_texts(
 
 
 async def drop_deleted_passages(
-    store: PassageStore, result: SearchResult
-) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
+    store: PassageStore, result: "SearchResult"
+) -> "tuple[SearchResult, Mapping[DocumentId, DocumentText]]":
     """Return a result without what was taken away since, and the texts it is from.
 
     A remark names each document that is left out.

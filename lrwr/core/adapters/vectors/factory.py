@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import Pipeline
 
 if TYPE_CHECKING:
@@ -35,4 +34,6 @@ async def open_local_vector_index(
         )
         if edge is not None:
             return edge
+    from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+
     return NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
