@@ -1,4 +1,4 @@
-"""The passages of an answer, as the text has them now. All of it runs backstage."""
+"""The passages of an answer, as the text has them now. Runs in the service thread."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the writer says to what is left open. All of it runs backstage."""
+"""What the writer says to what is left open. Runs in the service thread."""
 
 import asyncio
 from dataclasses import dataclass

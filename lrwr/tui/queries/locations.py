@@ -1,4 +1,4 @@
-"""Where a cited passage stands in its file, as it is on the disk. Runs backstage."""
+"""Where a cited passage stands in its file, as it is on the disk. Runs in the service thread."""
 
 import asyncio
 import unicodedata

@@ -1,4 +1,4 @@
-"""What the screens read of the story. All of it runs backstage."""
+"""What the screens read of the story. Runs in the service thread."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the screens do with conversations. All of it runs backstage."""
+"""What the screens do with conversations. Runs in the service thread."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is asked of the workspace, in the words of the screen. All of it runs backstage."""
+"""What is asked of the workspace, in the words of the screen. Runs in the service thread."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
