@@ -6,11 +6,10 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.app.container import Workspace
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.cli.runtime.options import (
     AskAsOfOption,
@@ -27,6 +26,9 @@ from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.service_thread import CloseFailure, ServiceThread
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
 
 EPILOG = (
     "Examples: lrwr chat · lrwr chat --character Nell --mode in_character ·"
@@ -109,7 +111,7 @@ async def _chat(
     """Open the room, and return what could not be kept as it was left."""
     from lrwr.tui.app import WritingRoom
 
-    def opening_room() -> AbstractAsyncContextManager[Workspace]:
+    def opening_room() -> "AbstractAsyncContextManager[Workspace]":
         from lrwr.app.container import open_workspace
 
         return open_workspace(settings, say=say, brief=False)
