@@ -130,6 +130,12 @@ class Sources(VerticalScroll):
         for view in self.query_children(SourceView):
             if view.citation.number in by_number:
                 view.fill(by_number[view.citation.number])
+        # A layout that is under way may have measured the shorter text.
+        self.call_after_refresh(self._lay_out_again)
+
+    def _lay_out_again(self) -> None:
+        for view in self.views:
+            view.refresh(layout=True)
 
     def reload_contexts(self) -> None:
         """Ask for the surroundings of all passages again: the text may have changed."""
