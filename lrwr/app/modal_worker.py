@@ -301,7 +301,7 @@ async def deploy_to_modal(
     """Put the app at Modal, in place of the one that is there; return its page.
 
     Raises:
-        RunnerAway: Modal cannot be asked, does not take the token, or lacks the secret.
+        RunnerUnavailable: Modal cannot be asked, does not take the token, or lacks the secret.
     """
     async with AsyncExitStack() as stack:
         # Modal's client sends along what git says of the folder that it runs in: its

@@ -19,7 +19,7 @@ class ChatOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChatScope:
-    """What the next question is asked with; see `Asking`.
+    """What the next question is asked with; see `TurnRequest`.
 
     `thread` is None where the next question begins a conversation, which then has no
     `title` either.

@@ -152,7 +152,7 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecalledHistory:
-    """Earlier turns, as `Question` wants them."""
+    """Earlier turns, as `TurnQuestion` wants them."""
 
     history: tuple[Turn, ...]
     before: str

@@ -25,7 +25,7 @@ def extract_json_object(reply: str) -> object:
     """Return the JSON object of a reply; words around it are ignored.
 
     Raises:
-        NotAsAsked: There is none.
+        MalformedReply: There is none.
     """
     answer = reply.rpartition(_THOUGHT)[2]
     start, end = answer.find("{"), answer.rfind("}") + 1

@@ -136,7 +136,7 @@ class QuestionEntity:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlan:
-    """What a question needs. `planner` made it: `RULES` or the name of a model.
+    """What a question needs. `planner` made it: `RULES_KEEPER` or the name of a model.
 
     `remarks` say in sentences what was skipped, and why.
     """

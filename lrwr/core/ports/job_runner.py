@@ -56,7 +56,7 @@ class JobRunner(Protocol):
         Raises:
             UnreadableDocument: The bytes are not what the ending says, or this document
                 could not be read elsewhere.
-            RunnerAway: No document can be read there now; nothing is known of this one.
+            RunnerUnavailable: No document can be read there now; nothing is known of this one.
             StoreProblem: The library cannot be read, or cannot keep what was paid for.
         """
         ...

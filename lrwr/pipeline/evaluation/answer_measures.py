@@ -121,7 +121,7 @@ def citation_recall(
 def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
     """Return the share of an answer's quotations that `texts` have; None of none.
 
-    A quotation has `QUOTED_WORDS` words or more. Marks, dashes, white space and the
+    A quotation has `MIN_QUOTED_WORDS` words or more. Marks, dashes, white space and the
     first capital may differ; what is left out with an ellipsis may stand elsewhere.
     """
     return _share([_is_in(quote, texts) for quote in _quotations(answer)])

@@ -41,7 +41,7 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
 
     Raises:
         NotFound: There is no such passage, or its file is not there.
-        EditorFailed: No editor is set, or it did not work.
+        EditorError: No editor is set, or it did not work.
     """
     desk = screen.query_one(SplitView)
     if number := words.strip().strip("[]"):
@@ -69,7 +69,7 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
 
     Raises:
         NotFound: The file is not there.
-        EditorFailed: No editor is set, or it did not work.
+        EditorError: No editor is set, or it did not work.
     """
     location = await screen.room.service_thread.run(
         lambda workspace: locate_document_line(workspace, document, line)

@@ -87,8 +87,8 @@ def open_supabase_http(
 ) -> "AsyncClient":
     """Open a connection that follows no redirect: requests go to one server only.
 
-    `on_response` is called with each response that was received completely. `TooLong`
-    and `TooMuch` are raised as `BoundedHttpClient` documents.
+    `on_response` is called with each response that was received completely. `ExchangeTimeout`
+    and `ResponseTooLarge` are raised as `BoundedHttpClient` documents.
     """
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -33,7 +33,7 @@ async def fetch_offered_models(
     One request, noted as the line notes them; `connection.timeout` bounds it.
 
     Raises:
-        Refused: The server did not answer, or refused the key.
+        ServiceCallError: The server did not answer, or refused the key.
     """
     client = await _client(connection, line)
     about = OutboundRequest(

@@ -78,7 +78,7 @@ class RateLimiter:
         once, and not again by the next for a while.
 
         Raises:
-            Refused: Waiting does not help, or would take longer than the patience.
+            ServiceCallError: Waiting does not help, or would take longer than the patience.
         """
         try:
             result = await self._tried(call, self._longest(patience))

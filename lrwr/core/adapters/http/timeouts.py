@@ -59,8 +59,8 @@ class BoundedHttpClient(httpx.AsyncClient):
         """Send a request and return the whole answer, be it asked for as a `stream`.
 
         Raises:
-            TooLong: The server was silent, or slower than `MIN_BYTES_PER_SECOND`.
-            TooMuch: There is no end to the answer.
+            ExchangeTimeout: The server was silent, or slower than `MIN_BYTES_PER_SECOND`.
+            ResponseTooLarge: There is no end to the answer.
             HTTPError: It could not be sent, or was not answered.
         """
         del stream

@@ -68,7 +68,7 @@ class RagasChatModel:
 
         Raises:
             ServiceUnavailable: The server did not answer.
-            NotAsAsked: The reply has another shape.
+            MalformedReply: The reply has another shape.
         """
         messages = [ChatMessage("user", prompt)]
         try:

@@ -93,7 +93,7 @@ class ModalFunctionClient:
         """See whether the token is taken, and the function is there.
 
         Raises:
-            RunnerAway: It is not.
+            RunnerUnavailable: It is not.
         """
         await self._opened()
 
@@ -103,7 +103,7 @@ class ModalFunctionClient:
         None where there was none, or Modal does not know it any more.
 
         Raises:
-            RunnerAway: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be asked.
             UnreadableDocument: The container failed.
         """
         call = await asyncio.to_thread(self._ledger.find, errand)
@@ -119,7 +119,7 @@ class ModalFunctionClient:
         """Make a call, keep its id, wait for it, and return what it gave.
 
         Raises:
-            RunnerAway: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be asked.
             UnreadableDocument: The container failed.
             StoreProblem: The id cannot be kept; the call is cancelled.
         """
@@ -169,7 +169,7 @@ class ModalFunctionClient:
         """Return the function, found out at the first call.
 
         Raises:
-            RunnerAway: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be asked.
         """
         async with self._opening:
             if self._away is not None:
@@ -312,7 +312,7 @@ async def open_modal_client(
     Only its opening is bounded in time.
 
     Raises:
-        RunnerAway: Modal cannot be asked, or refuses.
+        RunnerUnavailable: Modal cannot be asked, or refuses.
     """
     modal = await asyncio.to_thread(_modal, connection.base_url)
     client: Client | None = None

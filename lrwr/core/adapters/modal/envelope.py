@@ -67,7 +67,7 @@ def decode_modal_order(body: bytes) -> ModalOrder:
     """Return the order that came.
 
     Raises:
-        Misfit: It is none.
+        InvalidEnvelope: It is none.
     """
     fields, content = decode_envelope(body)
     if get_envelope_text(fields, "content") != sha256(content).hexdigest():
@@ -96,7 +96,7 @@ def decode_envelope(body: bytes) -> tuple[EnvelopeFields, bytes]:
     """Return the content of an envelope: what its JSON says, and its tail.
 
     Raises:
-        Misfit: It is none of ours, of another version, cut short, or too large.
+        InvalidEnvelope: It is none of ours, of another version, cut short, or too large.
     """
     if not isinstance(body, bytes) or body[: len(ENVELOPE_MAGIC)] != ENVELOPE_MAGIC:
         raise InvalidEnvelope("this is no envelope of lrwr's")
@@ -131,7 +131,7 @@ def get_envelope_text(fields: Mapping[str, object], name: str) -> str:
     """Return a text of an envelope's JSON.
 
     Raises:
-        Misfit: It is not there, or no text.
+        InvalidEnvelope: It is not there, or no text.
     """
     value = fields.get(name)
     if not isinstance(value, str):

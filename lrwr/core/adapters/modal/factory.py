@@ -96,7 +96,7 @@ def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalTo
     """Return both parts of the token; `key` gives the first, if it may be used.
 
     Raises:
-        RunnerAway: The writer has not allowed it, a part is missing, or the keyring is
+        RunnerUnavailable: The writer has not allowed it, a part is missing, or the keyring is
             locked.
     """
     try:

@@ -127,7 +127,7 @@ def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
     """Return what came back on a document, checked against the document itself.
 
     Raises:
-        Misfit: It does not fit.
+        InvalidEnvelope: It does not fit.
     """
     fields, tail = decode_envelope(body)
     match fields.get("kind"):

@@ -87,7 +87,7 @@ class ModalRunner:
 
         Raises:
             UnreadableDocument: The file cannot be read, or a container failed with it.
-            RunnerAway: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be asked.
             StoreProblem: The library cannot be read or written.
         """
         parsed = await asyncio.to_thread(self._parse, document, content)
@@ -176,7 +176,7 @@ class ModalRunner:
 
         Raises:
             UnreadableDocument: There the document could not be read.
-            RunnerAway: Another lrwr is there.
+            RunnerUnavailable: Another lrwr is there.
         """
         task = self._task
         expected = ReplyExpectation(parsed, task.pipeline, task.space, task.dimensions)

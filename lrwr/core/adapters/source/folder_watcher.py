@@ -36,7 +36,7 @@ FolderInode = tuple[int, int]
 
 
 class WatchfilesEventSource:
-    """Keeps the `FolderEvents` port over folders and files.
+    """Keeps the `FolderEventSource` port over folders and files.
 
     `poll` says in a clause why the system's own word is not trusted here; empty where
     it is. `every` are the milliseconds between two looks where it is not.

@@ -169,7 +169,7 @@ class _LangSmithSession:
         """Return what comes back, at the second try where waiting helps.
 
         Raises:
-            Refused: LangSmith did not answer, or refused, or said something else.
+            ServiceCallError: LangSmith did not answer, or refused, or said something else.
         """
         began = self.clock.now()
         try:

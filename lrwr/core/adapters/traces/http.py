@@ -117,7 +117,7 @@ class LangSmithHttpClient:
         """Return what comes back; `within` so many seconds, if not the whole time-out.
 
         Raises:
-            Refused: LangSmith did not answer, or refused, or said something else.
+            ServiceCallError: LangSmith did not answer, or refused, or said something else.
         """
         async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
             response = await self._response(http, key, call, note, within)

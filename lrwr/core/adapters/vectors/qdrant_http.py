@@ -207,7 +207,7 @@ class QdrantHttpClient:
         """Return what `call` gets with one request, after as many tries as it takes.
 
         Raises:
-            Refused: The server cannot be reached, refused, or sent nonsense.
+            ServiceCallError: The server cannot be reached, refused, or sent nonsense.
             ServiceUnavailable: The request could not be noted, and was not sent.
         """
         async with self._turnstile.place():

@@ -106,7 +106,7 @@ class TavilySearch:
         requests in ten minutes, besides those for pages.
 
         Raises:
-            Unsaid: The server is one that does not tell.
+            CreditsUnavailable: The server is one that does not tell.
             ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
         """
         answer = await self._asked(self._usage)

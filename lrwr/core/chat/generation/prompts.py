@@ -161,7 +161,7 @@ def build_avatar_messages(
     """Return the rules, the turns before, and the question with its material.
 
     Everything of the manuscript and of the web is fenced with `mark`, which must stand
-    in none of it: see `new_mark` and `list_fenced_texts`.
+    in none of it: see `generate_fence_mark` and `list_fenced_texts`.
     """
     return [
         ChatMessage("system", _system(question, plan, result)),

@@ -97,7 +97,7 @@ def parse_question_reply(reply: str) -> list[ModelQuestion]:
     """Return the questions of a reply, in order.
 
     Raises:
-        NotAsAsked: The reply does not keep to its shape.
+        MalformedReply: The reply does not keep to its shape.
     """
     match extract_json_object(reply):
         case {"questions": [*rows], **more} if not more:

@@ -35,7 +35,7 @@ _PEOPLE = "select distinct character from first_seen where document_id = ?"
 
 
 class SqliteSnapshotStore:
-    """Keeps the `HoldingStore` port."""
+    """Keeps the `DocumentSnapshotStore` port."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
