@@ -129,22 +129,22 @@ def measure(bench: Bench) -> list[Line]:
     with ModelServer(key="") as server:
         server.answering(_quoting)
         env = _settings(MODEL, server.base_url)
-        answereds = _asked(library, questions, env, prompts=True)
+        results = _asked(library, questions, env, prompts=True)
     return [
-        *_lines(QUOTED, _without(library, questions, answereds)),
-        *_lines("loopback model, plumbing", answereds),
+        *_lines(QUOTED, _without(library, questions, results)),
+        *_lines("loopback model, plumbing", results),
         *_real(library, questions),
     ]
 
 
 def _without(
-    library: Library, questions: Sequence[Row], answereds: Sequence[Answered]
+    library: Library, questions: Sequence[Row], results: Sequence[Answered]
 ) -> list[Answered]:
     """Ask without a model; what one would be sent is as it was with one."""
     answered = _asked(library, questions, {"LRWR_MODEL_USE": "off"})
     return [
         replace(one, answer={**one.answer, "sent": other.answer["sent"]})
-        for one, other in zip(answered, answereds, strict=True)
+        for one, other in zip(answered, results, strict=True)
     ]
 
 
@@ -157,8 +157,8 @@ def _real(library: Library, questions: Sequence[Row]) -> list[Line]:
     server = serve()
     env = _settings("SmolLM2-135M", f"{server.listening_address}/v1")
     some = questions[:: len(questions) // REAL]
-    answereds = _asked(library, some, env, prompts=True)
-    return _lines("small real model, plumbing", answereds)
+    results = _asked(library, some, env, prompts=True)
+    return _lines("small real model, plumbing", results)
 
 
 def _asked(
@@ -204,12 +204,10 @@ def _beginning(text: str) -> str:
     return " ".join(longest.strip(" “”").split()[:WORDS])
 
 
-def _lines(who: str, answereds: Sequence[Answered]) -> list[Line]:
+def _lines(who: str, results: Sequence[Answered]) -> list[Line]:
     def kept(name: str, *, told: bool = True) -> list[Answered]:
         rows = [
-            answered
-            for answered in answereds
-            if answered.question["id"].startswith(name)
+            answered for answered in results if answered.question["id"].startswith(name)
         ]
         return [row for row in rows if row.question.get("answerable", True) is told]
 
@@ -244,7 +242,7 @@ def _lines(who: str, answereds: Sequence[Answered]) -> list[Line]:
         Line(PART, f"{who}, answerable: citations with gold", right / max(1, cited),
              note=f"{right} of {cited}; {words:.0f} words an answer"),
         Line(PART, f"{who}: sentences that nothing bears out",
-             sum(answered.answer["unsupported"] for answered in answereds),
+             sum(answered.answer["unsupported"] for answered in results),
              goal=0 if who == QUOTED else None),
     ]  # fmt: skip
 

@@ -79,18 +79,18 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def _fitted(
-    ranking: str, founds: Sequence[Found], tests: Mapping[str, Sequence[Found]]
+    ranking: str, samples: Sequence[Found], tests: Mapping[str, Sequence[Found]]
 ) -> list[Line]:
-    examples = [one.example for one in founds]
+    examples = [one.example for one in samples]
     calibration_target = CalibrationTarget(ranking, Pipeline.AGENTIC, SOURCE)
     fitted, tried = fit_calibration(examples, calibration_target)
     print(_constant(fitted))
     figures = compute_calibration_figures(tried, fitted.threshold)
     lines = _lines(f"{ranking}, left out", figures)
-    for kind in sorted({one.kind for one in founds} - {"answerable"}):
+    for kind in sorted({one.kind for one in samples} - {"answerable"}):
         some = [
             t
-            for t, f in zip(tried, founds, strict=True)
+            for t, f in zip(tried, samples, strict=True)
             if f.kind in (kind, "answerable")
         ]
         lines += _lines(

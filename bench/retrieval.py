@@ -66,22 +66,22 @@ def _of_dialogue(bench: Bench) -> list[Line]:
     path, docs = bench.data.questions("novel_dialogue"), bench.data.novel_root()
     if path is None or docs is None:
         return skipped(PART, "no dialogue questions here")
-    askeds = _by_novel(bench, _some(bench, read_lines(path)))
-    return _scored(bench, {"dialogue": Shelf(docs, askeds)}, WAYS)
+    batches = _by_novel(bench, _some(bench, read_lines(path)))
+    return _scored(bench, {"dialogue": Shelf(docs, batches)}, WAYS)
 
 
 def _of_horizons(bench: Bench) -> list[Line]:
     path, docs = bench.data.questions("asof"), bench.data.novel_root()
     if path is None or docs is None:
         return skipped(PART, "no questions at a chapter here")
-    askeds = _by_novel(bench, _some(bench, read_lines(path)))
+    batches = _by_novel(bench, _some(bench, read_lines(path)))
     lines = []
     for way, flags in WAYS.items():
         say(f"  asking: as of, {way} …")
-        found, _ = answers(askeds, flags)
+        found, _ = answers(batches, flags)
         told = [
             Asked(one.library, [q for q in one.questions if q["answerable"]])
-            for one in askeds
+            for one in batches
         ]
         figures = scores(bench, Shelf(docs, told), found)
         lines.append(
@@ -93,8 +93,8 @@ def _of_horizons(bench: Bench) -> list[Line]:
                 also={figure: figures[figure] for figure in ALSO},
             )
         )
-        late = leaks([q for one in askeds for q in one.questions], found)
-        total = sum(len(one.questions) for one in askeds)
+        late = leaks([q for one in batches for q in one.questions], found)
+        total = sum(len(one.questions) for one in batches)
         note = f"{len(late)} of {total}" + (f"; first {late[0]}" if late else "")
         share = len(late) / max(1, total)
         lines.append(Line(PART, f"as of, {way}: leaks", share, goal=0, note=note))

@@ -36,14 +36,14 @@ class Shelf:
     asked: list[Asked]
 
 
-def answers(askeds: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
+def answers(batches: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
     """Put every question to its library with `lrwr search --batch`.
 
     Returns what was found, and the CPU seconds it took.
     """
     found: Answers = {}
     cpu = 0.0
-    for one in askeds:
+    for one in batches:
         if one.questions:
             more, spent = _answered(one, flags)
             found |= more

@@ -166,9 +166,9 @@ async def _ask_model(
     document = DocumentId(order.document)
     parsed = await asyncio.to_thread(reader.parse, document, order.content)
     drafted = await reader.recipe.draft(parsed, reader.tools)
-    closely = await reader.recipe.read_closely(drafted)
-    usage = closely.usage + Usage(cached=-closely.usage.cached)
-    return ModelAnswers(tuple(store.replies_made), usage, closely.unfinished)
+    knowledge = await reader.recipe.read_closely(drafted)
+    usage = knowledge.usage + Usage(cached=-knowledge.usage.cached)
+    return ModelAnswers(tuple(store.replies_made), usage, knowledge.unfinished)
 
 
 def _settings_of(order: ModalOrder) -> Settings:

@@ -112,9 +112,9 @@ class AgenticRecipe:
         drafted = await self._knowledge(document, plan, distances, tools)
         await report(StageStarted(document.id, JobStage.ANALYSE))
         ruled = replace(drafted, facts=await self._by_rules(drafted))
-        closely = await self.read_closely(ruled)
+        refined = await self.read_closely(ruled)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
-        return replace(closely, vectors=vectors)
+        return replace(refined, vectors=vectors)
 
     async def kept(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the keys of what a language model said of it before."""

@@ -146,12 +146,12 @@ class AgenticRemoteInput:
             await self._store.keep_replies(replies.said, replies.usage)
         if answers is not None and answers.unfinished:
             self._purse.stop(answers.unfinished)
-        closely = await self._recipe.read_closely(
+        knowledge = await self._recipe.read_closely(
             knowledge
         )  # what is kept, and no more
         if model_work is None or answers is None:
             return replace(
-                closely, unfinished=closely.unfinished and self._purse.stopped
+                knowledge, unfinished=knowledge.unfinished and self._purse.stopped
             )
         usage = answers.usage + Usage(cached=model_work.cached)
-        return replace(closely, usage=usage, unfinished=answers.unfinished)
+        return replace(knowledge, usage=usage, unfinished=answers.unfinished)

@@ -164,8 +164,8 @@ class StoryAttributor:
         work = partial(
             attribute_document, text, scenes, places, part.own, narrator=narrator
         )
-        thread = await asyncio.to_thread(work)
-        return thread.woven(strand.document, strand.content, part.revision)
+        attribution = await asyncio.to_thread(work)
+        return attribution.woven(strand.document, strand.content, part.revision)
 
 
 def _scenes(strand: AttributionInput) -> SceneSpans:

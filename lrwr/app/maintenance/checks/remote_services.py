@@ -97,11 +97,11 @@ async def check_embeddings(
         leaving = noting if embedding.is_embedding_remote(settings) else None
         line = ModelServerClient(_single_request_limit(), noting=leaving)
         key = str if connection.own else partial(keyring.key, "openai-embeddings")
-        open_aiembedder = OpenAIEmbedder(connection, line, key, _count_one_each)
+        embedder = OpenAIEmbedder(connection, line, key, _count_one_each)
         try:
-            await open_aiembedder.embed([WORD])
+            await embedder.embed([WORD])
         finally:
-            await open_aiembedder.aclose()
+            await embedder.aclose()
     except VectorLengthMismatch as wrong:
         dimensions = settings.embedding.dimensions
         says = f"says {dimensions}" if dimensions else "is not set"

@@ -87,8 +87,8 @@ class SupabaseAuth:
         Raises:
             ServiceUnavailable: The service was not told; the session ends there later.
         """
-        thread = await asyncio.to_thread(self._sessions.read, self._project.url)
-        if thread is None:
+        session = await asyncio.to_thread(self._sessions.read, self._project.url)
+        if session is None:
             return False
         try:
             await self._tell_of_the_end()

@@ -146,8 +146,8 @@ class ModalRunner:
         try:
             body = await self._calls.taken_up(errand)
             if body is None:
-                thread = await asyncio.to_thread(encode_modal_order, order)
-                body = await self._calls.made(errand, thread)
+                encoded = await asyncio.to_thread(encode_modal_order, order)
+                body = await self._calls.made(errand, encoded)
             reply = await self._understood(parsed, ASKING, body)
         except RunnerUnavailable:
             raise

@@ -73,9 +73,9 @@ class FolderSource:
         for attempt in range(_ATTEMPTS):
             if attempt:
                 await asyncio.sleep(_PAUSE * attempt)
-            thread = await asyncio.to_thread(_read_whole, path, document)
-            if thread:
-                return thread
+            content = await asyncio.to_thread(_read_whole, path, document)
+            if content:
+                return content
         raise UnreadableDocument(
             f"{document} does not stop changing while it is read",
             hint="Try again when the program that writes it is done.",

@@ -302,12 +302,12 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
     parts = path.split("/")
     if not set(parts).isdisjoint({"", ".", ".."}) or Path(*parts).is_absolute():
         return False  # made by hand, to write where nothing should be written
-    pure_posix_path = PurePosixPath(path)
+    relative_path = PurePosixPath(path)
     return any(
-        pure_posix_path == folder
+        relative_path == folder
         or (
-            pure_posix_path.is_relative_to(folder)
-            and _is_read(pure_posix_path.relative_to(folder))
+            relative_path.is_relative_to(folder)
+            and _is_read(relative_path.relative_to(folder))
         )
         for folder in inside
     )

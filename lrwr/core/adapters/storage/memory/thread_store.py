@@ -113,7 +113,7 @@ class MemoryThreadStore:
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
-        turn_citationses: list[TurnCitations] = []
+        thread_citations: list[TurnCitations] = []
         for thread, turn in self._oldest_first():
             cited = tuple(
                 citation
@@ -121,8 +121,8 @@ class MemoryThreadStore:
                 if documents is None or citation.document in documents
             )
             if cited:
-                turn_citationses.append(TurnCitations(thread.id, turn.id, cited))
-        return turn_citationses
+                thread_citations.append(TurnCitations(thread.id, turn.id, cited))
+        return thread_citations
 
     async def search(
         self, words: Sequence[str], *, limit: int

@@ -149,10 +149,10 @@ class SupabaseReplica:
         return await self._database.read(_bound)
 
     async def _apply(self, page: RecordPage, cursor: int) -> None:
-        thread = await asyncio.to_thread(
+        decoded = await asyncio.to_thread(
             lambda: [decode_record(record) for record in page.records]
         )
-        contents = [(content, await self._embeddings(content)) for content in thread]
+        contents = [(content, await self._embeddings(content)) for content in decoded]
         work = partial(_keep_page, contents, (cursor, page.upto), self._now())
         await self._database.write(work)
 
