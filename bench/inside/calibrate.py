@@ -19,9 +19,8 @@ from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.model.text import Span
-from lrwr.core.ports.embedder import Embedder
-from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
+from lrwr.core.ports.models import Embedder
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon

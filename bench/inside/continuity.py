@@ -32,9 +32,9 @@ from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.canonical import infer_cast
-from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.models import Excerpt
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.story import build_story_order
 
 EVERY, FIRST = 6, 4

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.service import AvatarSessionService
-    from lrwr.core.ports.job_queue import JobQueue
-    from lrwr.core.ports.record_store import PassageStore
-    from lrwr.core.ports.story_store import StoryStore
-    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.ports.jobs import JobQueue
+    from lrwr.core.ports.stores import PassageStore, ThreadStore
+    from lrwr.core.ports.story_stores import StoryStore
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.core.settings.model import Settings
 

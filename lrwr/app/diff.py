@@ -25,7 +25,7 @@ from lrwr.pipeline.diff import StoryDiff, build_manuscript_state, diff_states
 
 if TYPE_CHECKING:
     from lrwr.core.bible.service import StoryKnowledge
-    from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
+    from lrwr.core.ports.sources import ManuscriptSource, SourceListing
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 

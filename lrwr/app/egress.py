@@ -26,7 +26,7 @@ from lrwr.core.adapters.modal.factory import (
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.model.usage import Usage, compute_price, parse_prices
-from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.ports.jobs import RunnerUnavailable
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     ConsentState,
@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-    from lrwr.core.ports.chat_model import ChatModel
-    from lrwr.core.ports.experiment_log import ExperimentLog
-    from lrwr.core.ports.tracer import Tracer
-    from lrwr.core.ports.web_search import WebSearch
+    from lrwr.core.ports.models import ChatModel
+    from lrwr.core.ports.sources import WebSearch
+    from lrwr.core.ports.telemetry import ExperimentLog, Tracer
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]

@@ -56,8 +56,7 @@ from lrwr.pipeline.evaluation.variants import (
 )
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.answerer import Answerer, GroundedAnswer
-    from lrwr.core.ports.reranker import Reranker
+    from lrwr.core.ports.models import Answerer, GroundedAnswer, Reranker
     from lrwr.pipeline.evaluation.outcomes import Arm
 
 LIMIT = 100

@@ -45,10 +45,9 @@ from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 if TYPE_CHECKING:
     from lrwr.core.adapters.modal.calls import ModalFunctionClient
     from lrwr.core.model.chunks import TextHash
-    from lrwr.core.ports.analysis_store import AnalysisStore
-    from lrwr.core.ports.job_queue import JobQueue
-    from lrwr.core.ports.job_runner import JobRunner
-    from lrwr.core.ports.manuscript_source import ManuscriptSource
+    from lrwr.core.ports.jobs import JobQueue, JobRunner
+    from lrwr.core.ports.sources import ManuscriptSource
+    from lrwr.core.ports.stores import AnalysisStore
     from lrwr.pipeline.report import EmitIngestEvent, IngestReport
 
 

@@ -47,7 +47,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import ModelAnswers, ModelCallReplies
+from lrwr.core.ports.jobs import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import SETTINGS_FILE_NAME
@@ -59,7 +59,7 @@ from lrwr.pipeline.service import LocalRunner, build_recipe_name
 if TYPE_CHECKING:
     from modal import App, Image
 
-    from lrwr.core.ports.embedder import Embedder
+    from lrwr.core.ports.models import Embedder
     from lrwr.pipeline.recipes import KnownVectors, Recipe
     from lrwr.pipeline.stages.windows import CountTokens
 

@@ -29,12 +29,10 @@ from lrwr.core.retrieval.story_search import StorySearch
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-    from lrwr.core.ports.embedder import Embedder
-    from lrwr.core.ports.lexical_index import LexicalIndex
-    from lrwr.core.ports.record_store import PassageStore
-    from lrwr.core.ports.reranker import Reranker
-    from lrwr.core.ports.story_store import StoryStore
-    from lrwr.core.ports.vector_index import VectorIndex
+    from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
+    from lrwr.core.ports.models import Embedder, Reranker
+    from lrwr.core.ports.stores import PassageStore
+    from lrwr.core.ports.story_stores import StoryStore
 
 MAX_THREADS = 8
 """More threads than this do not make the local embedding model faster."""

@@ -36,13 +36,11 @@ if TYPE_CHECKING:
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.state import TurnQuestion
     from lrwr.core.model.turns import QuestionPlan
-    from lrwr.core.ports.chat_model import ChatModel
-    from lrwr.core.ports.lexical_index import LexicalIndex
-    from lrwr.core.ports.record_store import PassageStore
-    from lrwr.core.ports.reranker import Reranker
-    from lrwr.core.ports.thread_store import ThreadStore
-    from lrwr.core.ports.tracer import Tracer
-    from lrwr.core.ports.web_search import WebSearch
+    from lrwr.core.ports.indexes import LexicalIndex
+    from lrwr.core.ports.models import ChatModel, Reranker
+    from lrwr.core.ports.sources import WebSearch
+    from lrwr.core.ports.stores import PassageStore, ThreadStore
+    from lrwr.core.ports.telemetry import Tracer
     from lrwr.core.retrieval.service import PassageFinder
 
 PASSAGE_LIMIT = 20

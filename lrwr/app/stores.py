@@ -16,12 +16,14 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.analysis_store import AnalysisStore
-    from lrwr.core.ports.cast_store import CastStore
-    from lrwr.core.ports.file_store import FileStore
-    from lrwr.core.ports.job_queue import JobQueue
-    from lrwr.core.ports.record_store import KnowledgeStore
-    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.ports.jobs import JobQueue
+    from lrwr.core.ports.stores import (
+        AnalysisStore,
+        FileStore,
+        KnowledgeStore,
+        ThreadStore,
+    )
+    from lrwr.core.ports.story_stores import CastStore
 
 
 class Stores(Protocol):

@@ -32,11 +32,13 @@ from lrwr.core.settings.library import Library
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.http.egress_log import EgressLogger
-    from lrwr.core.ports.analysis_store import AnalysisStore
-    from lrwr.core.ports.cast_store import CastStore
-    from lrwr.core.ports.file_store import FileStore
-    from lrwr.core.ports.record_store import KnowledgeStore
-    from lrwr.core.ports.thread_store import ThreadStore
+    from lrwr.core.ports.stores import (
+        AnalysisStore,
+        FileStore,
+        KnowledgeStore,
+        ThreadStore,
+    )
+    from lrwr.core.ports.story_stores import CastStore
 
 SUPABASE_SERVICE = "supabase"
 

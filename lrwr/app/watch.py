@@ -30,7 +30,7 @@ from lrwr.pipeline.watch.events import (
 from lrwr.pipeline.watch.service import WatchDependencies, WatchService
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.job_queue import JobQueue
+    from lrwr.core.ports.jobs import JobQueue
     from lrwr.pipeline.report import EmitIngestEvent
     from lrwr.pipeline.service import DocumentProcessingService
 

@@ -11,8 +11,8 @@ from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.analyst import Analyst, Excerpt, ExcerptFinding
+from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding
+from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.budget import ModelBudget
 from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 from lrwr.pipeline.stages.windows import (

@@ -6,12 +6,8 @@ from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.manuscript_source import (
-    ManuscriptFile,
-    ManuscriptSource,
-    SourceListing,
-)
-from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource, SourceListing
+from lrwr.core.ports.stores import DocumentVersion
 
 
 @dataclass(frozen=True, slots=True)

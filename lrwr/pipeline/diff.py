@@ -16,8 +16,7 @@ from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.guard import find_contradictions, is_in_documents
 from lrwr.core.continuity.values import Contradiction
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.record_store import DocumentText, DocumentVersion
-from lrwr.core.ports.snapshot_store import DocumentSnapshot
+from lrwr.core.ports.stores import DocumentSnapshot, DocumentText, DocumentVersion
 from lrwr.pipeline.changes import match_renames
 from lrwr.pipeline.watch.changes import DocumentDelta, diff_documents
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
+from lrwr.core.ports.sources import DocumentParser, ManuscriptSource
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.report import IngestReport, count_knowledge, problem_from_error
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.file_store import FileStore
-from lrwr.core.ports.job_runner import JobProgressCallback, JobResult, JobRunner
+from lrwr.core.ports.jobs import JobProgressCallback, JobResult, JobRunner
+from lrwr.core.ports.stores import FileStore
 
 
 @dataclass(frozen=True, slots=True)

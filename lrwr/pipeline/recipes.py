@@ -11,7 +11,7 @@ from lrwr.core.model.documents import Document
 from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.models import Embedder
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
 from lrwr.pipeline.stages.windows import CountTokens, embed_missing
 

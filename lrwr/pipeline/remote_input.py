@@ -5,13 +5,8 @@ from dataclasses import replace
 from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.job_runner import (
-    ModelAnswers,
-    ModelWork,
-    RemoteJobHost,
-    ReusableResults,
-)
+from lrwr.core.ports.jobs import ModelAnswers, ModelWork, RemoteJobHost, ReusableResults
+from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.budget import ModelBudget
 from lrwr.pipeline.recipes import Recipe, RecipeTools

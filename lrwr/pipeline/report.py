@@ -8,7 +8,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.model.events import DocumentFinished, IngestEvent
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.manuscript_source import SkippedFile
+from lrwr.core.ports.sources import SkippedFile
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
 MODEL_SKIPPED_TEXT = "Not all was read by the language model."

@@ -16,19 +16,15 @@ from lrwr.core.model.events import (
     StageStarted,
 )
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
-from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.job_runner import (
+from lrwr.core.ports.jobs import (
     JobProgressCallback,
+    JobQueue,
     JobResult,
     JobRunner,
     RunnerUnavailable,
 )
-from lrwr.core.ports.manuscript_source import (
-    DocumentParser,
-    ManuscriptSource,
-    SourceListing,
-)
-from lrwr.core.ports.record_store import DocumentVersion, KnowledgeStore
+from lrwr.core.ports.sources import DocumentParser, ManuscriptSource, SourceListing
+from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 from lrwr.pipeline.changes import (
     DocumentChanges,
     ManuscriptScan,

@@ -26,8 +26,8 @@ from lrwr.core.nlp.names.narrator import (
     infer_narrators,
 )
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
-from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, CastStore
-from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, CastStore
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
 from lrwr.pipeline.stages.speakers import (
     REMEMBERED,

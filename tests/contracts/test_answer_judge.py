@@ -10,8 +10,13 @@ from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import AnswerJudge, JudgeSample
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import (
+    AnswerJudge,
+    ChatMessage,
+    ChatModel,
+    JudgeSample,
+    ReplyShape,
+)
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import made_up
 

@@ -1,5 +1,5 @@
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.ports.record_store import ChunkChange
+from lrwr.core.ports.stores import ChunkChange
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
     ONE,

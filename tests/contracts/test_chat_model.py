@@ -12,7 +12,7 @@ from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_server import KEY, MODEL, ModelServer, Refuse, Say
 

@@ -8,7 +8,7 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.embed.spaces import EmbeddingConnection
 from lrwr.core.adapters.http.rate_limit import RateLimit
-from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.models import Embedder
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer
 

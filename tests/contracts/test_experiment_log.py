@@ -8,7 +8,7 @@ import pytest
 
 from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
 from lrwr.core.adapters.traces.http import LangSmithConnection
-from lrwr.core.ports.experiment_log import (
+from lrwr.core.ports.telemetry import (
     Experiment,
     ExperimentLog,
     ExperimentResult,

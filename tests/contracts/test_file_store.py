@@ -20,7 +20,7 @@ from lrwr.core.model.errors import (
     ServiceUnavailable,
     StoreProblem,
 )
-from lrwr.core.ports.file_store import FileStore
+from lrwr.core.ports.stores import FileStore
 from tests.fakes.hosted import Writer, sign_up
 from tests.fakes.storage_server import KEY, StorageServer
 from tests.fakes.suite import examples

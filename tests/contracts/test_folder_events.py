@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-from lrwr.core.ports.folder_events import (
+from lrwr.core.ports.sources import (
     FolderEvent,
     FolderEventSource,
     FolderLost,

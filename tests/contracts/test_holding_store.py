@@ -14,7 +14,7 @@ from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.ports.snapshot_store import DocumentSnapshot, DocumentSnapshotStore
+from lrwr.core.ports.stores import DocumentSnapshot, DocumentSnapshotStore
 from tests.fakes.desks import Desk
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

@@ -27,7 +27,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import JobResult, JobRunner, RunnerUnavailable
+from lrwr.core.ports.jobs import JobResult, JobRunner, RunnerUnavailable
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.recipes import Recipe, RecipeTools

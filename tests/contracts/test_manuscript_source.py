@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.ports.manuscript_source import ManuscriptFile, ManuscriptSource
+from lrwr.core.ports.sources import ManuscriptFile, ManuscriptSource
 
 ONE, TWO, ELSEWHERE = (DocumentId(f"{d}.md") for d in ("book/1", "book/2", "notes/1"))
 

@@ -18,7 +18,7 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.ports.cast_store import AttributionResult
+from lrwr.core.ports.story_stores import AttributionResult
 from tests.fakes.hosted import Machine, Writer, machine
 from tests.fakes.libraries import over
 from tests.fakes.records import ONE, TWO, Clock, some_chunks, some_knowledge

@@ -16,7 +16,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.jobs import JobKind, JobState
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex, Span
-from lrwr.core.ports.record_store import DocumentText, DocumentVersion, LibraryCounts
+from lrwr.core.ports.stores import DocumentText, DocumentVersion, LibraryCounts
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
     ONE,

@@ -22,7 +22,7 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
-from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.stores import DocumentVersion
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.followed import Desks, asked, check_same, keep, titles
 from tests.fakes.hosted import Machine

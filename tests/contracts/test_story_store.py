@@ -15,9 +15,9 @@ from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import AttributionResult
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.story_stores import (
     AppearanceRole,
+    AttributionResult,
     DocumentFact,
     DocumentQuotation,
     FirstMention,

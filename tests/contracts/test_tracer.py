@@ -7,7 +7,7 @@ import pytest
 
 from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.ports.tracer import Tracer, TraceSpan, TraceStepKind
+from lrwr.core.ports.telemetry import Tracer, TraceSpan, TraceStepKind
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 from tests.fakes.tracers import MemoryTracer
 

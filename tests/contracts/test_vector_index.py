@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import VectorIndex
 from tests.fakes.libraries import Library
 from tests.fakes.records import (
     DIMENSIONS,

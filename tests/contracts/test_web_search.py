@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage, WebSearch
+from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS, WebPage, WebSearch
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.suite import examples
 from tests.fakes.web_search import ScriptedWeb

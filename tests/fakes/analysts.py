@@ -6,7 +6,7 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout, PassageField
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
+from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 
 class ScriptedAnalyst:

@@ -14,7 +14,7 @@ from lrwr.core.model.turns import (
     PassageCited,
     QuestionPlan,
 )
-from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.models import Reranker
 from tests.fakes.chatting import a_shelf
 from tests.fakes.stories import Stories
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.model_replies import count_tokens
 
 Answering: TypeAlias = Callable[[Sequence[ChatMessage], ReplyShape | None], str]

@@ -21,7 +21,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.models import Reranker
 from tests.fakes.stories import Book, Stories
 
 ONE, TWO = "1.md", "2.md"

@@ -11,11 +11,10 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.events import IngestEvent
-from lrwr.core.ports.embedder import Embedder
-from lrwr.core.ports.manuscript_source import DocumentParser, ManuscriptSource
-from lrwr.core.ports.record_store import ChunkChange
-from lrwr.core.ports.reranker import Reranker
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import VectorIndex
+from lrwr.core.ports.models import Embedder, Reranker
+from lrwr.core.ports.sources import DocumentParser, ManuscriptSource
+from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS, CalibrationTable
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch

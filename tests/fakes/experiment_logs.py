@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from lrwr.core.ports.experiment_log import Experiment, GoldenSet
+from lrwr.core.ports.telemetry import Experiment, GoldenSet
 
 
 class MemoryExperiments:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from lrwr.core.adapters.source.exclusions import may_be_manuscript_name
-from lrwr.core.ports.folder_events import FolderEvent, FolderLost, PathsChanged
+from lrwr.core.ports.sources import FolderEvent, FolderLost, PathsChanged
 
 
 class ScriptedEvents:

@@ -20,13 +20,15 @@ from lrwr.core.adapters.storage.sqlite.story_store import (
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.model.chunks import Knowledge, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.cast_store import CastStore
-from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.record_store import KnowledgeStore, PassageStore
-from lrwr.core.ports.story_store import StoryStore
-from lrwr.core.ports.thread_store import ThreadStore
+from lrwr.core.ports.indexes import LexicalIndex
+from lrwr.core.ports.jobs import JobQueue
+from lrwr.core.ports.stores import (
+    AnalysisStore,
+    KnowledgeStore,
+    PassageStore,
+    ThreadStore,
+)
+from lrwr.core.ports.story_stores import CastStore, StoryStore
 from tests.fakes.records import (
     Clock,
     a_document,

@@ -25,8 +25,8 @@ from lrwr.core.model.documents import (
 )
 from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder
 from lrwr.core.model.text import LineIndex, LineRange, Span
-from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.record_store import DocumentVersion, KnowledgeStore
+from lrwr.core.ports.jobs import JobQueue
+from lrwr.core.ports.stores import DocumentVersion, KnowledgeStore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

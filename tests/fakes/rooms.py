@@ -20,8 +20,8 @@ from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.turns import QuestionPlan, Turn, TurnDone, TurnEvent
 from lrwr.core.model.usage import TokenPrice, compute_price
-from lrwr.core.ports.chat_model import ChatModel
-from lrwr.core.ports.web_search import WebSearch
+from lrwr.core.ports.models import ChatModel
+from lrwr.core.ports.sources import WebSearch
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
 FILES = {

@@ -20,15 +20,14 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
-from lrwr.core.ports.record_store import DocumentText, LibraryCounts
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.stores import DocumentText, LibraryCounts, RecordedGap
+from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
 )
-from lrwr.core.ports.thread_store import RecordedGap
 from lrwr.core.retrieval.story import build_story_order
 
 

@@ -14,8 +14,8 @@ from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Analyst
-from lrwr.core.ports.story_store import Appearance
+from lrwr.core.ports.models import Analyst
+from lrwr.core.ports.story_stores import Appearance
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.analysis import CachingAnalyst

@@ -1,6 +1,6 @@
 """A tracer that keeps traces in memory."""
 
-from lrwr.core.ports.tracer import TraceSpan
+from lrwr.core.ports.telemetry import TraceSpan
 
 
 class MemoryTracer:

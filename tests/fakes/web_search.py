@@ -1,7 +1,7 @@
 """A web that finds what a test gives it."""
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 
 
 class ScriptedWeb:

@@ -11,7 +11,7 @@ from lrwr.core.model.usage import Usage, compute_price, parse_prices
 from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.record_store import LibraryCounts
+    from lrwr.core.ports.stores import LibraryCounts
     from lrwr.core.settings.model import Settings
     from lrwr.pipeline.report import DocumentProblem, IngestReport
 

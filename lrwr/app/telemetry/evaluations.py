@@ -5,14 +5,16 @@ from hashlib import sha256
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.ports.experiment_log import (
+from lrwr.core.ports.telemetry import (
     Experiment,
     ExperimentResult,
     GoldenExample,
     GoldenSet,
     MeasureScore,
+    TraceFacts,
+    TraceFactValue,
+    TraceTexts,
 )
-from lrwr.core.ports.tracer import TraceFacts, TraceFactValue, TraceTexts
 from lrwr.pipeline.evaluation.judgements import is_single_try_figure
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
 from lrwr.pipeline.evaluation.plan import EvalRun

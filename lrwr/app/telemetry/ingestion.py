@@ -8,7 +8,7 @@ from typing import Any
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.events import DocumentFinished, IngestEvent, StageStarted
 from lrwr.core.model.jobs import JobStage
-from lrwr.core.ports.tracer import (
+from lrwr.core.ports.telemetry import (
     TraceError,
     TraceFactValue,
     Tracer,

@@ -17,7 +17,7 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     WebPageCited,
 )
-from lrwr.core.ports.tracer import (
+from lrwr.core.ports.telemetry import (
     TraceError,
     TraceFactValue,
     Tracer,

@@ -21,7 +21,7 @@ from lrwr.core.model.errors import LrwrError, NotFound
 if TYPE_CHECKING:
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
     from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-    from lrwr.core.ports.file_store import FileStore
+    from lrwr.core.ports.stores import FileStore
 
 _FILES = "select distinct document_id, content from processed order by 1"
 

@@ -30,7 +30,7 @@ from lrwr.cli.runtime.services import (
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.library import (
     resolve_library,
     resolve_targets,

@@ -32,7 +32,7 @@ from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId
-from lrwr.core.ports.thread_store import ThreadStore
+from lrwr.core.ports.stores import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.own_files import check_output_file, write_output_file

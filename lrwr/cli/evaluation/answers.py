@@ -13,8 +13,7 @@ from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.ports.answer_judge import AnswerJudge
-from lrwr.core.ports.chat_model import ChatModel
+from lrwr.core.ports.models import AnswerJudge, ChatModel
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import SearchRequest
 from lrwr.pipeline.evaluation.answer_measure import (

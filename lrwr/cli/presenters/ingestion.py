@@ -11,7 +11,7 @@ from lrwr.core.model.events import (
     IngestEvent,
     IngestPlanned,
 )
-from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.report import IngestReport
 

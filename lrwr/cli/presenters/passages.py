@@ -9,8 +9,8 @@ from lrwr.cli.runtime.output import Output
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Fact, FactAbout
 from lrwr.core.model.search import Passage
-from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import WORD_PATTERN, LineRange, SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 
 MAX_EVIDENCE_CHARS = 400
 """Characters of the words that one fact rests on, unless a sentence alone is longer:

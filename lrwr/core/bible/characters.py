@@ -11,7 +11,7 @@ from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, Fact
 from lrwr.core.nlp.names.lookup import is_misread_place
-from lrwr.core.ports.story_store import FirstMention
+from lrwr.core.ports.story_stores import FirstMention
 
 _ARTICLE = re.compile(r"(?:the|a|an) ")
 

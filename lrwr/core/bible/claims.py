@@ -15,7 +15,7 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import WORD_PATTERN, normalize_word, stem_lightly
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.story_stores import DocumentFact
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _GENERIC = frozenset({"colour", "color", "exact", "full", "current", "present"})

@@ -34,7 +34,7 @@ from lrwr.core.model.facts import (
     StoryGridTag,
     WorldField,
 )
-from lrwr.core.ports.story_store import DocumentQuotation
+from lrwr.core.ports.story_stores import DocumentQuotation
 
 
 def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:

@@ -12,8 +12,8 @@ from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 
 OMISSION_MARK = " … "

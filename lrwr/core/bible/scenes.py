@@ -13,7 +13,7 @@ from lrwr.core.canon.model import (
 from lrwr.core.model.documents import Chapter, DocumentId
 from lrwr.core.model.facts import Certainty, FactAbout
 from lrwr.core.model.story import DocumentOutline
-from lrwr.core.ports.story_store import Appearance, AppearanceRole
+from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
 SceneKey = tuple[DocumentId, int, int]

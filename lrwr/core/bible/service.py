@@ -37,15 +37,14 @@ from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import resolve_name
-from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap
+from lrwr.core.ports.story_stores import (
     Appearance,
     DocumentFact,
     DocumentQuotation,
     FirstMention,
     StoryStore,
 )
-from lrwr.core.ports.thread_store import RecordedGap
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.story import (
     StoryOrder,

@@ -11,7 +11,7 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import Turn, TurnId
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.story import (

@@ -51,9 +51,8 @@ from lrwr.core.model.turns import (
     TurnState,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.thread_store import ThreadStore
-from lrwr.core.ports.web_search import WebSearch
+from lrwr.core.ports.sources import WebSearch
+from lrwr.core.ports.stores import PassageStore, ThreadStore
 from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult

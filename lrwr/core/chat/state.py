@@ -14,7 +14,7 @@ from lrwr.core.bible.values import (
 from lrwr.core.model.search import Passage
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import AnswerMode, NarrativeState, Turn, TurnId
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 
 
 @dataclass(frozen=True, slots=True)

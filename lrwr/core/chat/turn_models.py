@@ -13,7 +13,7 @@ from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage
 
 
 def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[ChatMessage]]:

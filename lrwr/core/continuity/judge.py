@@ -23,8 +23,8 @@ from lrwr.core.continuity.prompts import (
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
 from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analysis_store import AnalysisStore
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply
+from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply
+from lrwr.core.ports.stores import AnalysisStore
 
 MAX_PAIRS_PER_RUN = 60
 """Pairs that a run asks about at most; those judged before are not among them."""

@@ -13,7 +13,7 @@ from lrwr.core.model.replies import (
     extract_json_object,
     flatten_reply_text,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 
 JUDGE_PROMPT_REVISION = "1"
 """Changes with the words below and with the shape; judgements depend on it."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.alignment import (
     COMMON_PHRASE_CHARS,
     MIN_ALIGNED_QUOTE_CHARS,

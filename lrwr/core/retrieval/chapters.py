@@ -8,7 +8,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Passage, SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.turns import Citation, ThreadId, Turn, TurnId
-from lrwr.core.ports.record_store import DocumentText, PassageStore
-from lrwr.core.ports.thread_store import ThreadStore, TurnCitations
+from lrwr.core.ports.stores import (
+    DocumentText,
+    PassageStore,
+    ThreadStore,
+    TurnCitations,
+)
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     anchor_citations,

@@ -17,7 +17,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
     DocumentQuotation,

@@ -12,9 +12,8 @@ from lrwr.core.model.text import (
     normalize_word,
     stem_lightly,
 )
-from lrwr.core.ports.embedder import Embedder
-from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
+from lrwr.core.ports.models import Embedder
 
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:

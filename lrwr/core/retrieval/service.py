@@ -12,11 +12,10 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import Passage, SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import extract_content_words
-from lrwr.core.ports.embedder import Embedder
-from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.reranker import Reranker
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.indexes import LexicalIndex
+from lrwr.core.ports.models import Embedder, Reranker
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.chapters import build_passage
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,

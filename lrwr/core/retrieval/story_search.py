@@ -11,7 +11,7 @@ from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
     DocumentFact,

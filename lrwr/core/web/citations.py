@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from lrwr.core.model.turns import WebCitation
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 
 WEB_MARK = re.compile(r"\[w(\d{1,6})\]")
 """What stands behind a sentence that rests on a page of the web, as we write it."""

@@ -12,7 +12,7 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
 )
-from lrwr.core.ports.web_search import WebPage, WebSearch
+from lrwr.core.ports.sources import WebPage, WebSearch
 from lrwr.core.web.citations import strip_mark_lookalikes
 from lrwr.core.web.query import build_web_query, is_question_too_long, wants_web
 

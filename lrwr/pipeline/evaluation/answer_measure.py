@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import AnswerJudge
-from lrwr.core.ports.answerer import Answerer, GroundedAnswer
+from lrwr.core.ports.models import Answerer, AnswerJudge, GroundedAnswer
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.pipeline.evaluation.answer_measures import compute_answer_figures
 from lrwr.pipeline.evaluation.answers import ContextReader, ReaderInput

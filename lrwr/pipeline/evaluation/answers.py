@@ -18,9 +18,14 @@ from lrwr.core.model.replies import (
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, Turn
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answerer import GroundedAnswer
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.models import (
+    ChatMessage,
+    ChatModel,
+    ChatReply,
+    GroundedAnswer,
+    ReplyShape,
+)
+from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
 
 PROMPT = "1"

@@ -6,8 +6,8 @@ from hashlib import sha256
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound
-from lrwr.core.ports.record_store import DocumentVersion
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.stores import DocumentVersion
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval import retrievers, service, story_search
 from lrwr.pipeline.evaluation.variants import SearchVariant
 

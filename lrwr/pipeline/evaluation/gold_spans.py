@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.story import StoryOrder
 from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, compute_retrieval_figures

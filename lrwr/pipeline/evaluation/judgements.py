@@ -8,8 +8,7 @@ from math import isfinite
 from statistics import fmean
 
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import AnswerJudge, JudgeResult, JudgeSample
-from lrwr.core.ports.answerer import GroundedAnswer
+from lrwr.core.ports.models import AnswerJudge, GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 REPEATS = 3

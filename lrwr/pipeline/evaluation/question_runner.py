@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import NotFound
-from lrwr.core.ports.record_store import PassageStore
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon

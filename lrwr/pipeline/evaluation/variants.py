@@ -10,8 +10,8 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope, parse_horizon

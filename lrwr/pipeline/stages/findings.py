@@ -4,7 +4,7 @@ import json
 
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import ExcerptFinding
+from lrwr.core.ports.models import ExcerptFinding
 
 
 def finding_to_json(finding: ExcerptFinding, start: int) -> str:

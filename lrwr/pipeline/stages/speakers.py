@@ -15,8 +15,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import attribute_quotations
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.ports.cast_store import AttributionResult, ChunkSpan
-from lrwr.core.ports.story_store import AppearanceRole
+from lrwr.core.ports.story_stores import AppearanceRole, AttributionResult, ChunkSpan
 
 RoleCounts = Mapping[ChunkId, Mapping[tuple[str, AppearanceRole], int]]
 """How often each character appears in each role, chunk by chunk."""

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from lrwr.core.model.chunks import Chunk, ChunkKind, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
-from lrwr.core.ports.embedder import Embedder
+from lrwr.core.ports.models import (
+    EXCERPTS_PER_CALL,
+    EXTRACTION_WINDOW_TOKENS,
+    Embedder,
+    Excerpt,
+)
 
 if TYPE_CHECKING:
     import numpy as np

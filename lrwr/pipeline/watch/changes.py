@@ -14,7 +14,7 @@ from lrwr.core.bible.events import (
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.ports.snapshot_store import DocumentSnapshot
+from lrwr.core.ports.stores import DocumentSnapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
-from lrwr.core.ports.job_queue import JobQueue
-from lrwr.core.ports.snapshot_store import DocumentSnapshot, DocumentSnapshotStore
-from lrwr.core.ports.story_store import StoryStore
+from lrwr.core.ports.jobs import JobQueue
+from lrwr.core.ports.stores import DocumentSnapshot, DocumentSnapshotStore
+from lrwr.core.ports.story_stores import StoryStore
 from lrwr.pipeline.watch.changes import (
     KnowledgeDelta,
     KnowledgeSnapshot,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 from lrwr.core.model.events import IngestEvent
-from lrwr.core.ports.folder_events import (
+from lrwr.core.ports.jobs import JobQueue
+from lrwr.core.ports.sources import (
     FolderEvent,
     FolderEventSource,
     FolderLost,
     PollingStarted,
 )
-from lrwr.core.ports.job_queue import JobQueue
 from lrwr.pipeline.changes import DocumentChanges
 from lrwr.pipeline.report import (
     MODEL_SKIPPED_TEXT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     QuoteLocation,

@@ -9,7 +9,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.model.documents import Chapter, DocumentId, Scene
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import AnswerMode
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.tui.input.commands import CompletionContext

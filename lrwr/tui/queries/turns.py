@@ -11,7 +11,7 @@ from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import ThreadId, Turn, TurnEvent
-from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.tui.scope import ChatOptions, ChatScope
 

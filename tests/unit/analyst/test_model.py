@@ -13,8 +13,13 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, Excerpt, ExcerptFinding
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import (
+    EXCERPTS_PER_CALL,
+    ChatMessage,
+    Excerpt,
+    ExcerptFinding,
+    ReplyShape,
+)
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import Json, made_up
 from tests.fakes.model_server import KEY, MODEL, ModelServer

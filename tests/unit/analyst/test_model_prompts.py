@@ -18,8 +18,12 @@ from lrwr.core.adapters.analyst.model_shapes import (
     build_reply_shape,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import (
+    EXCERPTS_PER_CALL,
+    EXTRACTION_WINDOW_TOKENS,
+    ChatMessage,
+    Excerpt,
+)
 from tests.fakes.model_replies import count_tokens, faults, made_up
 
 WORDS = 100_000

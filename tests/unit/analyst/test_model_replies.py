@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.model.text import Span
-from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, Excerpt, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import Json
 from tests.fakes.suite import examples

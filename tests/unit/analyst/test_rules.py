@@ -11,7 +11,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import Excerpt
+from lrwr.core.ports.models import Excerpt
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "marsh-lantern"
 CHAPTERS = sorted(p.name for p in (SAMPLE / "chapters").iterdir())

@@ -17,8 +17,7 @@ from lrwr.core.adapters.analyst.model_shapes import (
 )
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
-from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, Excerpt, ReplyShape
 from tests.fakes.model_server import Asked
 
 PAGES = "\n\n".join(

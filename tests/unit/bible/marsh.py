@@ -8,7 +8,7 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.ports.story_store import AppearanceRole
+from lrwr.core.ports.story_stores import AppearanceRole
 from tests.fakes.stories import Book, Stories
 
 ONE = "book/1.md"

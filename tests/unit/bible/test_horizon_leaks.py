@@ -32,7 +32,7 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
     DocumentFact,

@@ -22,7 +22,7 @@ from lrwr.core.model.facts import (
 )
 from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import MODEL, NOTE, ONE, TWO, marsh
 

@@ -8,8 +8,8 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.story import Horizon
-from lrwr.core.ports.record_store import DocumentText
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.stores import DocumentText
+from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import FILES, TWO, marsh
 

@@ -7,7 +7,7 @@ import pytest
 from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 
 ASKED = (ChatMessage("system", "x" * 40), ChatMessage("user", "y" * 9))

@@ -21,7 +21,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.model_replies import faults
 from tests.fakes.model_server import MODEL, Asked, Hang, ModelServer, Refuse, Turn

@@ -39,7 +39,7 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     WebPageCited,
 )
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.retrieval.retrievers import WordWeights
 from lrwr.core.web.citations import WEB_HEAD, find_web_citations
 from lrwr.core.web.search import WebLookup, look_up_web

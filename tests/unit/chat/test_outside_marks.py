@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.web.citations import (
     WEB_HEAD,
     find_web_citations,

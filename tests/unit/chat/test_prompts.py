@@ -28,8 +28,8 @@ from lrwr.core.model.turns import (
     Turn,
     TurnId,
 )
-from lrwr.core.ports.chat_model import ChatMessage
-from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage
+from lrwr.core.ports.models import ChatMessage
+from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS, WebPage
 from tests.fakes.chatting import ONE, TWO, a_plan, a_story, found, paragraphs, passage
 from tests.fakes.stories import Book, Stories
 

@@ -9,7 +9,7 @@ from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, NarrativeState
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.conversations import THREAD, a_turn
 from tests.fakes.rooms import FILES, a_read_book, counted, sessions, turn_of, whole

@@ -20,7 +20,7 @@ from lrwr.core.model.turns import (
     TurnState,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import (
     a_read_book,

@@ -20,7 +20,7 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     TurnState,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import a_read_book, counted, sessions, shelf, turn_of, whole
 from tests.fakes.story_desks import StoryDesk

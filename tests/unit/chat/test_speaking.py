@@ -14,7 +14,7 @@ from lrwr.core.chat.generation.prompts import (
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import AnswerIntent, AnswerMode, AnswerSpeaker, AnswerToken
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import a_plan
 

@@ -23,7 +23,7 @@ from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.turns import AnswerIntent, GapFlag
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.chatting import BOOK, ONE, a_plan, a_story, paragraphs
 

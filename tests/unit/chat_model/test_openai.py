@@ -13,7 +13,7 @@ from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from tests.fakes.model_server import (
     KEY,
     MODEL,

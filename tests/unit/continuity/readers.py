@@ -13,7 +13,7 @@ from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
 from lrwr.core.nlp.facts.notes import extract_note_facts
 from lrwr.core.nlp.text.prose import annotate_prose
-from lrwr.core.ports.story_store import DocumentFact
+from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories
 
 ONE, TWO, NOTE = "book/01.md", "book/02.md", "notes/Nell.md"

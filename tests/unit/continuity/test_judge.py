@@ -16,7 +16,7 @@ from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.prompts import PAIRS_PER_CALL, build_judge_messages
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.budget import ModelBudget
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.records import Clock

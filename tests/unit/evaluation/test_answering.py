@@ -10,8 +10,8 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation, GapFlag, Turn
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.models import ChatMessage, ReplyShape
+from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.answers import (
     ContextReader,
     ReaderInput,

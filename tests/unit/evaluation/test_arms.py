@@ -10,8 +10,8 @@ import pytest
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
-from lrwr.core.ports.record_store import DocumentVersion
-from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.models import Reranker
+from lrwr.core.ports.stores import DocumentVersion
 from lrwr.pipeline.evaluation.fingerprint import (
     LibraryFingerprint,
     check_pipelines_comparable,

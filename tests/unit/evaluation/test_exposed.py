@@ -15,8 +15,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
-from lrwr.core.ports.answerer import GroundedAnswer
+from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.answer_measure import (
     AnswerMeasure,
     AnswerMethod,

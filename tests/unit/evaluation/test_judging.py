@@ -13,8 +13,7 @@ from lrwr.core.adapters.judge.ragas import RagasChatModel, RagasJudge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
-from lrwr.core.ports.answerer import GroundedAnswer
+from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.judgements import (
     JudgePanelResult,
     JudgeScores,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.evaluation.question_generation.draft import GeneratedQuestions
 from lrwr.pipeline.evaluation.question_generation.generator import make_questions
 from lrwr.pipeline.evaluation.question_generation.model_generator import (

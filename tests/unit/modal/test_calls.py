@@ -16,7 +16,7 @@ from lrwr.core.adapters.modal.calls import (
     ModalToken,
 )
 from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
-from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.ports.jobs import RunnerUnavailable
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer, Stream
 from tests.fakes.remote_desks import until
 

@@ -16,7 +16,7 @@ from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.events import StageStarted
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
 from lrwr.core.model.jobs import JobStage
-from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.recipes import RecipeTools
 from lrwr.pipeline.stages.seams import AROUND

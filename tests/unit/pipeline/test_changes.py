@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.manuscript_source import ManuscriptFile
-from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.sources import ManuscriptFile
+from lrwr.core.ports.stores import DocumentVersion
 from lrwr.pipeline.changes import DocumentChanges, detect_changes, match_renames
 
 A, B, C = DocumentId("a.md"), DocumentId("b.md"), DocumentId("c.md")

@@ -9,7 +9,7 @@ from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.ports.cast_store import ChunkSpan
+from lrwr.core.ports.story_stores import ChunkSpan
 from lrwr.pipeline.stages.speakers import CastLookup, SceneSpans, attribute_document
 
 FORMS = [

@@ -16,7 +16,7 @@ from lrwr.core.model.events import (
     StageStarted,
 )
 from lrwr.core.model.jobs import JobKind, JobOrder, JobStage, JobState
-from lrwr.core.ports.record_store import LibraryCounts
+from lrwr.core.ports.stores import LibraryCounts
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import LEASE
 from tests.fakes.desks import Desk

@@ -7,7 +7,7 @@ import pytest
 
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.ports.folder_events import FolderLost, PollingStarted
+from lrwr.core.ports.sources import FolderLost, PollingStarted
 from lrwr.pipeline.watch.debounce import WatchIntervals
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,

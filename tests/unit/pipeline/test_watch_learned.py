@@ -3,7 +3,7 @@ from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
-from lrwr.core.ports.snapshot_store import DocumentSnapshot, QuotedFact
+from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 from lrwr.pipeline.watch.changes import (
     DocumentDelta,
     KnowledgeDelta,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from lrwr.core.ports.folder_events import FolderLost
+from lrwr.core.ports.sources import FolderLost
 from lrwr.pipeline.watch.debounce import WatchIntervals
 from lrwr.pipeline.watch.events import (
     ManuscriptAway,

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.cast_store import (
+from lrwr.core.ports.story_stores import (
     AttributionInput,
     AttributionResult,
     CastStore,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
-from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
+from lrwr.core.ports.models import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, choose_cuts, plan_cuts
 from lrwr.pipeline.stages.windows import (
     batch_excerpts,

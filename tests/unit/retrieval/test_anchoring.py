@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval import alignment, anchors
 from lrwr.core.retrieval.alignment import find_most_similar_span, find_nearest_quote
 from lrwr.core.retrieval.anchors import (

@@ -6,7 +6,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.model.turns import Citation, Turn
-from lrwr.core.ports.record_store import DocumentText
+from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import (
     FreshnessService,

@@ -6,7 +6,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
-from lrwr.core.ports.story_store import Appearance, AppearanceRole, DocumentQuotation
+from lrwr.core.ports.story_stores import Appearance, AppearanceRole, DocumentQuotation
 from lrwr.core.retrieval.people import (
     FIRST_OF_KIND_LEVELS,
     PROXIMITY_LEVELS,

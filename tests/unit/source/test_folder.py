@@ -9,7 +9,7 @@ from lrwr.core.adapters.source import folder
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem, UnreadableDocument
-from lrwr.core.ports.manuscript_source import ManuscriptSource, SourceListing
+from lrwr.core.ports.sources import ManuscriptSource, SourceListing
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
 

@@ -17,7 +17,7 @@ from lrwr.core.adapters.traces.records import (
     split_rows_by_size,
 )
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.experiment_log import (
+from lrwr.core.ports.telemetry import (
     Experiment,
     ExperimentResult,
     GoldenExample,

@@ -11,7 +11,7 @@ from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.tracer import TraceError, TraceSpan, TraceStepKind
+from lrwr.core.ports.telemetry import TraceError, TraceSpan, TraceStepKind
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 

@@ -32,7 +32,7 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
 )
-from lrwr.core.ports.tracer import TraceError, TraceSpan, TraceStepKind
+from lrwr.core.ports.telemetry import TraceError, TraceSpan, TraceStepKind
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.tracers import MemoryTracer
 

@@ -17,8 +17,8 @@ from lrwr.core.adapters.vectors.shard import (
 )
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import SearchScope
-from lrwr.core.ports.record_store import ChunkChange
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import VectorIndex
+from lrwr.core.ports.stores import ChunkChange
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.processes import workers
 from tests.fakes.records import (

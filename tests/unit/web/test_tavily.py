@@ -13,7 +13,7 @@ from lrwr.core.adapters.web.tavily import (
     TavilySearch,
 )
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS
+from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.web_server import KEY, WebServer, a_result
 

@@ -24,8 +24,14 @@ from lrwr.core.adapters.analyst.model_shapes import (
     build_reply_shape,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.analyst import EXCERPTS_PER_CALL, Excerpt, ExcerptFinding
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ChatReply
+from lrwr.core.ports.models import (
+    EXCERPTS_PER_CALL,
+    ChatMessage,
+    ChatModel,
+    ChatReply,
+    Excerpt,
+    ExcerptFinding,
+)
 
 S = TypeVar("S", bound=BaseModel)
 

@@ -21,7 +21,7 @@ from lrwr.core.model.facts import (
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
-from lrwr.core.ports.analyst import Excerpt
+from lrwr.core.ports.models import Excerpt
 
 _FIELDS = {
     "alias": CharacterField.ALIAS,

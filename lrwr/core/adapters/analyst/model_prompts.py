@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from lrwr.core.ports.analyst import Excerpt
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage, Excerpt
 
 ANALYST_PROMPT_REVISION = "3"
 """Changes with the words below; results depend on it."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from lrwr.core.ports.chat_model import ReplyShape
+from lrwr.core.ports.models import ReplyShape
 
 ANALYST_SCHEMA_REVISION = "2"
 """Changes with the schema; results depend on it."""

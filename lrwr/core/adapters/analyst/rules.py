@@ -20,7 +20,7 @@ from lrwr.core.nlp.text.prose import (
 )
 from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
 from lrwr.core.nlp.text.todo_markers import find_marked_gaps
-from lrwr.core.ports.analyst import Excerpt, ExcerptFinding
+from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 
 class RulesAnalyst:

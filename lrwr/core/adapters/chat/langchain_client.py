@@ -29,7 +29,7 @@ from lrwr.core.adapters.http.errors import (
     ServiceCallError,
     build_interrupted_error,
 )
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from lrwr.core.adapters.http.errors import (
     build_interrupted_error,
 )
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 
 if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.ports.chat_model import ChatMessage, ChatReply, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 
 
 class UnavailableChatModel:

@@ -12,8 +12,13 @@ from lrwr.core.model.replies import (
     extract_json_object,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import (
+    ChatMessage,
+    ChatModel,
+    JudgeResult,
+    JudgeSample,
+    ReplyShape,
+)
 
 CORRECTNESS = "correctness"
 

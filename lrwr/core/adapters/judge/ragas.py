@@ -19,8 +19,7 @@ from lrwr.core.adapters.analyst.model_shapes import build_reply_shape
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.replies import MalformedReply, extract_json_object
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.answer_judge import JudgeResult, JudgeSample
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel
+from lrwr.core.ports.models import ChatMessage, ChatModel, JudgeResult, JudgeSample
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -13,7 +13,7 @@ from lrwr.core.adapters.modal import errors
 from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.ports.jobs import RunnerUnavailable
 
 if TYPE_CHECKING:
     from modal import Client, Function, FunctionCall

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
-from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.ports.jobs import RunnerUnavailable
 
 _HERE = 'or read here: `lrwr ingest`, with [ingest] runner = "local"'
 _TOKEN = "Set both parts of the token anew with `lrwr config set-key modal`."

@@ -11,7 +11,7 @@ from lrwr.core.adapters.modal.calls import (
 )
 from lrwr.core.adapters.modal.ledger import ModalCallLedger
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.ports.job_runner import RunnerUnavailable
+from lrwr.core.ports.jobs import RunnerUnavailable
 from lrwr.core.settings.addresses import resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.library import Library

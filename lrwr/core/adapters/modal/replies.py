@@ -32,7 +32,7 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import JobResult, ModelAnswers, ModelCallReplies
+from lrwr.core.ports.jobs import JobResult, ModelAnswers, ModelCallReplies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

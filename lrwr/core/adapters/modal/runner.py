@@ -27,14 +27,14 @@ from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.events import ChunksEmbedded, StageStarted
 from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.job_runner import (
+from lrwr.core.ports.jobs import (
     JobProgressCallback,
     JobResult,
     ModelAnswers,
     RemoteJobHost,
     RunnerUnavailable,
 )
-from lrwr.core.ports.manuscript_source import DocumentParser
+from lrwr.core.ports.sources import DocumentParser
 
 READING, ASKING = "reading", "asking"
 """The parts of a document's work, a call each: the second where a model is set."""

@@ -10,7 +10,7 @@ from lrwr.core.adapters.source import exclusions
 from lrwr.core.adapters.source.exclusions import ExclusionRules
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, UnreadableDocument
-from lrwr.core.ports.manuscript_source import ManuscriptFile, SkippedFile, SourceListing
+from lrwr.core.ports.sources import ManuscriptFile, SkippedFile, SourceListing
 
 FILE_LIMIT = 300 * 1024 * 1024
 """The largest file that is taken into memory, in bytes."""

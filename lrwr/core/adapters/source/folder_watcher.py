@@ -10,7 +10,7 @@ from watchfiles import awatch
 
 from lrwr.core.adapters.source import exclusions
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.ports.folder_events import (
+from lrwr.core.ports.sources import (
     FolderEvent,
     FolderLost,
     PathsChanged,

@@ -36,7 +36,7 @@ from lrwr.core.adapters.traces.records import (
     get_score_and_comment,
     split_rows_by_size,
 )
-from lrwr.core.ports.experiment_log import Experiment, GoldenSet
+from lrwr.core.ports.telemetry import Experiment, GoldenSet
 
 if TYPE_CHECKING:
     from httpx import AsyncClient

@@ -16,7 +16,7 @@ from lrwr.core.adapters.traces.http import (
 )
 from lrwr.core.adapters.traces.runs import LangSmithRun, build_trace_runs
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.tracer import TraceSpan
+from lrwr.core.ports.telemetry import TraceSpan
 
 _PATIENCE = 3.0
 """Seconds. Nobody waits for a trace but the end of a command."""

@@ -17,7 +17,7 @@ from lrwr.core.adapters.traces.runs import (
     replace_unsendable_characters,
     select_sendable_texts,
 )
-from lrwr.core.ports.experiment_log import (
+from lrwr.core.ports.telemetry import (
     Experiment,
     ExperimentResult,
     GoldenSet,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 from uuid import uuid4
 
-from lrwr.core.ports.tracer import TraceSpan, TraceStepKind, TraceTexts
+from lrwr.core.ports.telemetry import TraceSpan, TraceStepKind, TraceTexts
 
 LangSmithRun: TypeAlias = dict[str, object]
 

@@ -9,8 +9,8 @@ from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChunkChange
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import VectorIndex
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     import numpy as np

@@ -28,7 +28,7 @@ from lrwr.core.adapters.vectors.qdrant_http import (
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChunkChange
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

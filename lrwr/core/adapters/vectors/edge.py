@@ -22,8 +22,8 @@ from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.shard import EdgeShard, ShardCorruption
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChunkChange
-from lrwr.core.ports.vector_index import VectorIndex
+from lrwr.core.ports.indexes import VectorIndex
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.model.chunks import Pipeline
 
 if TYPE_CHECKING:
-    from lrwr.core.ports.vector_index import VectorIndex
+    from lrwr.core.ports.indexes import VectorIndex
 
 EDGE_MIN_CHUNKS = 6_000
 """Chunks from which opening the shard costs less than reading every vector."""

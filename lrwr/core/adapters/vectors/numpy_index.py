@@ -11,7 +11,7 @@ from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_chang
 from lrwr.core.model.chunks import ChunkId, Pipeline, compute_norm
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChunkChange
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

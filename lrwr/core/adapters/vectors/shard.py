@@ -23,7 +23,7 @@ from lrwr.core.adapters.vectors.numpy_index import (
 )
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.search import ScoredChunk, SearchScope
-from lrwr.core.ports.record_store import ChunkChange
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.web.tavily import TAVILY_URL, TavilyConnection, TavilySearch
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from lrwr.core.model.text import SentenceSplitter
-from lrwr.core.ports.web_search import MAX_PAGE_TEXT_CHARS, WebPage
+from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS, WebPage
 
 _MOST_TITLE = 160
 _MOST_URL = 600

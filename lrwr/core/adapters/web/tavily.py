@@ -18,7 +18,7 @@ from lrwr.core.adapters.web.pages import parse_web_pages
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import SentenceSplitter
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response

@@ -34,7 +34,7 @@ from lrwr.core.model.turns import (
     ResolvedEntity,
     SourceIntention,
 )
-from lrwr.core.ports.story_store import AppearanceRole
+from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.people import find_question_characters
 from lrwr.core.retrieval.service import SearchResult
 

@@ -30,7 +30,7 @@ from lrwr.core.model.text import (
     stem_lightly,
 )
 from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
 MAX_GAPS_PER_QUESTION = 3
 """Gaps of one question."""

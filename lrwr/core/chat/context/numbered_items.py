@@ -15,7 +15,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.search import Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.ports.record_store import DocumentText, PassageStore
+from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 

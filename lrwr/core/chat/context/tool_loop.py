@@ -25,7 +25,7 @@ from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
 from lrwr.core.model.replies import MalformedReply
 from lrwr.core.model.search import Passage
 from lrwr.core.model.turns import TurnEvent, TurnStageStarted
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel
+from lrwr.core.ports.models import ChatMessage, ChatModel
 
 LOOKUP_TOKEN_BUDGET = 4_000
 """Tokens of passages that the model is shown at once; the newest come first."""

@@ -16,7 +16,7 @@ from lrwr.core.model.replies import (
     flatten_reply_text,
 )
 from lrwr.core.model.search import Passage
-from lrwr.core.ports.chat_model import ReplyShape
+from lrwr.core.ports.models import ReplyShape
 from lrwr.core.retrieval.chapters import ChapterReader, ChapterTitle
 from lrwr.core.retrieval.service import SearchResult
 

@@ -14,9 +14,9 @@ from lrwr.core.model.text import (
     extract_capitalized_words,
     extract_content_words,
 )
-from lrwr.core.ports.lexical_index import LexicalIndex
-from lrwr.core.ports.record_store import PassageStore
-from lrwr.core.ports.reranker import Reranker
+from lrwr.core.ports.indexes import LexicalIndex
+from lrwr.core.ports.models import Reranker
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.retrievers import WordWeights
 
 MAX_PASSAGES_READ = 4

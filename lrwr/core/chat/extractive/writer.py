@@ -39,7 +39,7 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.core.nlp.facts.note_layout import strip_note_markdown
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 

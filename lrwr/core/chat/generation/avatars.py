@@ -41,7 +41,7 @@ from lrwr.core.model.turns import (
     WebCitation,
     WebPageCited,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel
+from lrwr.core.ports.models import ChatMessage, ChatModel
 
 
 @dataclass(frozen=True, slots=True)

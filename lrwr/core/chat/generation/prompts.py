@@ -33,8 +33,8 @@ from lrwr.core.model.turns import (
     QuestionPlan,
     WebCitation,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel
-from lrwr.core.ports.web_search import WebPage
+from lrwr.core.ports.models import ChatMessage, ChatModel
+from lrwr.core.ports.sources import WebPage
 from lrwr.core.web.citations import number_web_pages, strip_web_part
 
 

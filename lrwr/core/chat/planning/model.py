@@ -29,7 +29,7 @@ from lrwr.core.model.turns import (
     QuestionPlan,
     SourceChoice,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ChatModel, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
 from lrwr.core.model.turns import INTENTIONS_BY_SOURCE, AnswerMode, AnswerSource
-from lrwr.core.ports.chat_model import ChatMessage
+from lrwr.core.ports.models import ChatMessage
 
 MAX_PROMPT_PEOPLE = 80
 MAX_PROMPT_ELEMENTS = 80

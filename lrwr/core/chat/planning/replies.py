@@ -19,7 +19,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.ports.chat_model import ReplyShape
+from lrwr.core.ports.models import ReplyShape
 
 _LONGEST_NAME = 120
 """Characters; what is longer is no name."""

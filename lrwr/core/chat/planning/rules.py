@@ -32,7 +32,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.ports.story_store import AppearanceRole
+from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
 
 ADDRESSED_CONFIDENCE = 0.95

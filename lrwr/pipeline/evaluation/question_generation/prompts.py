@@ -13,7 +13,7 @@ from lrwr.core.model.replies import (
     extract_json_object,
     flatten_reply_text,
 )
-from lrwr.core.ports.chat_model import ChatMessage, ReplyShape
+from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.evaluation.questions import QuestionKind
 
 REVISION = "1"

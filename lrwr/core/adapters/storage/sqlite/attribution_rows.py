@@ -12,7 +12,7 @@ from lrwr.core.adapters.storage.sqlite.fact_rows import (
 )
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.cast_store import AttributionResult
+from lrwr.core.ports.story_stores import AttributionResult
 
 ATTRIBUTION_ROWS_FORMAT = 1
 """Names how rows are written down; a later lrwr may write others."""

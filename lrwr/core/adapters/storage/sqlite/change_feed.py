@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.record_store import ChunkChange
+from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

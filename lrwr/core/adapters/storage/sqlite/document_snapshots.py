@@ -17,7 +17,7 @@ from lrwr.core.adapters.storage.supabase.library_link import (
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.ports.snapshot_store import DocumentSnapshot, QuotedFact
+from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
 
 _TEXT = """
 select d.text from document d join processed p on p.document_id = d.id

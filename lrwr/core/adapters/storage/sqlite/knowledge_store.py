@@ -16,7 +16,7 @@ from lrwr.core.adapters.storage.sqlite.job_queue import complete_job
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
-from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.stores import DocumentVersion
 
 _SEEN = """
 select document_id, revision, content, recipe from processed

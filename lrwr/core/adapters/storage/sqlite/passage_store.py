@@ -15,7 +15,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex, LineRange, Span
-from lrwr.core.ports.record_store import DocumentText, LibraryCounts
+from lrwr.core.ports.stores import DocumentText, LibraryCounts
 
 _OUTLINES = """
 select id, type, title, words, order_hint, chapters from document order by id

@@ -23,10 +23,12 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, ChunkSpan
-from lrwr.core.ports.story_store import (
+from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,
+    AttributionInput,
+    AttributionResult,
+    ChunkSpan,
     DocumentFact,
     DocumentQuotation,
     FirstMention,

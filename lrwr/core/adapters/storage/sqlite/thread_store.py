@@ -26,7 +26,7 @@ from lrwr.core.model.turns import (
     WebCitation,
 )
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
+from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
 THREAD_COLUMNS = """
   thread.id, thread.title, thread.created_at, thread.updated_at,

@@ -36,8 +36,7 @@ from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.model.jobs import JobClaim
-from lrwr.core.ports.file_store import FileStore
-from lrwr.core.ports.record_store import DocumentVersion
+from lrwr.core.ports.stores import DocumentVersion, FileStore
 
 _TRIES = 3
 """Vectors that nobody uses may be swept while a record is on its way."""

@@ -21,7 +21,7 @@ from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.usage import Usage
-from lrwr.core.ports.cast_store import AttributionInput, AttributionResult, ChunkSpan
+from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, ChunkSpan
 
 
 class SupabaseCastStore:

@@ -9,7 +9,7 @@ from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound
 from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
-from lrwr.core.ports.thread_store import RecordedGap, TurnCitations
+from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
 
 class SupabaseThreadStore:
