@@ -28,8 +28,7 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions
-from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.documents import Document, DocumentId, DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.ports.models import Excerpt

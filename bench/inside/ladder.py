@@ -15,7 +15,7 @@ from bench.data import DataFolder, read_lines
 from bench.inside.roster import scorer
 from lrwr.app.container import open_workspace
 from lrwr.app.evaluation import open_eval_finders
-from lrwr.core.model.search import Passage
+from lrwr.core.model.chunks import Passage
 from lrwr.core.settings.loader import load_settings
 from lrwr.pipeline.evaluation.variants import VARIANT_B, SearchedColumns, SearchVariant
 

@@ -25,7 +25,7 @@ from lrwr.core.adapters.modal.factory import (
 )
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.model.usage import Usage, compute_price, parse_prices
+from lrwr.core.model.language_model import Usage, compute_price, parse_prices
 from lrwr.core.ports.jobs import RunnerUnavailable
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,

@@ -45,8 +45,8 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.chunks import TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
-from lrwr.core.model.events import ChunksEmbedded, StageStarted
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import ChunksEmbedded, StageStarted
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.jobs import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings

@@ -28,7 +28,11 @@ from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService
 from lrwr.core.chat.turn_models import TurnModels, plan_without_model
-from lrwr.core.model.usage import compute_price, compute_total_price, parse_prices
+from lrwr.core.model.language_model import (
+    compute_price,
+    compute_total_price,
+    parse_prices,
+)
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from lrwr.core.model.chunks import (
     TextHash,
 )
 from lrwr.core.model.documents import Document, DocumentType
-from lrwr.core.model.events import StageStarted
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
-from lrwr.core.model.jobs import JobStage
+from lrwr.core.model.jobs import JobStage, StageStarted
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence

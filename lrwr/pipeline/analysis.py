@@ -10,7 +10,7 @@ from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Fact
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding
 from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.budget import ModelBudget

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 
 PriceLookup = Callable[[Usage], float | None]
 """What a usage costs, in US dollars; None where the model's price is unknown."""

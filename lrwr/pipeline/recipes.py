@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document
-from lrwr.core.model.events import ChunksEmbedded, StageStarted
-from lrwr.core.model.jobs import JobStage
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import Embedder
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
 from lrwr.pipeline.stages.windows import CountTokens, embed_missing

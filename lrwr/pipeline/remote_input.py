@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lrwr.core.model.chunks import Knowledge, TextHash
 from lrwr.core.model.documents import Document
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.jobs import ModelAnswers, ModelWork, RemoteJobHost, ReusableResults
 from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.agentic_recipe import AgenticRecipe

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from lrwr.core.model.chunks import Chunk, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
-from lrwr.core.model.events import DocumentFinished, IngestEvent
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import DocumentFinished, IngestEvent
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.sources import SkippedFile
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 

@@ -9,13 +9,17 @@ from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
-from lrwr.core.model.events import (
+from lrwr.core.model.jobs import (
     ChunksEmbedded,
     DocumentsPending,
     IngestPlanned,
+    JobClaim,
+    JobKind,
+    JobOrder,
+    JobStage,
+    JobState,
     StageStarted,
 )
-from lrwr.core.model.jobs import JobClaim, JobKind, JobOrder, JobStage, JobState
 from lrwr.core.ports.jobs import (
     JobProgressCallback,
     JobQueue,

@@ -9,7 +9,7 @@ import pytest
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasJudge
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import (
     AnswerJudge,
     ChatMessage,

@@ -7,10 +7,9 @@ from keyring.backends import fail
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
-from lrwr.core.adapters.auth.supabase import SupabaseAuth
+from lrwr.core.adapters.auth.supabase import Account, AccountId, SupabaseAuth
 from lrwr.core.adapters.storage.supabase.records import create_remote_library
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.model.accounts import Account, AccountId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
 from tests.fakes.records import Clock

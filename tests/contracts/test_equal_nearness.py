@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lrwr.core.model.chunks import Chunk, ChunkKind
+from lrwr.core.model.chunks import Chunk, ChunkKind, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.libraries import Library
 from tests.fakes.records import DIMENSIONS, a_chunk, some_chunks, some_knowledge
 from tests.fakes.suite import sampled

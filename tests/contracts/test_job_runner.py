@@ -25,8 +25,8 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.chunks import ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.model.events import ChunksEmbedded, StageStarted
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import ChunksEmbedded, StageStarted
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.jobs import JobResult, JobRunner, RunnerUnavailable
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings

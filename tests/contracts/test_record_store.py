@@ -9,12 +9,12 @@ from lrwr.core.model.documents import (
     Document,
     DocumentFormat,
     DocumentId,
+    DocumentOutline,
     DocumentType,
     Scene,
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.jobs import JobKind, JobState
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex, Span
 from lrwr.core.ports.stores import DocumentText, DocumentVersion, LibraryCounts
 from tests.fakes.libraries import Library

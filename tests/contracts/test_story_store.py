@@ -9,12 +9,11 @@ from lrwr.core.model.cast import (
     Mention,
     Quotation,
 )
-from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline
+from lrwr.core.model.chunks import ChunkId, Knowledge, Pipeline, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
-from lrwr.core.model.search import SearchScope
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.story_stores import (
     AppearanceRole,
     AttributionResult,

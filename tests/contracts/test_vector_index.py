@@ -7,9 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind
+from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from tests.fakes.libraries import Library
 from tests.fakes.records import (

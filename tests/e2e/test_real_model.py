@@ -17,8 +17,8 @@ from lrwr.core.adapters.analyst.model import ModelAnalyst
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import ChatMessage, Excerpt, ExcerptFinding
 
 PAGE = Path(__file__).parents[2] / "examples/marsh-lantern/chapters/01-lighting-up.md"

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout, PassageField
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.pipeline.evaluation.outcomes import Arm, ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.plan import EvalPlan
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote

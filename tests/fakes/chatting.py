@@ -7,11 +7,18 @@ from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
-from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.chunks import (
+    Chunk,
+    ChunkId,
+    ChunkKind,
+    Passage,
+    Pipeline,
+    ScoredChunk,
+    SearchScope,
+    TextHash,
+)
+from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.search import Passage, ScoredChunk, SearchScope
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import WORD_PATTERN, LineRange, Span, normalize_word
 from lrwr.core.model.turns import (
     AnswerIntent,

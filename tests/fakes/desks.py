@@ -10,7 +10,7 @@ from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.events import IngestEvent
+from lrwr.core.model.jobs import IngestEvent
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.models import Embedder, Reranker
 from lrwr.core.ports.sources import DocumentParser, ManuscriptSource

@@ -18,8 +18,8 @@ from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.chat.turn_models import TurnModels, plan_without_model
+from lrwr.core.model.language_model import TokenPrice, compute_price
 from lrwr.core.model.turns import QuestionPlan, Turn, TurnDone, TurnEvent
-from lrwr.core.model.usage import TokenPrice, compute_price
 from lrwr.core.ports.models import ChatModel
 from lrwr.core.ports.sources import WebSearch
 from tests.fakes.story_desks import StoryDesk, a_story_desk

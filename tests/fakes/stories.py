@@ -15,10 +15,9 @@ from lrwr.core.model.cast import (
     Quotation,
 )
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText, LibraryCounts, RecordedGap
 from lrwr.core.ports.story_stores import (

@@ -12,8 +12,8 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Character
 from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import Analyst
 from lrwr.core.ports.story_stores import Appearance
 from lrwr.core.retrieval.story_search import StorySearch

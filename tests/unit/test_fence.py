@@ -2,7 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    generate_fence_mark,
+    wrap_in_fence,
+)
 
 
 def test_a_text_stands_between_two_lines_that_bear_its_mark() -> None:

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.usage import (
+from lrwr.core.model.language_model import (
     TokenPrice,
     Usage,
     compute_price,

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.model.documents import Document, DocumentId, DocumentType
-from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.documents import (
+    Document,
+    DocumentId,
+    DocumentOutline,
+    DocumentType,
+)
 from lrwr.core.retrieval.story import StoryOrder, build_story_order, parse_horizon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

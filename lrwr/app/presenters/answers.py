@@ -10,8 +10,8 @@ from lrwr.app.presenters.text import (
     sanitize_line,
     shorten_excerpt,
 )
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import Turn, TurnState
-from lrwr.core.model.usage import Usage
 from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")

@@ -7,7 +7,7 @@ from lrwr.app.presenters.text import (
     format_dollars,
     format_tokens_and_price,
 )
-from lrwr.core.model.usage import Usage, compute_price, parse_prices
+from lrwr.core.model.language_model import Usage, compute_price, parse_prices
 from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import TextEvidence
-    from lrwr.core.model.usage import Usage
+    from lrwr.core.model.language_model import Usage
 
 
 def format_count(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from lrwr.app.presenters.citations import (
     describe_citation_freshness,
 )
 from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
-from lrwr.core.model.document_blocks import Block, BlockKind
+from lrwr.core.model.documents import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, Turn, TurnId
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, mark_unevaluated

@@ -6,8 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.events import DocumentFinished, IngestEvent, StageStarted
-from lrwr.core.model.jobs import JobStage
+from lrwr.core.model.jobs import DocumentFinished, IngestEvent, JobStage, StageStarted
 from lrwr.core.ports.telemetry import (
     TraceError,
     TraceFactValue,

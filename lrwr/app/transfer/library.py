@@ -9,6 +9,7 @@ from pathlib import Path
 from lrwr.app.container import Workspace
 from lrwr.app.supabase_project import SUPABASE_SERVICE, SupabaseProject
 from lrwr.app.transfer.files import FileTransferResult, download_files, upload_files
+from lrwr.core.adapters.auth.supabase import Account
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     create_library_link,
@@ -28,7 +29,6 @@ from lrwr.core.adapters.storage.supabase.records import (
     list_applied_migrations,
     list_remote_libraries,
 )
-from lrwr.core.model.accounts import Account
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.settings.library import prepare_state_dir
 

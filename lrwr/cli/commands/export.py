@@ -16,7 +16,7 @@ from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 from lrwr.core.adapters.documents.word import render_blocks_as_docx
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.values import Bible
-from lrwr.core.model.document_blocks import Block
+from lrwr.core.model.documents import Block
 from lrwr.core.settings.own_files import check_output_file, write_output_file
 
 EPILOG = (

@@ -21,8 +21,7 @@ from lrwr.core.continuity.values import (
     ContradictionSide,
     StatementSource,
 )
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.settings.model import Settings
 
 

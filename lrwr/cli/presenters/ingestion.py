@@ -5,7 +5,7 @@ from collections.abc import Callable
 from lrwr.app.presenters.ingestion import compute_ingest_price
 from lrwr.app.presenters.text import format_count
 from lrwr.cli.runtime.output import AdvanceProgress, Output
-from lrwr.core.model.events import (
+from lrwr.core.model.jobs import (
     DocumentFinished,
     DocumentsPending,
     IngestEvent,

@@ -21,7 +21,7 @@ from lrwr.core.continuity.verdicts import (
     verify_judgements,
 )
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
 
 

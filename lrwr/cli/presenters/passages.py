@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from lrwr.app.presenters.citations import describe_story_place, format_line_range
 from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_line
 from lrwr.cli.runtime.output import Output
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Fact, FactAbout
-from lrwr.core.model.search import Passage
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.retrievers import split_highlighted_words

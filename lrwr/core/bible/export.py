@@ -22,7 +22,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
     WorldElement,
 )
-from lrwr.core.model.document_blocks import Block, BlockKind
+from lrwr.core.model.documents import Block, BlockKind
 
 MAX_PRINTED_QUOTE_CHARS = 400
 """Characters of a quote that are printed."""

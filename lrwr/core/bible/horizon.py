@@ -8,9 +8,8 @@ from itertools import islice
 
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.model.chunks import ChunkKind
-from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.documents import Chapter, DocumentId, Horizon
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import DocumentFact

@@ -10,9 +10,8 @@ from lrwr.core.canon.model import (
     normalize_canon_path,
     normalize_canon_text,
 )
-from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
 from lrwr.core.model.facts import Certainty, FactAbout
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 

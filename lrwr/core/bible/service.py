@@ -31,10 +31,9 @@ from lrwr.core.bible.values import (
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Alias, Cast, Character
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import GapFlag
 from lrwr.core.nlp.names.lookup import resolve_name
 from lrwr.core.ports.stores import DocumentText, PassageStore, RecordedGap

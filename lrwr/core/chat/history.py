@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from lrwr.core.attribution.citation_check import strip_answer_citation_marks
 from lrwr.core.model.chunks import ChunkKind
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import Turn, TurnId
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.retrieval.anchors import AnchoredCitation
 from lrwr.core.retrieval.freshness import FreshnessService

@@ -36,6 +36,7 @@ from lrwr.core.chat.turn_recorder import TurnRecorder, record_turn
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
     AnswerMode,
     AnswerSpeaker,
@@ -50,7 +51,6 @@ from lrwr.core.model.turns import (
     TurnId,
     TurnState,
 )
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.sources import WebSearch
 from lrwr.core.ports.stores import PassageStore, ThreadStore
 from lrwr.core.retrieval.chapters import ChapterReader

@@ -11,8 +11,8 @@ from lrwr.core.bible.values import (
     TimelineMoment,
     WorldElement,
 )
-from lrwr.core.model.search import Passage
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.turns import AnswerMode, NarrativeState, Turn, TurnId
 from lrwr.core.ports.sources import WebPage
 

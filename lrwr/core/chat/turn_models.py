@@ -11,8 +11,8 @@ from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import QuestionPlan
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import ChatMessage
 
 

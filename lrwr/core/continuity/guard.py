@@ -23,8 +23,7 @@ from lrwr.core.continuity.normalize import (
 from lrwr.core.continuity.rules import StatementComparator, StatementConflict
 from lrwr.core.continuity.statements import Statement, collect_statements
 from lrwr.core.continuity.values import Contradiction, ContradictionSide
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 
 ContradictionKey = tuple[str, str, str, str]
 """Whose, which attribute, and the two meanings, in order of their words."""

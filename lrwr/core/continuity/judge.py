@@ -21,8 +21,7 @@ from lrwr.core.continuity.prompts import (
     serialize_judgement,
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.model.replies import MalformedReply
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import MalformedReply, Usage
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply
 from lrwr.core.ports.stores import AnalysisStore
 

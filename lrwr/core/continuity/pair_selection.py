@@ -21,9 +21,8 @@ from lrwr.core.continuity.uncompared_statements import (
     extract_content_stems,
 )
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.prose import find_quoted_spans
 

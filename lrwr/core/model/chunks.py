@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
-from lrwr.core.model.documents import Document, DocumentId
+from lrwr.core.model.documents import Document, DocumentId, DocumentType
 from lrwr.core.model.facts import Fact
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
-from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Vectors: TypeAlias = NDArray[np.float32]
     """One row for each text, of length 1.0; shape (texts, dimensions)."""
+
 ChunkId = NewType("ChunkId", str)
 """A UUID made from pipeline, document, text and occurrence: same text, same id."""
 TextHash = NewType("TextHash", str)
@@ -108,3 +109,42 @@ def dot_product(first: "NDArray[Any]", second: "NDArray[Any]") -> float:
 def compute_norm(vector: "NDArray[Any]") -> float:
     """Return how long a vector is (its Euclidean norm), summed in 64 bits."""
     return math.sqrt(dot_product(vector, vector))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """Which chunks may be found at all; a hard bound, kept by every index.
+
+    `documents` None means every document. `until` bounds some of those documents
+    further: only chunks that end at or before that character may be found.
+    """
+
+    documents: frozenset[DocumentId] | None = None
+    until: Mapping[DocumentId, int] = field(default_factory=dict)
+    kinds: frozenset[ChunkKind] = frozenset({ChunkKind.PROSE})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A chunk and how well it fits; higher is better."""
+
+    chunk: ChunkId
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk that was found, with its place in the story.
+
+    `chapter` is the chapter's number in story order, 0 for what comes before the
+    first, None for a document outside the story (a note on a character or a place).
+    `scene` counts from 1. `score` orders passages of one search and means nothing
+    across searches.
+    """
+
+    chunk: Chunk
+    type: DocumentType
+    chapter: int | None
+    chapter_title: str
+    scene: int | None
+    score: float

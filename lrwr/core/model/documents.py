@@ -87,3 +87,53 @@ class Document:
     words: int = 0
     warnings: tuple[str, ...] = field(default=())
     fields: Mapping[str, str] = field(default_factory=dict)
+
+
+class BlockKind(StrEnum):
+    """What a block is to its reader."""
+
+    HEADING = "heading"
+    TEXT = "text"
+    ITEM = "item"
+    """One of a list."""
+    QUOTE = "quote"
+    """Words of the manuscript, verbatim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph of a document. No text in it is markup.
+
+    `level` is a heading's, from 1. `lead` are words set off before an item's text.
+    `place` says where a quote stands.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+    lead: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOutline:
+    """What story order needs to know of a document, and what a list of them shows."""
+
+    id: DocumentId
+    type: DocumentType
+    title: str
+    words: int
+    order: float | None
+    chapters: tuple[Chapter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How far the story has been read: a chapter in story order, from 0.
+
+    `scene` counts the scenes of that chapter from 1; None means the whole chapter, 0
+    nothing of it but what opens it and shares its number.
+    """
+
+    chapter: int
+    scene: int | None = None

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import NewType, TypeAlias
 
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
-from lrwr.core.model.usage import Usage
 
 ThreadId = NewType("ThreadId", str)
 """A conversation's own name: a UUID in hexadecimal."""

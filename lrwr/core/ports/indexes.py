@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,16 @@ from typing import Protocol, TypeAlias
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.events import ChunksEmbedded, StageStarted
-from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import (
+    ChunksEmbedded,
+    Job,
+    JobClaim,
+    JobOrder,
+    JobStage,
+    JobState,
+    StageStarted,
+)
+from lrwr.core.model.language_model import Usage
 
 
 class JobQueue(Protocol):

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from lrwr.core.model.facts import Fact
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors

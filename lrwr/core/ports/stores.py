@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Knowledge, Pipeline, TextHash
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.facts import Fact
 from lrwr.core.model.jobs import JobClaim
-from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineIndex
 from lrwr.core.model.turns import (
     Citation,
@@ -19,7 +19,6 @@ from lrwr.core.model.turns import (
     Turn,
     TurnId,
 )
-from lrwr.core.model.usage import Usage
 
 if TYPE_CHECKING:
     import numpy as np

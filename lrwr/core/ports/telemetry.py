@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 
 TraceFactValue: TypeAlias = str | int | float | bool
 """What is told of a step: a count, a time, a model's name, an id."""

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import Chunk, ChunkKind, Pipeline
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Passage, SearchScope
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.chunks import Chunk, ChunkKind, Passage, Pipeline, SearchScope
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.people import is_within_scope

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast, Character
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.lookup import find_names_in_question, resolve_name
 from lrwr.core.ports.story_stores import (

@@ -10,9 +10,8 @@ from lrwr.core.canon.model import (
     normalize_canon_path,
     normalize_canon_text,
 )
-from lrwr.core.model.documents import Chapter, DocumentId
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.retrieval.story import StoryOrder, number_chapters, parse_horizon
 
 _STORY_CHAPTER = re.compile(r"[a-z]{0,7}\W*\d+(?:\W+[a-z]+\W*\d+){0,2}", re.IGNORECASE)

@@ -4,8 +4,7 @@ import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.text import (
     WORD_PATTERN,
     SentenceSplitter,

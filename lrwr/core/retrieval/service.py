@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline
-from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.chunks import (
+    Chunk,
+    ChunkId,
+    ChunkKind,
+    Passage,
+    Pipeline,
+    SearchScope,
+)
+from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.search import Passage, SearchScope
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker

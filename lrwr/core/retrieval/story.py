@@ -6,11 +6,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from lrwr.core.canon.model import Canon, normalize_canon_path
-from lrwr.core.model.chunks import ChunkKind
-from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
+from lrwr.core.model.chunks import ChunkKind, SearchScope
+from lrwr.core.model.documents import (
+    Chapter,
+    DocumentId,
+    DocumentOutline,
+    DocumentType,
+    Horizon,
+)
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import SearchScope
-from lrwr.core.model.story import DocumentOutline, Horizon
 
 _DIGITS = re.compile(r"(\d+)")
 _HORIZON = re.compile(

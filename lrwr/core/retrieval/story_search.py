@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lrwr.core.model.cast import Cast
-from lrwr.core.model.chunks import Chunk, ChunkId
+from lrwr.core.model.chunks import Chunk, ChunkId, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import ContentType, NarrativeFunction, PassageField
-from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.nlp.names.lookup import is_misread_place, resolve_name
 from lrwr.core.ports.story_stores import (

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import Answerer, AnswerJudge, GroundedAnswer
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.pipeline.evaluation.answer_measures import compute_answer_figures

@@ -9,15 +9,17 @@ from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
-from lrwr.core.model.replies import (
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
     MalformedReply,
+    Usage,
     build_strict_schema,
     extract_json_object,
+    generate_fence_mark,
+    wrap_in_fence,
 )
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, Turn
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import (
     ChatMessage,
     ChatModel,

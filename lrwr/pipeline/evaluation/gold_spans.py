@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.story import StoryOrder

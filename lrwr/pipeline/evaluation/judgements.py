@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from statistics import fmean
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import AnswerJudge, GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 

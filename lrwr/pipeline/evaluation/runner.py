@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
-from lrwr.core.model.usage import Usage, compute_total_price
+from lrwr.core.model.language_model import Usage, compute_total_price
 from lrwr.pipeline.evaluation.outcomes import Arm, QuestionOutcome, RetrievedContext
 from lrwr.pipeline.evaluation.plan import (
     DOLLARS,

@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from lrwr.core.model.chunks import ChunkKind, Pipeline
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.chunks import ChunkKind, Pipeline, SearchScope
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.search import SearchScope
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import DocumentFact

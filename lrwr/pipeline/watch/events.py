@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.retrieval.freshness import StaleAnswers
 from lrwr.pipeline.report import DocumentProblem
 from lrwr.pipeline.watch.changes import KnowledgeDelta

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
-from lrwr.core.model.events import IngestEvent
+from lrwr.core.model.jobs import IngestEvent
 from lrwr.core.ports.jobs import JobQueue
 from lrwr.core.ports.sources import (
     FolderEvent,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.citations import describe_story_place, format_place
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, DocumentOutline
 from lrwr.core.model.errors import LrwrError, NotFound
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness

@@ -19,8 +19,13 @@ from lrwr.app.presenters.ingestion import (
 )
 from lrwr.app.presenters.text import format_count, sanitize_line, sanitize_text
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.model.events import DocumentFinished, IngestEvent, IngestPlanned
-from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.model.jobs import (
+    DocumentFinished,
+    IngestEvent,
+    IngestPlanned,
+    Job,
+    JobState,
+)
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.tui.actions.table import CLOSE_ACTION, LIBRARY_ACTIONS
 from lrwr.tui.screens.dialogs import ModalSheet

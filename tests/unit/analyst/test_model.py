@@ -11,8 +11,8 @@ from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import (
     EXCERPTS_PER_CALL,
     ChatMessage,

@@ -9,8 +9,8 @@ from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import Excerpt
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "marsh-lantern"

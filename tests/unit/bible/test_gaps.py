@@ -8,9 +8,9 @@ from lrwr.core.bible.gaps import find_gap_by_id
 from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import Canon, UndefinedAttribute
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import Certainty, FactAbout
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import GapFlag
 from tests.fakes.stories import Book, Stories
 from tests.unit.bible.marsh import ONE, marsh

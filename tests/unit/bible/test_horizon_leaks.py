@@ -20,7 +20,7 @@ from lrwr.core.model.cast import (
     Quotation,
 )
 from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import (
     RULES_KEEPER,
     WRITER_KEEPER,
@@ -30,7 +30,6 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import (
     Appearance,

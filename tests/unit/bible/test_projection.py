@@ -11,7 +11,7 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.canon.model import Canon, CanonNames, ManuscriptLocation
 from lrwr.core.model.cast import Cast, Gender
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (
     WRITER_KEEPER,
@@ -20,7 +20,6 @@ from lrwr.core.model.facts import (
     FactAbout,
     WorldField,
 )
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories

@@ -4,10 +4,9 @@ import pytest
 
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.continuity.guard import find_contradictions
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
-from lrwr.core.model.story import Horizon
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import DocumentFact
 from tests.fakes.stories import Book, Stories

@@ -22,8 +22,7 @@ from lrwr.core.chat.context.numbered_items import (
     number_material,
 )
 from lrwr.core.chat.state import RetrievalResult
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.retrievers import WordWeights

@@ -6,7 +6,7 @@ import pytest
 
 from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 

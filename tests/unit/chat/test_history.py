@@ -11,8 +11,7 @@ from lrwr.core.chat.history import (
     is_answer_within_horizon,
     select_recallable_turns,
 )
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import NarrativeState, Turn
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, QuoteLocation

@@ -17,8 +17,8 @@ from lrwr.core.chat.generation.prompts import (
     select_prompt_pages,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.language_model import FENCE_RULE, generate_fence_mark
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,

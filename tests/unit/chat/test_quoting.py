@@ -11,9 +11,9 @@ from lrwr.core.bible.values import Gap, GapState
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.extractive.selection import MAX_FACTS_PER_PART
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.facts import WRITER_KEEPER, FactAbout
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionEntity, SourceIntention
 from tests.fakes.answered import answer
 from tests.fakes.chatting import (

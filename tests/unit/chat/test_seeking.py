@@ -10,8 +10,8 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
 from lrwr.core.chat.context.tools import BoundedLookupTools
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.story import Horizon
 from lrwr.core.model.turns import AnswerMode, TurnEvent, TurnStageStarted
 from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.service import SearchRequest, SearchResult

@@ -10,6 +10,7 @@ from lrwr.core.chat.nodes import AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
     AnswerMode,
     AnswerSpeaker,
@@ -19,7 +20,6 @@ from lrwr.core.model.turns import (
     TurnStageStarted,
     TurnState,
 )
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.rooms import (

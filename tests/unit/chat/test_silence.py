@@ -13,7 +13,7 @@ from lrwr.core.chat.extractive.writer import (
 )
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import Horizon
 from tests.fakes.chatting import a_shelf, a_story
 
 

@@ -14,7 +14,7 @@ from lrwr.core.chat.context.tools import (
     build_step_shape,
     parse_lookup_step,
 )
-from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.language_model import MalformedReply
 
 
 def a_reply(**fields: object) -> str:

@@ -21,7 +21,7 @@ from lrwr.core.chat.context.gap_finder import (
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.language_model import MalformedReply
 from lrwr.core.model.turns import AnswerIntent, GapFlag
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 from tests.fakes.chat_models import ScriptedChat

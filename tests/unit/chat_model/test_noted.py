@@ -17,7 +17,7 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import compute_price, parse_prices
+from lrwr.core.model.language_model import compute_price, parse_prices
 from lrwr.core.ports.models import ChatMessage, ReplyShape
 from tests.fakes.model_server import KEY, MODEL, Hang, ModelServer, Refuse, Say
 

@@ -21,8 +21,8 @@ from lrwr.core.bible.service import find_profile_by_name, project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.documents import Horizon
 from lrwr.core.model.facts import CharacterField, FactAbout
-from lrwr.core.model.story import Horizon
 from lrwr.core.settings.model import Settings
 from tests.unit.bible.marsh import ONE, TWO, marsh
 

@@ -6,8 +6,8 @@ from lrwr.cli.runtime.stream import to_jsonable
 from lrwr.core.bible.events import FactChange
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import ThreadId
-from lrwr.core.model.usage import Usage
 from lrwr.core.retrieval.freshness import StaleAnswers
 from lrwr.pipeline.watch.changes import DocumentDelta, KnowledgeDelta
 from lrwr.pipeline.watch.events import (

@@ -5,9 +5,8 @@ import pytest
 from lrwr.core.canon.model import Canon, IntendedContradiction, UndefinedAttribute
 from lrwr.core.continuity.guard import find_contradiction_by_id, find_contradictions
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.story import Horizon
 from tests.unit.continuity.readers import NOTE, ONE, TWO, found, known, read
 
 NELL = "Nell Tallow"

@@ -15,7 +15,7 @@ from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.prompts import PAIRS_PER_CALL, build_judge_messages
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.budget import ModelBudget
 from tests.fakes.chat_models import ScriptedChat

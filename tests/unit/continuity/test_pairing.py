@@ -7,8 +7,7 @@ from lrwr.core.continuity.pair_selection import (
 )
 from lrwr.core.continuity.pairs import PAIR_CONTEXT_CHARS, StatementPair
 from lrwr.core.continuity.values import StatementSource
-from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import DocumentId, Horizon
 from tests.unit.continuity.readers import NOTE, ONE, TWO, known, read
 
 COOPER = "Nell Tallow, a cooper, came in."

@@ -10,8 +10,7 @@ from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
 from lrwr.core.adapters.documents.word import render_blocks_as_docx
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.service import project_bible
-from lrwr.core.model.document_blocks import Block, BlockKind
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import Block, BlockKind, Horizon
 from tests.unit.bible.marsh import marsh
 
 blocks = st.lists(

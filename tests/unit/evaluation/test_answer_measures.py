@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import GroundedAnswer
 from lrwr.pipeline.evaluation.answer_measures import (
     citation_precision,

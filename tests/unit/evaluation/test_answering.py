@@ -7,9 +7,9 @@ import pytest
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation, GapFlag, Turn
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.answers import (

@@ -12,9 +12,9 @@ from lrwr.app.presenters.evaluation import (
     render_report_sections,
 )
 from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.answer_measure import (
     AnswerMeasure,

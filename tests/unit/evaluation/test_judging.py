@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.judge.model import CorrectnessJudge
 from lrwr.core.adapters.judge.ragas import RagasChatModel, RagasJudge
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.replies import MalformedReply
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import MalformedReply, Usage
 from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
 from lrwr.pipeline.evaluation.judgements import (
     JudgePanelResult,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.pipeline.evaluation.plan import EvalRun
 from lrwr.pipeline.evaluation.questions import QuestionKind
 from lrwr.pipeline.evaluation.run_store import OUTCOMES, list_eval_runs, load_eval_run

@@ -24,7 +24,7 @@ from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
-from lrwr.core.model.usage import compute_price
+from lrwr.core.model.language_model import compute_price
 from lrwr.core.settings.consent import ConsentStore
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.loader import load_settings

@@ -14,10 +14,9 @@ from lrwr.core.adapters.vectors.maintenance import (
     inspect_shard,
     list_shards,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Pipeline, SearchScope
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.core.model.search import SearchScope
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.library import Library
 from tests.fakes.libraries import Library as Records
 from tests.fakes.libraries import over

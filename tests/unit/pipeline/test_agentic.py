@@ -13,9 +13,8 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
-from lrwr.core.model.events import StageStarted
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
-from lrwr.core.model.jobs import JobStage
+from lrwr.core.model.jobs import JobStage, StageStarted
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.pipeline.agentic_recipe import AgenticRecipe
 from lrwr.pipeline.recipes import RecipeTools

@@ -9,7 +9,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.facts import FactAbout, PassageField
 from lrwr.core.model.jobs import JobState
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import EXCERPTS_PER_CALL
 from lrwr.pipeline.service import UNFINISHED
 from tests.fakes.analysts import ScriptedAnalyst

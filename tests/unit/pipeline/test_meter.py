@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.pipeline.budget import ModelBudget
 
 

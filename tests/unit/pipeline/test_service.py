@@ -8,14 +8,17 @@ import pytest
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ExitCode, NotFound
-from lrwr.core.model.events import (
+from lrwr.core.model.jobs import (
     ChunksEmbedded,
     DocumentFinished,
     DocumentsPending,
     IngestPlanned,
+    JobKind,
+    JobOrder,
+    JobStage,
+    JobState,
     StageStarted,
 )
-from lrwr.core.model.jobs import JobKind, JobOrder, JobStage, JobState
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.service import LEASE

@@ -19,7 +19,7 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import compute_price, load_known_prices
+from lrwr.core.model.language_model import compute_price, load_known_prices
 from lrwr.core.settings.consent import ConsentStore
 from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings

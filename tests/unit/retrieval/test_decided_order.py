@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.canon.model import Canon
-from lrwr.core.model.documents import Chapter, DocumentId, DocumentType
-from lrwr.core.model.story import DocumentOutline
+from lrwr.core.model.documents import Chapter, DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.story import (
     StoryOrder,

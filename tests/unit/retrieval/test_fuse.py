@@ -3,8 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.search import ScoredChunk
+from lrwr.core.model.chunks import ChunkId, ScoredChunk
 from lrwr.core.retrieval.retrievers import (
     fuse_weighted_scores,
     rank_chunks,

@@ -1,10 +1,9 @@
 import pytest
 
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Quotation
-from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.chunks import ChunkId, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
-from lrwr.core.model.search import SearchScope
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import Appearance, AppearanceRole, DocumentQuotation
 from lrwr.core.retrieval.people import (

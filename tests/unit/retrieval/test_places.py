@@ -5,9 +5,14 @@ import pytest
 
 from lrwr.core.canon.model import Canon, ManuscriptLocation
 from lrwr.core.canon.resolver import resolve_document
-from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
+from lrwr.core.model.documents import (
+    Chapter,
+    DocumentId,
+    DocumentOutline,
+    DocumentType,
+    Scene,
+)
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.places import (
     find_orphaned_locations,

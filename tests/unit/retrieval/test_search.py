@@ -3,9 +3,8 @@ from collections.abc import Sequence
 import pytest
 
 from lrwr.core.model.chunks import ChunkKind, Pipeline
-from lrwr.core.model.documents import DocumentType
+from lrwr.core.model.documents import DocumentType, Horizon
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.story import Horizon
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
 from tests.fakes.desks import Desk

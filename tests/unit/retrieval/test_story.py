@@ -4,11 +4,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.model.chunks import ChunkKind
-from lrwr.core.model.documents import Chapter, DocumentId, DocumentType, Scene
+from lrwr.core.model.chunks import ChunkKind, SearchScope
+from lrwr.core.model.documents import (
+    Chapter,
+    DocumentId,
+    DocumentOutline,
+    DocumentType,
+    Horizon,
+    Scene,
+)
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.search import SearchScope
-from lrwr.core.model.story import DocumentOutline, Horizon
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.story import (
     StoryOrder,

@@ -3,7 +3,7 @@
 import pytest
 
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import (
     ContentType,
@@ -12,7 +12,6 @@ from lrwr.core.model.facts import (
     NarrativeFunction,
     WorldField,
 )
-from lrwr.core.model.story import Horizon
 from lrwr.core.retrieval.service import SearchRequest, SearchResult
 from lrwr.core.retrieval.story_search import MAX_SEARCH_FACTS, SearchFilters
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits

@@ -14,10 +14,9 @@ from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite import database as migrator
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_database
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Pipeline, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobStage, JobState
-from lrwr.core.model.search import SearchScope
 from lrwr.core.settings.library import Library as Place
 from tests.fakes.libraries import Library, over
 from tests.fakes.records import SPACE, Clock, some_chunks, some_knowledge

@@ -13,11 +13,10 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
     rebuild_database_indexes,
 )
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Pipeline, SearchScope
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.jobs import JobKind, JobOrder
-from lrwr.core.model.search import SearchScope
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.records import ONE, SPACE, TWO
 

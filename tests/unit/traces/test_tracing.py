@@ -18,13 +18,13 @@ from lrwr.app.telemetry.turns import TracedSessionService, TurnTraceRecorder
 from lrwr.core.chat.service import TurnRequest
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.events import (
+from lrwr.core.model.jobs import (
     ChunksEmbedded,
     DocumentFinished,
     IngestEvent,
+    JobStage,
     StageStarted,
 )
-from lrwr.core.model.jobs import JobStage
 from lrwr.core.model.turns import (
     AnswerSpeaker,
     AnswerToken,

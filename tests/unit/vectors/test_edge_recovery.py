@@ -15,8 +15,7 @@ from lrwr.core.adapters.vectors.shard import (
     EdgeShard,
     ShardCorruption,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 from tests.fakes.libraries import Library, sqlite_library

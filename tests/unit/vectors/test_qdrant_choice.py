@@ -21,10 +21,10 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantCursor,
     QdrantHttpClient,
 )
+from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import LrwrError, SettingsProblem
-from lrwr.core.model.search import SearchScope
-from lrwr.core.model.usage import compute_price
+from lrwr.core.model.language_model import compute_price
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     ConsentState,

@@ -19,9 +19,8 @@ from lrwr.core.adapters.vectors.qdrant import (
     build_collection_name,
 )
 from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer

@@ -13,7 +13,7 @@ from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
 from lrwr.core.model.egress import OutboundRequest, RequestOutcome, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.usage import compute_price
+from lrwr.core.model.language_model import compute_price
 from tests.fakes.hosted_server import Refuse
 from tests.fakes.web_server import KEY, WebServer
 

@@ -18,6 +18,7 @@ from lrwr.app.maintenance.check_result import (
 from lrwr.app.supabase_project import SUPABASE_SERVICE
 from lrwr.core.adapters.auth.factory import create_supabase_sign_in
 from lrwr.core.adapters.auth.project import SupabaseConnection
+from lrwr.core.adapters.auth.supabase import Account
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
@@ -33,7 +34,6 @@ from lrwr.core.adapters.storage.supabase.records import (
     list_applied_migrations,
 )
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.model.accounts import Account
 from lrwr.core.model.errors import (
     LrwrError,
     NotFound,

@@ -23,7 +23,7 @@ from lrwr.core.adapters.analyst.model_shapes import (
     Passages,
     build_reply_shape,
 )
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import (
     EXCERPTS_PER_CALL,
     ChatMessage,

@@ -18,8 +18,8 @@ from lrwr.core.model.facts import (
     PassageField,
     WorldField,
 )
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import Excerpt
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import chain
 
 from lrwr.core.model.facts import RULES_KEEPER, Fact
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
 from lrwr.core.nlp.facts.kinship import find_kinship_facts

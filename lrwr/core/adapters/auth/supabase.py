@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from lrwr.core.adapters.auth.errors import (
     SessionExpired,
@@ -18,7 +18,6 @@ from lrwr.core.adapters.auth.project import (
     open_supabase_http,
 )
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
-from lrwr.core.model.accounts import Account, AccountId
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 
 if TYPE_CHECKING:
@@ -28,8 +27,19 @@ if TYPE_CHECKING:
     from supabase_auth import AsyncGoTrueClient
     from supabase_auth.types import Session, User
 
-_CreateAuthClient: TypeAlias = "Callable[[SupabaseConnection, KeyringSessionStore, AsyncClient], AsyncGoTrueClient]"
+AccountId = NewType("AccountId", str)
+"""An account's own name: a UUID."""
 
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody whom the service knows, by id and email address."""
+
+    id: AccountId
+    email: str
+
+
+_CreateAuthClient: TypeAlias = "Callable[[SupabaseConnection, KeyringSessionStore, AsyncClient], AsyncGoTrueClient]"
 TOKEN_RENEWAL_MARGIN = 60.0
 """Seconds before its end in which a token is not handed out any more."""
 

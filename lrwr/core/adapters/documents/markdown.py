@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from lrwr.core.model.document_blocks import Block, BlockKind
+from lrwr.core.model.documents import Block, BlockKind
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
 _AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import docx
 
-from lrwr.core.model.document_blocks import Block, BlockKind
+from lrwr.core.model.documents import Block, BlockKind
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -14,7 +14,7 @@ from lrwr.core.model.egress import (
     RequestOutcome,
 )
 from lrwr.core.model.errors import ServiceUnavailable, StoreProblem
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 
 
 @dataclass(frozen=True, slots=True)

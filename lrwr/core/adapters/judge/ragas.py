@@ -17,8 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from lrwr.core.adapters.analyst.model_shapes import build_reply_shape
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.replies import MalformedReply, extract_json_object
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import MalformedReply, Usage, extract_json_object
 from lrwr.core.ports.models import ChatMessage, ChatModel, JudgeResult, JudgeSample
 
 T = TypeVar("T", bound=BaseModel)

@@ -30,8 +30,8 @@ from lrwr.core.model.chunks import (
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.jobs import JobResult, ModelAnswers, ModelCallReplies
 
 if TYPE_CHECKING:

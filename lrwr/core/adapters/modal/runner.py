@@ -24,9 +24,8 @@ from lrwr.core.adapters.modal.replies import (
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.errors import UnreadableDocument
-from lrwr.core.model.events import ChunksEmbedded, StageStarted
-from lrwr.core.model.jobs import JobStage
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.jobs import (
     JobProgressCallback,
     JobResult,

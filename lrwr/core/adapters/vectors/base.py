@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 

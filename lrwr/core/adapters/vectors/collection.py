@@ -25,9 +25,8 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantHttpClient,
     build_qdrant_response_error,
 )
-from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:

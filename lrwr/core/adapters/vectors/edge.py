@@ -20,8 +20,7 @@ from lrwr.core.adapters.vectors.base import (
 from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.shard import EdgeShard, ShardCorruption
-from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 

@@ -8,9 +8,14 @@ import numpy as np
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import apply_change_feed, compute_net_changes
-from lrwr.core.model.chunks import ChunkId, Pipeline, compute_norm
+from lrwr.core.model.chunks import (
+    ChunkId,
+    Pipeline,
+    ScoredChunk,
+    SearchScope,
+    compute_norm,
+)
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:

@@ -24,9 +24,8 @@ from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantCursor,
     QdrantHttpClient,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
-from lrwr.core.model.search import ScoredChunk, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address

@@ -21,8 +21,7 @@ from lrwr.core.adapters.vectors.numpy_index import (
     compute_exact_cosines,
     normalize_vector,
 )
-from lrwr.core.model.chunks import ChunkId
-from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, ScoredChunk, SearchScope
 from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from lrwr.core.chat.extractive.question_parts import (
     parse_chapter_numbers,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.search import Passage
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.text import extract_content_words, stem_lightly
 from lrwr.core.model.turns import (
     AnswerIntent,

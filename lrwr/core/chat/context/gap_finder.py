@@ -16,12 +16,14 @@ from lrwr.core.chat.context.items import collect_context_items
 from lrwr.core.chat.context.numbered_items import estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
-from lrwr.core.model.replies import (
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
     flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
 )
 from lrwr.core.model.text import (
     WORD_PATTERN,

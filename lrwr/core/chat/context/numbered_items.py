@@ -11,8 +11,8 @@ from lrwr.core.chat.context.items import (
     is_sure,
 )
 from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Passage
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore

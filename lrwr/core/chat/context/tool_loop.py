@@ -19,11 +19,14 @@ from lrwr.core.chat.context.tools import (
     parse_lookup_step,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.chunks import ChunkId
+from lrwr.core.model.chunks import ChunkId, Passage
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
-from lrwr.core.model.replies import MalformedReply
-from lrwr.core.model.search import Passage
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    generate_fence_mark,
+    wrap_in_fence,
+)
 from lrwr.core.model.turns import TurnEvent, TurnStageStarted
 from lrwr.core.ports.models import ChatMessage, ChatModel
 

@@ -9,13 +9,13 @@ from typing import TypeAlias
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.witness import WitnessFilter
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.replies import (
+from lrwr.core.model.chunks import Passage
+from lrwr.core.model.language_model import (
     MalformedReply,
     build_strict_schema,
     extract_json_object,
     flatten_reply_text,
 )
-from lrwr.core.model.search import Passage
 from lrwr.core.ports.models import ReplyShape
 from lrwr.core.retrieval.chapters import ChapterReader, ChapterTitle
 from lrwr.core.retrieval.service import SearchResult

@@ -15,8 +15,8 @@ from lrwr.core.bible.values import (
     WorldElement,
 )
 from lrwr.core.chat.state import RetrievalResult
+from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.search import Passage
 from lrwr.core.model.text import Span
 
 

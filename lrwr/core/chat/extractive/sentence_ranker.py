@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.chunks import Passage, Pipeline
 from lrwr.core.model.errors import NotFound, ServiceUnavailable
-from lrwr.core.model.search import Passage
 from lrwr.core.model.text import (
     LineRange,
     SentenceSplitter,

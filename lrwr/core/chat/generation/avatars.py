@@ -27,7 +27,7 @@ from lrwr.core.chat.generation.prompts import (
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.fence import generate_fence_mark
+from lrwr.core.model.language_model import generate_fence_mark
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import (
     AnswerIntent,

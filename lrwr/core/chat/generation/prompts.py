@@ -16,8 +16,8 @@ from lrwr.core.chat.context.numbered_items import (
     estimate_material_tokens,
 )
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.model.fence import FENCE_RULE, wrap_in_fence
-from lrwr.core.model.story import Horizon
+from lrwr.core.model.documents import Horizon
+from lrwr.core.model.language_model import FENCE_RULE, wrap_in_fence
 from lrwr.core.model.text import (
     STOP_WORDS,
     WORD_PATTERN,

@@ -21,7 +21,7 @@ from lrwr.core.chat.planning.replies import (
 )
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.language_model import MalformedReply
 from lrwr.core.model.turns import (
     AnswerIntent,
     AnswerMode,

@@ -6,7 +6,11 @@ from types import MappingProxyType
 from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    generate_fence_mark,
+    wrap_in_fence,
+)
 from lrwr.core.model.turns import INTENTIONS_BY_SOURCE, AnswerMode, AnswerSource
 from lrwr.core.ports.models import ChatMessage
 

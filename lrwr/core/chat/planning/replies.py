@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from lrwr.core.model.replies import (
+from lrwr.core.model.language_model import (
     MalformedReply,
     build_strict_schema,
     extract_json_object,

@@ -8,7 +8,7 @@ from random import Random
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.replies import MalformedReply
+from lrwr.core.model.language_model import MalformedReply
 from lrwr.core.model.text import Span, extract_content_words, stem_lightly
 from lrwr.core.ports.models import ChatModel
 from lrwr.pipeline.evaluation.question_generation import facts, prompts

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from lrwr.core.model.fence import FENCE_RULE, generate_fence_mark, wrap_in_fence
-from lrwr.core.model.replies import (
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
     MalformedReply,
     build_strict_schema,
     extract_json_object,
     flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
 )
 from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.pipeline.evaluation.questions import QuestionKind

@@ -11,8 +11,7 @@ from lrwr.core.adapters.storage.sqlite.database import (
     find_migration_statement,
     is_read_only_error,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline
-from lrwr.core.model.search import ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 
 _PASSAGE_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 Bm25Weights = tuple[float, ...]

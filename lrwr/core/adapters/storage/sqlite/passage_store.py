@@ -11,9 +11,8 @@ from lrwr.core.adapters.storage.sqlite.database import (
     read_library_generation,
 )
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
-from lrwr.core.model.documents import DocumentId, DocumentType
+from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound
-from lrwr.core.model.story import DocumentOutline
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.ports.stores import DocumentText, LibraryCounts
 

@@ -21,8 +21,8 @@ from lrwr.core.model.cast import AttributionCue, Cast, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, FactAbout
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.story_stores import (
     Appearance,
     AppearanceRole,

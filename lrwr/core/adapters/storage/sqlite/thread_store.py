@@ -10,6 +10,7 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import (
     AnswerIntent,
@@ -25,7 +26,6 @@ from lrwr.core.model.turns import (
     TurnState,
     WebCitation,
 )
-from lrwr.core.model.usage import Usage
 from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
 THREAD_COLUMNS = """

@@ -20,7 +20,7 @@ from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.model.usage import Usage
+from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, ChunkSpan
 
 
