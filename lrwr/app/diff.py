@@ -16,7 +16,7 @@ from lrwr.core.adapters.source.git_revisions import (
     GitRevision,
     UnreadableFile,
 )
-from lrwr.core.adapters.storage.sqlite.library_copy import copy_library_for_dry_run
+from lrwr.core.adapters.storage.sqlite.maintenance import copy_library_for_dry_run
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound, SettingsProblem

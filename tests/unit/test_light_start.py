@@ -22,6 +22,7 @@ HEAVY = frozenset(
         "lxml",
         "markdown_it",
         "modal",
+        "msgspec",
         "nupunkt",
         "numpy",
         "onnxruntime",

@@ -28,15 +28,11 @@ from lrwr.core.model.chunks import Pipeline
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
 """Seconds to wait for another process's lock."""
-
 MAX_DAMAGE_MESSAGES = 20
 """Complaints of SQLite's own check that are kept."""
-
 MAX_DAMAGE_MESSAGE_CHARS = 160
-
 _UNUSED = "never used"
 """What SQLite says of a page that nothing needs."""
-
 _COUNTS = """
 select
   (select count(*) from document),
@@ -49,7 +45,6 @@ select
      select 1 from job k where k.id > j.id and k.document_id = j.document_id
        and k.pipeline = j.pipeline))
 """
-
 _FEED = """
 select
   (select id || '.' || generation from library),
@@ -255,3 +250,33 @@ def _mended(
             connection.execute("VACUUM")  # what a word index left behind
             complaints = _complaints(connection, "integrity_check")
         return complaints
+
+
+_LEFT_OUT = ("job", "turn", "thread", "hosted")
+"""Work that others have under way, conversations, and whose copy it is."""
+
+
+def copy_library_for_dry_run(source: Path, target: Path) -> None:
+    """Write a copy of the library to `target`, which must not exist.
+
+    Others may use and change the library meanwhile; nothing in it is changed.
+
+    Raises:
+        StoreProblem: The library cannot be read, or the copy cannot be written.
+    """
+    copy_database(source, target)
+    try:
+        with closing(sqlite3.connect(target)) as connection, connection:
+            _empty(connection)
+    except (sqlite3.Error, OSError) as error:
+        raise translate_sqlite_error(
+            error, target, patience=MAINTENANCE_LOCK_TIMEOUT
+        ) from error
+
+
+def _empty(connection: sqlite3.Connection) -> None:
+    # An older library may lack some of them.
+    tables = connection.execute("select name from sqlite_schema").fetchall()
+    for table in _LEFT_OUT:
+        if (table,) in tables:
+            connection.execute(f"delete from {table}")
