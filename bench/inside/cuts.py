@@ -26,12 +26,6 @@ from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.pipeline.stages.seams import (
-    SeamKey,
-    collect_seam_sentences,
-    compute_seam_distances,
-    find_missing_seams,
-)
 from lrwr.pipeline.stages.semantic_splitter import (
     ChunkCut,
     ChunkLimits,
@@ -40,7 +34,13 @@ from lrwr.pipeline.stages.semantic_splitter import (
     choose_cuts,
     plan_cuts,
 )
-from lrwr.pipeline.stages.units import UnitBond
+from lrwr.pipeline.stages.units import (
+    SeamKey,
+    UnitBond,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
+)
 
 SEED = 20_260
 EDITS = 100

@@ -19,10 +19,13 @@ from lrwr.core.model.cast import Alias, Cast, Character, Gender, Mention, Quotat
 from lrwr.core.model.documents import Document
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.dialogue.speakers import attribute_quotations
+from lrwr.core.nlp.dialogue.speakers import (
+    attribute_quotations,
+    gather_narrator_evidence,
+    infer_narrators,
+)
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import gather_narrator_evidence, infer_narrators
 
 TYPES = ("all", "Explicit", "Anaphoric", "Implicit")
 GENDERS = {"F": Gender.FEMALE, "M": Gender.MALE}

@@ -11,11 +11,11 @@ from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
-from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import verify_judgements
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError
-from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.analysis import ModelBudget
 
 if TYPE_CHECKING:
     from lrwr.core.continuity.pairs import StatementPair

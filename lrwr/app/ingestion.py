@@ -28,12 +28,9 @@ from lrwr.core.settings.library import (
     store_ingested_paths,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.analysis import CachingAnalyst
-from lrwr.pipeline.budget import ModelBudget
-from lrwr.pipeline.file_archive import ArchivingRunner
-from lrwr.pipeline.recipes import NaiveRecipe, Recipe, RecipeTools
-from lrwr.pipeline.remote_input import create_remote_input
+from lrwr.pipeline.analysis import CachingAnalyst, ModelBudget
+from lrwr.pipeline.recipes import AgenticRecipe, NaiveRecipe, Recipe, RecipeTools
+from lrwr.pipeline.remote_jobs import ArchivingRunner, create_remote_input
 from lrwr.pipeline.service import (
     DocumentProcessingService,
     LocalRunner,

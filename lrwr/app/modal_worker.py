@@ -51,8 +51,7 @@ from lrwr.core.ports.jobs import ModelAnswers, ModelCallReplies
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.places import SETTINGS_FILE_NAME
-from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.recipes import RecipeTools
+from lrwr.pipeline.recipes import AgenticRecipe, RecipeTools
 from lrwr.pipeline.report import wrap_unexpected_error
 from lrwr.pipeline.service import LocalRunner, build_recipe_name
 

@@ -2,19 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from lrwr.core.model.chunks import Chunk
 from lrwr.core.model.documents import Document
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.facts import Fact
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage
+from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding
 from lrwr.core.ports.stores import AnalysisStore
-from lrwr.pipeline.budget import ModelBudget
-from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
 from lrwr.pipeline.stages.windows import (
     NameFinder,
     batch_excerpts,
@@ -22,8 +21,115 @@ from lrwr.pipeline.stages.windows import (
     build_extract_excerpts,
 )
 
-CLASSIFY, EXTRACT = "classify", "extract"
+PriceLookup = Callable[[Usage], float | None]
+"""What a usage costs, in US dollars; None where the model's price is unknown."""
 
+
+@dataclass(slots=True)
+class ModelBudget:
+    """Counts what a run asks of a model, and stops it when enough was spent.
+
+    `budget` is in US dollars, `most_calls` in calls; 0 means no bound. A budget can be
+    kept only where the price is known: elsewhere the meter begins stopped. What is
+    under way counts as spent at its estimate until it is paid. `stopped` says in a
+    sentence why nothing more is asked; empty while more may be.
+    """
+
+    price: PriceLookup
+    budget: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    stopped: str = ""
+    most_calls: int = 0
+    _reserved: float = 0.0
+    _begun: int = 0
+
+    def __post_init__(self) -> None:
+        if self.budget and self.price(Usage(calls=1)) is None:
+            self.stopped = (
+                "The budget cannot be kept, since the model's price is unknown: set"
+                " `model.prices`, or set the budget to 0."
+            )
+
+    @property
+    def spent(self) -> float | None:
+        """What was paid so far, in US dollars; None where the price is unknown."""
+        return self.price(self.usage)
+
+    def reserve(self, estimate: Usage) -> float | None:
+        """Set the price of a call aside; None when the run must not make it."""
+        if self.stopped:
+            return None
+        if self.most_calls and self._begun + estimate.calls > self.most_calls:
+            self.stopped = f"Calls were made, as many as may be: {self.most_calls}."
+            return None
+        price = self.price(estimate) or 0.0
+        if self.budget and (self.spent or 0.0) + self._reserved + price > self.budget:
+            self.stopped = f"The budget of ${self.budget:.2f} is used up."
+            return None
+        self._reserved += price
+        self._begun += estimate.calls
+        return price
+
+    def settle(self, reserved: float, usage: Usage) -> None:
+        """Count what a call really took, in the place of what was set aside."""
+        self._reserved -= reserved
+        self.usage += usage
+
+    def stop(self, reason: str) -> None:
+        """Ask nothing more in this run; the first reason stays."""
+        self.stopped = self.stopped or reason
+
+
+def finding_to_json(finding: ExcerptFinding, start: int) -> str:
+    """Return a finding whose excerpt begins at `start` of its document."""
+    facts = [
+        [
+            fact.about.value,
+            fact.subject,
+            fact.field,
+            fact.value,
+            [[span.start - start, span.end - start] for span in fact.spans],
+            fact.keeper,
+            fact.certainty.value,
+            fact.details,
+            fact.reach - start if fact.reach else 0,
+        ]
+        for fact in finding.facts
+    ]
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+
+
+def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
+    """Return the finding of an equal excerpt that begins at `start`."""
+    return ExcerptFinding(
+        tuple(
+            Fact(
+                about=FactAbout(about),
+                subject=subject,
+                field=field,
+                value=value,
+                spans=tuple(Span(left + start, right + start) for left, right in spans),
+                keeper=keeper,
+                certainty=Certainty(certainty),
+                details=tuple((key, text) for key, text in details),
+                reach=reach + start if reach else 0,
+            )
+            for (
+                about,
+                subject,
+                field,
+                value,
+                spans,
+                keeper,
+                certainty,
+                details,
+                reach,
+            ) in json.loads(stored_json)
+        )
+    )
+
+
+CLASSIFY, EXTRACT = "classify", "extract"
 REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
 """Tokens that a reply has about, for each excerpt: what an estimate goes by."""
 

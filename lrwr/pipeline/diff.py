@@ -14,11 +14,11 @@ from lrwr.core.bible.changes import (
 from lrwr.core.bible.claims import normalize_value
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.guard import find_contradictions, is_in_documents
-from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentText, DocumentVersion
 from lrwr.pipeline.changes import match_renames
-from lrwr.pipeline.watch.changes import DocumentDelta, diff_documents
+from lrwr.pipeline.watch.events import DocumentDelta, diff_documents
 
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
 

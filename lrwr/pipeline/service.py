@@ -35,16 +35,43 @@ from lrwr.pipeline.changes import (
     detect_changes,
     plan_ingestion,
 )
-from lrwr.pipeline.dry_run import estimate_ingestion
 from lrwr.pipeline.recipes import Recipe, RecipeTools
 from lrwr.pipeline.report import (
     EmitIngestEvent,
     IngestProgress,
     IngestReport,
+    count_knowledge,
     describe_files_of_other_machines,
+    problem_from_error,
     wrap_unexpected_error,
 )
 from lrwr.pipeline.speaker_attribution import AttributionSummary, StoryAttributor
+
+
+async def estimate_ingestion(
+    documents: Sequence[DocumentId],
+    source: ManuscriptSource,
+    parse: DocumentParser,
+    recipe: Recipe,
+    tools: RecipeTools,
+    report: IngestReport,
+) -> None:
+    """Add to `report` the cost of ingesting `documents`, and those that cannot be read."""
+    for document in documents:
+        try:
+            content, _ = await source.read(document)
+            parsed = await asyncio.to_thread(parse, document, content)
+        except LrwrError as error:
+            report.problems.append(problem_from_error(document, error))
+            continue
+        knowledge = await recipe.draft(parsed, tools)
+        report.usage += await recipe.estimate(knowledge)
+        texts = {chunk.text_hash for chunk in knowledge.chunks}
+        stored_hashes = texts
+        if tools.embedder is not None:
+            stored_hashes = await tools.known(knowledge.space, texts)
+        count_knowledge(report, knowledge, stored_hashes)
+
 
 WORKERS = 3
 """Documents in work at once: one is read or stored while others are embedded."""

@@ -15,16 +15,15 @@ from functools import lru_cache, partial
 from lrwr.core.canon.model import Canon, ManuscriptLocation, normalize_canon_path
 from lrwr.core.model.cast import Cast, Gender
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.nlp.names.candidates import CAPITALIZED_WORD
-from lrwr.core.nlp.names.canonical import infer_cast
-from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.lookup import resolve_name
-from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import (
+from lrwr.core.nlp.dialogue.speakers import (
     NarratorEvidence,
     gather_narrator_evidence,
     infer_narrators,
 )
+from lrwr.core.nlp.names.canonical import infer_cast
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.lookup import resolve_name
+from lrwr.core.nlp.names.mentions import CAPITALIZED_WORD, find_mentions
 from lrwr.core.nlp.names.overrides import NameOverrides, NotePerson
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, CastStore

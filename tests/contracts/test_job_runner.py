@@ -31,7 +31,7 @@ from lrwr.core.ports.jobs import JobResult, JobRunner, RunnerUnavailable
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.recipes import Recipe, RecipeTools
-from lrwr.pipeline.remote_input import create_remote_input
+from lrwr.pipeline.remote_jobs import create_remote_input
 from lrwr.pipeline.service import LocalRunner, build_recipe_name
 from tests.fakes.invented import chapter
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer

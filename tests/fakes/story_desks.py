@@ -17,9 +17,8 @@ from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Analyst
 from lrwr.core.ports.story_stores import Appearance
 from lrwr.core.retrieval.story_search import StorySearch
-from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.analysis import CachingAnalyst
-from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.analysis import CachingAnalyst, ModelBudget
+from lrwr.pipeline.recipes import AgenticRecipe
 from lrwr.pipeline.speaker_attribution import StoryAttributor
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits
 from tests.fakes.canons import a_service

@@ -9,8 +9,9 @@ from lrwr.app.presenters.text import (
     sanitize_line,
     shorten_excerpt,
 )
-from lrwr.core.bible.phrases import (
+from lrwr.core.bible.values import (
     NO_READER,
+    GapState,
     format_chapter_name,
     format_evidence_location,
     format_relation,
@@ -18,7 +19,6 @@ from lrwr.core.bible.phrases import (
     list_model_claims,
     list_unevaluated_fields,
 )
-from lrwr.core.bible.values import GapState
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.facts import Certainty
 

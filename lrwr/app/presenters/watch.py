@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.ingestion import describe_document_problem
 from lrwr.app.presenters.text import format_count, sanitize_line
-from lrwr.core.bible.phrases import format_evidence_location
-from lrwr.core.continuity.values import (
+from lrwr.core.bible.values import format_evidence_location
+from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
     NewContradictions,
@@ -24,7 +24,7 @@ from lrwr.pipeline.watch.events import (
 
 if TYPE_CHECKING:
     from lrwr.core.bible.events import FactChange
-    from lrwr.pipeline.watch.changes import DocumentDelta, KnowledgeDelta
+    from lrwr.pipeline.watch.events import DocumentDelta, KnowledgeDelta
 
 SHOWN = 3
 """How many documents, names or facts one line names."""

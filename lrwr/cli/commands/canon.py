@@ -29,9 +29,9 @@ from lrwr.core.canon.decision import (
     NamesSplit,
     PointOfViewSet,
     StoryOrderSet,
+    format_decision,
 )
 from lrwr.core.canon.model import ManuscriptLocation, normalize_canon_name
-from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.resolver import (
     OrphanedDecisions,
     find_orphaned_decisions,

@@ -16,7 +16,7 @@ from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.canon.decision import SlipIntended
 from lrwr.core.continuity.guard import find_contradiction_by_id
-from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.errors import ExitCode, SettingsProblem
 from lrwr.core.settings.model import Settings
 

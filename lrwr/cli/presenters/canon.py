@@ -8,9 +8,8 @@ from pathlib import Path
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText
 from lrwr.cli.runtime.output import Output
-from lrwr.core.canon.decision import CanonChange, Decision, NamesMerged
+from lrwr.core.canon.decision import CanonChange, Decision, NamesMerged, format_decision
 from lrwr.core.canon.model import Canon, normalize_canon_path, resolve_canon_person
-from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId

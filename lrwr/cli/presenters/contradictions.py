@@ -9,14 +9,14 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.presenters.text import StyledText, sanitize_line, shorten_excerpt
 from lrwr.cli.presenters.bible_json import evidence_as_json
 from lrwr.cli.runtime.output import Output
-from lrwr.core.bible.phrases import format_evidence_location
 from lrwr.core.bible.service import StoryKnowledge
+from lrwr.core.bible.values import format_evidence_location
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.continuity.guard import UNCHECKED_TOPICS, find_contradictions
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.pairs import StatementPair
-from lrwr.core.continuity.values import (
+from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
     StatementSource,

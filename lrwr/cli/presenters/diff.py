@@ -11,9 +11,8 @@ from lrwr.cli.presenters.watch import document_delta_as_json
 from lrwr.cli.runtime.output import Output
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
 from lrwr.core.bible.impact import AffectedScene
-from lrwr.core.bible.phrases import format_evidence_location
-from lrwr.core.bible.values import TextEvidence
-from lrwr.pipeline.watch.changes import DocumentDelta
+from lrwr.core.bible.values import TextEvidence, format_evidence_location
+from lrwr.pipeline.watch.events import DocumentDelta
 
 SCENES = 3
 """How many later scenes are named."""

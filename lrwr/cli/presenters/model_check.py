@@ -14,7 +14,7 @@ from lrwr.cli.runtime.services import announce_first_use, prompt_for_consent
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
 from lrwr.core.continuity.pairs import StatementPair
-from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.continuity.verdicts import (
     JudgedPair,
     VerifiedJudgements,

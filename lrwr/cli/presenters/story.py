@@ -30,8 +30,7 @@ from lrwr.app.presenters.text import (
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.bible.characters import normalize_character_name
-from lrwr.core.bible.phrases import format_chapter_name, format_evidence_location
+from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.values import (
     AttributedQuote,
     Bible,
@@ -42,6 +41,8 @@ from lrwr.core.bible.values import (
     SceneSummary,
     TimelineMoment,
     WorldElement,
+    format_chapter_name,
+    format_evidence_location,
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import Certainty

@@ -1,7 +1,7 @@
 """What a watch saw, as JSON."""
 
-from lrwr.pipeline.watch.changes import DocumentDelta
 from lrwr.pipeline.watch.events import (
+    DocumentDelta,
     ManuscriptAway,
     ManuscriptReturn,
     PollingFallback,

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from lrwr.core.bible.characters import HorizonCast, normalize_character_name
 from lrwr.core.bible.claims import (
     SourcedFact,
     collect_visible_facts,
@@ -18,9 +17,8 @@ from lrwr.core.bible.events import (
     find_fact_changes,
     find_new_characters,
 )
-from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.horizon import HorizonCast, HorizonView, normalize_character_name
 from lrwr.core.bible.impact import AffectedScene, LaterSceneFinder
-from lrwr.core.bible.phrases import list_model_claims
 from lrwr.core.bible.service import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
     Bible,
@@ -32,6 +30,7 @@ from lrwr.core.bible.values import (
     TextEvidence,
     TimelineMoment,
     TimelineMomentKind,
+    list_model_claims,
 )
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import DocumentId

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lrwr.core.bible.characters import HorizonCast
-from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.values import BibleClaim, TextEvidence
 from lrwr.core.model.facts import (
     RULES_KEEPER,

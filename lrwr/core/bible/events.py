@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lrwr.core.bible.characters import normalize_character_name
 from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
     find_highest_certainty,
     merge_claims,
 )
+from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.values import (
     AttributedQuote,
     BibleClaim,

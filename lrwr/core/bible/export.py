@@ -3,15 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from lrwr.core.bible.phrases import (
-    NO_READER,
-    format_chapter_name,
-    format_evidence_location,
-    format_relation,
-    list_gap_implications,
-    list_model_claims,
-)
 from lrwr.core.bible.values import (
+    NO_READER,
     Bible,
     BibleClaim,
     CharacterProfile,
@@ -21,6 +14,11 @@ from lrwr.core.bible.values import (
     SceneSummary,
     TextEvidence,
     WorldElement,
+    format_chapter_name,
+    format_evidence_location,
+    format_relation,
+    list_gap_implications,
+    list_model_claims,
 )
 from lrwr.core.model.documents import Block, BlockKind
 

@@ -13,9 +13,12 @@ from lrwr.core.bible.service import extract_visible_cast
 from lrwr.core.bible.values import Bible, CharacterProfile, WorldElement
 from lrwr.core.model.text import STOP_WORDS, WORD_PATTERN, Span, normalize_word
 from lrwr.core.nlp.names import lookup
-from lrwr.core.nlp.names.lexicon import is_non_name
-from lrwr.core.nlp.names.overrides import fold_name
-from lrwr.core.nlp.names.titles import NAME_TITLES, TITLE_ABBREVIATIONS
+from lrwr.core.nlp.names.lexicon import (
+    NAME_TITLES,
+    TITLE_ABBREVIATIONS,
+    fold_name,
+    is_non_name,
+)
 
 EXACT_NAME_CONFIDENCE = 0.95
 """The question has a name as the bible has it. Not 1.0: some names are words, too."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lrwr.core.bible.characters import VisibleCharacter, normalize_character_name
 from lrwr.core.bible.claims import (
     SourcedFact,
     VisibleFacts,
@@ -12,6 +11,7 @@ from lrwr.core.bible.claims import (
     merge_claims,
     normalize_attribute,
 )
+from lrwr.core.bible.horizon import VisibleCharacter, normalize_character_name
 from lrwr.core.bible.values import (
     AliasForm,
     BibleClaim,

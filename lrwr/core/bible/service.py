@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.claims import collect_visible_facts, list_reader_models
 from lrwr.core.bible.events import (
     build_timeline,
@@ -15,7 +14,7 @@ from lrwr.core.bible.events import (
     collect_world_elements,
 )
 from lrwr.core.bible.gaps import build_gap_ledger
-from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.profiles import build_character_profiles, collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.values import (

@@ -1,10 +1,16 @@
 """Each way to decide, and what is remembered of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from lrwr.core.canon.model import Canon, ManuscriptLocation
+from lrwr.core.canon.model import (
+    Canon,
+    IntendedContradiction,
+    ManuscriptLocation,
+    UndefinedAttribute,
+)
 from lrwr.core.model.documents import DocumentId, DocumentType
 
 
@@ -109,10 +115,8 @@ NameDecision: TypeAlias = (
     NamesMerged | NamesSplit | NameRenamed | NameIgnored | NameConfirmed
 )
 """What may be decided about names."""
-
 GapDecision: TypeAlias = GapAnswered | GapDeclined
 """What may be decided about what the text leaves open."""
-
 Decision: TypeAlias = (
     DocumentTypeSet
     | StoryOrderSet
@@ -152,3 +156,58 @@ class DecisionRecord:
     decision: Decision
     when: datetime
     undone: bool
+
+
+_MOST = 4
+"""Documents of a story order that a sentence names."""
+
+
+def format_decision(decision: Decision) -> str:
+    """Return what was decided, as one sentence."""
+    match decision:
+        case DocumentTypeSet(document, kind):
+            return f"{document} is a {kind} document."
+        case StoryOrderSet(documents):
+            return f"Told in this order: {_some(documents)}."
+        case PointOfViewSet(place, character):
+            return f"{place} is told from the point of view of {character}."
+        case DocumentMoved(before, now):
+            return f"What was decided about {before} holds for {now}."
+        case GapAnswered(about, attribute, answer):
+            return f"{UndefinedAttribute(about, attribute)}: “{answer}”."
+        case GapDeclined(about, attribute):
+            return f"{UndefinedAttribute(about, attribute)}: left open on purpose."
+        case SlipIntended(about, attribute, value, other, because):
+            why = f" ({because})" if because else ""
+            return (
+                f"{IntendedContradiction(about, attribute, value, other)}: meant{why}."
+            )
+        case _:
+            return _of_names(decision)
+
+
+def _of_names(decision: NameDecision) -> str:
+    match decision:
+        case NamesMerged(names, canonical):
+            all_names = list(
+                dict.fromkeys([*names, *([canonical] if canonical else [])])
+            )
+            canonical_note = f": {canonical}" if canonical else ""
+            joined_names = f"{', '.join(all_names[:-1])} and {all_names[-1]}"
+            return f"{joined_names} are one person{canonical_note}."
+        case NamesSplit(split_name, other):
+            return f"{split_name} and {other} are two people."
+        case NameRenamed(old, new):
+            return f"{old} is to be called {new}."
+        case NameIgnored(name):
+            return f"{name} names nobody."
+        case NameConfirmed(name):
+            return f"{name} is somebody."
+        case _:
+            assert_never(decision)
+
+
+def _some(names: Sequence[str]) -> str:
+    listed_names = ", ".join(names[:_MOST])
+    more = len(names) - _MOST
+    return f"{listed_names} and {more} more" if more > 0 else listed_names

@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from lrwr.core.canon.decision import CanonChange, Decision, DecisionRecord
+from lrwr.core.canon.decision import (
+    CanonChange,
+    Decision,
+    DecisionRecord,
+    format_decision,
+)
 from lrwr.core.canon.file import (
     CanonFile,
     DecisionLog,
@@ -17,7 +22,6 @@ from lrwr.core.canon.file import (
     hash_canon_text,
 )
 from lrwr.core.canon.model import Canon
-from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 

@@ -9,15 +9,15 @@ from lrwr.core.bible.claims import normalize_value
 from lrwr.core.bible.horizon import HorizonView
 from lrwr.core.continuity.statements import (
     Statement,
+    StatementSource,
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_change,
 )
-from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty
 from lrwr.core.model.text import Span, stem_lightly
-from lrwr.core.nlp.facts.appearance_words import NUMBER, TEENS, TENS, UNITS
+from lrwr.core.nlp.facts.attribute_rules import NUMBER, TEENS, TENS, UNITS
 from lrwr.core.nlp.text.prose import find_quoted_spans
 
 _ANY_DARK = "black brown"

@@ -4,23 +4,24 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.characters import HorizonCast, compile_forms_pattern
 from lrwr.core.bible.claims import VisibleFacts, collect_visible_facts, normalize_value
-from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.horizon import HorizonCast, HorizonView, compile_forms_pattern
 from lrwr.core.bible.service import StoryKnowledge
-from lrwr.core.continuity.pairs import PairPassage, StatementPair, build_pair_passage
+from lrwr.core.continuity.pairs import (
+    DESCRIPTION_ATTRIBUTE,
+    PairPassage,
+    StatementPair,
+    build_pair_passage,
+    collect_uncompared_statements,
+    extract_content_stems,
+)
 from lrwr.core.continuity.statements import (
     Statement,
+    StatementSource,
     find_enclosing_sentence,
     is_asserted_in_context,
     mentions_change,
 )
-from lrwr.core.continuity.uncompared_statements import (
-    DESCRIPTION_ATTRIBUTE,
-    collect_uncompared_statements,
-    extract_content_stems,
-)
-from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.facts import RULES_KEEPER, Certainty
 from lrwr.core.model.text import Span

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.claims import VisibleFacts
+from lrwr.core.bible.horizon import HorizonCast
 from lrwr.core.continuity.normalize import (
     COLOUR_ATTRIBUTES,
     UNIQUE_KINSHIP_CLASSES,
@@ -20,14 +20,14 @@ from lrwr.core.continuity.normalize import (
 from lrwr.core.continuity.statements import (
     KINSHIP_ATTRIBUTE,
     Statement,
+    StatementSource,
     may_skip_years,
     mentions_change,
     mentions_past_age,
 )
-from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.patterns import TITLE_WORDS
+from lrwr.core.nlp.facts.clauses import TITLE_WORDS
 
 MIN_REPEATED_STATEMENTS = 2
 """Statements of the text's own that make it canon where the writer says nothing."""

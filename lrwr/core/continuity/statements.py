@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from lrwr.core.bible.claims import SourcedFact, VisibleFacts, normalize_attribute
 from lrwr.core.bible.values import TextEvidence
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.values import StatementSource
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import (
@@ -19,9 +19,60 @@ from lrwr.core.model.facts import (
     FactAbout,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.facts.appearance_words import EYE, HAIR
-from lrwr.core.nlp.facts.claims import SPOKEN_DETAIL, is_asserted
+from lrwr.core.nlp.facts.attribute_rules import EYE, HAIR
+from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL, is_asserted
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
+
+
+class StatementSource(StrEnum):
+    """Who says so."""
+
+    NOTE = "note"
+    ANSWER = "canon answer"
+    """The writer's answer or decision in the canon file; it has no passage."""
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionSide:
+    """One of two values that cannot both be true.
+
+    `evidence` is in story order, whole sentences, at least one but for the writer's
+    decisions in the canon file.
+    """
+
+    value: str
+    source: StatementSource
+    evidence: tuple[TextEvidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two sides of one attribute, `canon` the one that counts, `found` the other.
+
+    `id` are a few letters that stay the same for as long as both values do. `because`
+    is the writer's reason where it is `intended`, and may be empty then, too. `judge`
+    is the language model that found it, with its reason, `why`; empty where rules did.
+    The values are then quotes.
+    """
+
+    id: str
+    about: str
+    attribute: str
+    canon: ContradictionSide
+    found: ContradictionSide
+    intended: bool = False
+    because: str = ""
+    judge: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewContradictions:
+    """Contradictions that were not there before, and that nobody has intended."""
+
+    found: tuple[Contradiction, ...]
+
 
 _END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?][”’\"')*_]*\s")
 _HEARSAY = re.compile(

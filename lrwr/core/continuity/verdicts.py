@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lrwr.core.bible.characters import HorizonCast
 from lrwr.core.bible.claims import deduplicate_evidence
-from lrwr.core.bible.horizon import HorizonView
+from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids
 from lrwr.core.continuity.guard import (
@@ -15,16 +14,15 @@ from lrwr.core.continuity.guard import (
     build_contradiction_key,
     collect_intended_contradictions,
 )
-from lrwr.core.continuity.pairs import PairPassage, StatementPair
-from lrwr.core.continuity.prompts import PairJudgement
-from lrwr.core.continuity.quote_lookup import find_verbatim
-from lrwr.core.continuity.uncompared_statements import extract_content_stems
-from lrwr.core.continuity.values import (
+from lrwr.core.continuity.judge import PairJudgement
+from lrwr.core.continuity.pairs import PairPassage, StatementPair, extract_content_stems
+from lrwr.core.continuity.statements import (
     Contradiction,
     ContradictionSide,
     StatementSource,
 )
 from lrwr.core.model.text import STOP_WORDS, Span
+from lrwr.core.nlp.dialogue.quote_lookup import find_verbatim
 from lrwr.core.nlp.text.prose import find_quoted_spans
 
 JudgedPair = tuple[StatementPair, PairJudgement]

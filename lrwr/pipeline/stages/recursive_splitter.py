@@ -17,7 +17,7 @@ from zlib import crc32
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, TextHash
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.seams import ChunkRegion, find_chunk_regions
+from lrwr.pipeline.stages.units import ChunkRegion, find_chunk_regions
 from lrwr.pipeline.stages.windows import (
     CHARACTERS_A_TOKEN,
     SEPARATORS,

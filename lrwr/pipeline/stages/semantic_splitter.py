@@ -14,16 +14,14 @@ from itertools import accumulate, pairwise
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.pipeline.stages.seams import (
+from lrwr.pipeline.stages.units import (
     ChunkRegion,
+    ChunkUnit,
     Seam,
     SeamKey,
+    UnitBond,
     build_seam,
     find_chunk_regions,
-)
-from lrwr.pipeline.stages.units import (
-    ChunkUnit,
-    UnitBond,
     group_into_units,
     split_regions_into_sentences,
 )

@@ -14,11 +14,7 @@ from lrwr.core.model.jobs import Job, JobClaim, JobOrder, JobStage, JobState
 from lrwr.core.ports.jobs import JobQueue
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentSnapshotStore
 from lrwr.core.ports.story_stores import StoryStore
-from lrwr.pipeline.watch.changes import (
-    KnowledgeDelta,
-    KnowledgeSnapshot,
-    diff_knowledge,
-)
+from lrwr.pipeline.watch.events import KnowledgeDelta, KnowledgeSnapshot, diff_knowledge
 
 LONGEST = 10
 """A save is read after this many debounces, even if files do not come to rest."""

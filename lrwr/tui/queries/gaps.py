@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lrwr.core.bible.values import Bible, Gap, GapState
-from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined
-from lrwr.core.canon.phrases import format_decision
+from lrwr.core.canon.decision import Decision, GapAnswered, GapDeclined, format_decision
 from lrwr.core.model.turns import ThreadId
 from lrwr.tui.queries.story import load_story
 

@@ -17,8 +17,7 @@ from lrwr.app.presenters.story import (
     render_moment,
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
-from lrwr.core.bible.phrases import format_chapter_name
-from lrwr.core.bible.values import Bible
+from lrwr.core.bible.values import Bible, format_chapter_name
 from lrwr.tui.actions.table import GO_TO_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen

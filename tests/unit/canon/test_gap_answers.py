@@ -11,10 +11,10 @@ from lrwr.core.canon.decision import (
     GapDeclined,
     NameConfirmed,
     NameIgnored,
+    format_decision,
 )
 from lrwr.core.canon.model import Canon, UndefinedAttribute, find_answer_conflicts
 from lrwr.core.canon.parser import parse_canon
-from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.canon.decision import Decision, SlipIntended
+from lrwr.core.canon.decision import Decision, SlipIntended, format_decision
 from lrwr.core.canon.model import Canon, IntendedContradiction
 from lrwr.core.canon.parser import parse_canon
-from lrwr.core.canon.phrases import format_decision
 from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.errors import SettingsProblem

@@ -18,8 +18,7 @@ from lrwr.core.canon.model import (
     find_name_conflicts,
     resolve_canon_person,
 )
-from lrwr.core.canon.names import apply_name_decision
-from lrwr.core.canon.reducer import apply_decision
+from lrwr.core.canon.reducer import apply_decision, apply_name_decision
 from lrwr.core.model.errors import SettingsProblem
 from tests.fakes.canons import name_decisions, names
 

@@ -9,8 +9,9 @@ from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import ThreadId
 from lrwr.core.retrieval.freshness import StaleAnswers
-from lrwr.pipeline.watch.changes import DocumentDelta, KnowledgeDelta
 from lrwr.pipeline.watch.events import (
+    DocumentDelta,
+    KnowledgeDelta,
     ManuscriptAway,
     ManuscriptReturn,
     PollingFallback,

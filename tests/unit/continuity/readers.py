@@ -6,7 +6,7 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions
-from lrwr.core.continuity.values import Contradiction
+from lrwr.core.continuity.statements import Contradiction
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.nlp.facts.attributes import find_attribute_facts

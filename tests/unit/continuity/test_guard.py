@@ -4,7 +4,7 @@ import pytest
 
 from lrwr.core.canon.model import Canon, IntendedContradiction, UndefinedAttribute
 from lrwr.core.continuity.guard import find_contradiction_by_id, find_contradictions
-from lrwr.core.continuity.values import StatementSource
+from lrwr.core.continuity.statements import StatementSource
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from tests.unit.continuity.readers import NOTE, ONE, TWO, found, known, read

@@ -10,14 +10,18 @@ import pytest
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.bible.service import StoryKnowledge
-from lrwr.core.continuity.judge import MAX_PAIRS_PER_RUN, PairJudge
+from lrwr.core.continuity.judge import (
+    MAX_PAIRS_PER_RUN,
+    PAIRS_PER_CALL,
+    PairJudge,
+    build_judge_messages,
+)
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.pairs import StatementPair
-from lrwr.core.continuity.prompts import PAIRS_PER_CALL, build_judge_messages
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.models import ChatMessage, ReplyShape
-from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.analysis import ModelBudget
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.records import Clock
 from tests.unit.continuity.readers import read

@@ -15,7 +15,7 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteAnalysisStore
 from lrwr.core.continuity.judge import PairJudge
 from lrwr.core.continuity.pair_selection import find_statement_pairs
-from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.analysis import ModelBudget
 from tests.fakes.model_server import (
     KEY,
     MODEL,

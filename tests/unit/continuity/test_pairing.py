@@ -6,7 +6,7 @@ from lrwr.core.continuity.pair_selection import (
     find_statement_pairs,
 )
 from lrwr.core.continuity.pairs import PAIR_CONTEXT_CHARS, StatementPair
-from lrwr.core.continuity.values import StatementSource
+from lrwr.core.continuity.statements import StatementSource
 from lrwr.core.model.documents import DocumentId, Horizon
 from tests.unit.continuity.readers import NOTE, ONE, TWO, known, read
 

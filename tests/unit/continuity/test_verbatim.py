@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.continuity.quote_lookup import find_verbatim
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.quote_lookup import find_verbatim
 
 TEXT = "Nell Tallow—the cooper’s *eldest*—kept a “blue”\n  boat."
 

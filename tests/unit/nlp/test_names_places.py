@@ -6,7 +6,7 @@ from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.places import find_place_names
 from lrwr.core.nlp.names.evidence import gather_name_evidence
-from lrwr.core.nlp.names.nicknames import is_same_given_name, is_short_for
+from lrwr.core.nlp.names.name_form import is_same_given_name, is_short_for
 
 
 def test_places_are_told_by_what_stands_before_them() -> None:

@@ -3,9 +3,12 @@ import pytest
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, ContentType, Fact
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.text.passage_types import classify_passage
 from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech
-from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
+from lrwr.core.nlp.text.scenes import (
+    classify_passage,
+    infer_point_of_view,
+    select_key_sentences,
+)
 
 TALK = "“Nine cans, and the mule has no name,” Hob said. “It never came to one.” "
 ROOM = (

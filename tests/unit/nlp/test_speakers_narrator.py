@@ -2,7 +2,7 @@ import re
 
 from lrwr.core.model.cast import Mention
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.narrator import (
+from lrwr.core.nlp.dialogue.speakers import (
     NarratorEvidence,
     gather_narrator_evidence,
     infer_narrators,

@@ -16,9 +16,8 @@ from lrwr.core.model.chunks import ChunkKind, Pipeline, TextHash
 from lrwr.core.model.facts import RULES_KEEPER, WRITER_KEEPER, Certainty, FactAbout
 from lrwr.core.model.jobs import JobStage, StageStarted
 from lrwr.core.ports.stores import LibraryCounts
-from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.recipes import RecipeTools
-from lrwr.pipeline.stages.seams import AROUND
+from lrwr.pipeline.recipes import AgenticRecipe, RecipeTools
+from lrwr.pipeline.stages.units import AROUND
 from tests.fakes.desks import Desk
 from tests.fakes.embedder import WordEmbedder, count_words
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD, STORY

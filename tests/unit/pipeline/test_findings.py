@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import ExcerptFinding
-from lrwr.pipeline.stages.findings import finding_from_json, finding_to_json
+from lrwr.pipeline.analysis import finding_from_json, finding_to_json
 
 START = 1000
 

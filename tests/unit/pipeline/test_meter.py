@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.language_model import Usage
-from lrwr.pipeline.budget import ModelBudget
+from lrwr.pipeline.analysis import ModelBudget
 
 
 def by_tokens(usage: Usage) -> float:

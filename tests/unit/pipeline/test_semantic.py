@@ -13,18 +13,18 @@ from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.seams import (
-    SeamKey,
-    collect_seam_sentences,
-    compute_seam_distances,
-    find_missing_seams,
-)
 from lrwr.pipeline.stages.semantic_splitter import (
     ChunkCut,
     ChunkLimits,
     CutPlan,
     choose_cuts,
     plan_cuts,
+)
+from lrwr.pipeline.stages.units import (
+    SeamKey,
+    collect_seam_sentences,
+    compute_seam_distances,
+    find_missing_seams,
 )
 from lrwr.pipeline.stages.windows import CountTokens
 from tests.fakes.embedder import count_words

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.stages.seams import (
+from lrwr.pipeline.stages.units import (
     AROUND,
     Seam,
     build_seam,

@@ -4,7 +4,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import DocumentSnapshot, QuotedFact
-from lrwr.pipeline.watch.changes import (
+from lrwr.pipeline.watch.events import (
     DocumentDelta,
     KnowledgeDelta,
     KnowledgeSnapshot,

@@ -21,8 +21,8 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import Span
+from lrwr.core.nlp.dialogue.speakers import gather_narrator_evidence
 from lrwr.core.nlp.names.mentions import find_mentions
-from lrwr.core.nlp.names.narrator import gather_narrator_evidence
 from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.settings.places import CANON_FILE_NAME
 from lrwr.pipeline.speaker_attribution import (

@@ -11,14 +11,17 @@ from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
 from lrwr.core.nlp.facts.places import find_place_facts
-from lrwr.core.nlp.text.passage_types import classify_passage
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     annotate_prose,
     ends_in_speech,
     split_scene_spans,
 )
-from lrwr.core.nlp.text.scenes import infer_point_of_view, select_key_sentences
+from lrwr.core.nlp.text.scenes import (
+    classify_passage,
+    infer_point_of_view,
+    select_key_sentences,
+)
 from lrwr.core.nlp.text.todo_markers import find_marked_gaps
 from lrwr.core.ports.models import Excerpt, ExcerptFinding
 

@@ -5,12 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from lrwr.core.bible.phrases import (
-    format_chapter_name,
-    format_relation,
-    list_gap_implications,
-    list_model_claims,
-)
 from lrwr.core.bible.values import (
     AttributedQuote,
     BibleClaim,
@@ -23,6 +17,10 @@ from lrwr.core.bible.values import (
     TimelineMoment,
     TimelineMomentKind,
     WorldElement,
+    format_chapter_name,
+    format_relation,
+    list_gap_implications,
+    list_model_claims,
 )
 from lrwr.core.chat.extractive.question_parts import parse_chapter_numbers
 from lrwr.core.chat.state import RetrievalResult

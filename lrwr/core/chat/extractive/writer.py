@@ -9,8 +9,7 @@ from lrwr.core.attribution.citations import (
     cite_evidence,
     differs_only_in_typography,
 )
-from lrwr.core.bible.phrases import list_gap_implications
-from lrwr.core.bible.values import Gap, TextEvidence
+from lrwr.core.bible.values import Gap, TextEvidence, list_gap_implications
 from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet
 from lrwr.core.chat.extractive.question_parts import (
     ASPECT_WORDS,

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from types import MappingProxyType
 
 from lrwr.core.attribution.citation_check import strip_answer_citation_marks
-from lrwr.core.bible.characters import compile_forms_pattern
+from lrwr.core.bible.horizon import compile_forms_pattern
 from lrwr.core.chat.context.items import StoryFacet
 from lrwr.core.chat.context.numbered_items import (
     NumberedItem,

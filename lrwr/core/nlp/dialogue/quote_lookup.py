@@ -11,16 +11,12 @@ from lrwr.core.model.text import Span
 
 MIN_QUOTE_SIMILARITY = 85.0
 """How alike a quote and the words of the text must be, of 100, when they differ."""
-
 _WORTH_A_LOOK = 75.0
 """How alike a stretch of the text must be before its ends are moved to fit better."""
-
 _MAY_DIFFER = 12
 """Characters of a quote, at least, that may differ from the text at all."""
-
 _SLACK = 24
 """Characters by which the ends of a stretch are moved at most."""
-
 _QUOTE_MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
 _DASHES = "-‐‑‒–—―−"
 _ODD = re.compile(
@@ -197,3 +193,61 @@ def _lower(text: str) -> str:
         character if len(character.lower()) != 1 else character.lower()
         for character in text
     )
+
+
+_MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
+_QUOTE_LOOKUP_DASHES = "-‐‑‒–—―−"
+_NOTHING = "*_\\\u00ad\u200b\u200c\u200d\ufeff"
+
+
+def find_verbatim(quote: str, text: str) -> Span | None:
+    """Return where `text` has the words of `quote`, whole; None if it has not.
+
+    Only what is typed in several ways may differ: capitals, kinds of quotation marks
+    and dashes, white space, and the marks of emphasis.
+    """
+    folded_quote = "".join(
+        letter for letter, _ in _quote_lookup_folded(normalize("NFC", quote))
+    )
+    folded_quote = folded_quote.strip(" '-…")
+    if not any(letter.isalnum() for letter in folded_quote):
+        return None
+    folded = _quote_lookup_folded(text)
+    plain = "".join(letter for letter, _ in folded)
+    at = plain.find(folded_quote)
+    while at >= 0:
+        end = at + len(folded_quote)
+        if not (
+            _quote_lookup_inside_word(plain, at)
+            or _quote_lookup_inside_word(plain, end)
+        ):
+            return Span(folded[at][1], folded[end - 1][1] + 1)
+        at = plain.find(folded_quote, at + 1)
+    return None
+
+
+def _quote_lookup_folded(text: str) -> list[tuple[str, int]]:
+    """Return the normalized letters, each with its index in `text`."""
+    letters: list[tuple[str, int]] = []
+    for place, letter in enumerate(text):
+        plain = _plain(letter)
+        if plain and not (plain == " " and letters and letters[-1][0] == " "):
+            letters.append((plain, place))
+    return letters
+
+
+def _plain(letter: str) -> str:
+    if letter in _NOTHING:
+        return ""
+    if letter in _MARKS:
+        return "'"
+    if letter in _QUOTE_LOOKUP_DASHES:
+        return "-"
+    if letter.isspace():
+        return " "
+    lower = letter.lower()
+    return lower if len(lower) == 1 else letter
+
+
+def _quote_lookup_inside_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

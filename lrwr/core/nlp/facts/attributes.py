@@ -5,34 +5,32 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
-from lrwr.core.nlp.facts.appearance_words import TRADES
 from lrwr.core.nlp.facts.attribute_rules import (
     CHARACTER_PATTERN,
     DECEASED_PATTERN,
     RULES_BY_NAME,
     RULES_BY_PRONOUN,
     TRADE_APPOSITION,
+    TRADES,
     TRIGGERS,
     AttributeRule,
 )
-from lrwr.core.nlp.facts.claims import (
+from lrwr.core.nlp.facts.clauses import (
     SPOKEN_DETAIL,
+    clean_name,
     deduplicate_facts,
     ends_in_question,
     extract_clause_before,
+    find_matches_at,
     find_prose_person_names,
+    has_place_preposition,
     is_asserted,
     make_fact,
+    may_be_person,
     rate_rule_certainty,
     resolve_possessive,
     split_narration_and_speech,
     to_text_span,
-)
-from lrwr.core.nlp.names.patterns import (
-    clean_name,
-    find_matches_at,
-    has_place_preposition,
-    may_be_person,
 )
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,

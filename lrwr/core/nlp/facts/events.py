@@ -5,21 +5,19 @@ from collections.abc import Iterator
 
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import LazyPattern, Span
-from lrwr.core.nlp.facts.claims import (
+from lrwr.core.nlp.facts.clauses import (
+    NAME_PATTERN,
+    clean_name,
     ends_in_question,
     extract_clause_before,
     extract_verbatim,
+    find_matches_at,
     find_prose_person_names,
+    has_place_preposition,
     is_asserted,
     make_fact,
-    to_text_span,
-)
-from lrwr.core.nlp.names.patterns import (
-    NAME_PATTERN,
-    clean_name,
-    find_matches_at,
-    has_place_preposition,
     may_be_person,
+    to_text_span,
 )
 from lrwr.core.nlp.text.prose import MASK_CHARACTER, AnnotatedProse, ProseSentence
 

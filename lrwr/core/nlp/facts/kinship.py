@@ -7,23 +7,21 @@ from itertools import chain
 
 from lrwr.core.model.facts import Certainty, CharacterField, Fact, FactAbout
 from lrwr.core.model.text import LazyPattern
-from lrwr.core.nlp.facts.claims import (
+from lrwr.core.nlp.facts.clauses import (
+    NAME_PATTERN,
     SPOKEN_DETAIL,
+    clean_name,
     deduplicate_facts,
     ends_in_question,
     extract_clause_before,
+    find_matches_at,
+    has_place_preposition,
     is_asserted,
     make_fact,
     rate_rule_certainty,
     resolve_possessive,
     split_narration_and_speech,
     to_text_span,
-)
-from lrwr.core.nlp.names.patterns import (
-    NAME_PATTERN,
-    clean_name,
-    find_matches_at,
-    has_place_preposition,
 )
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,

@@ -17,7 +17,8 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.nlp.facts.appearance_words import NUMBER, OCCUPATION
+from lrwr.core.nlp.facts.attribute_rules import NUMBER, OCCUPATION
+from lrwr.core.nlp.facts.clauses import infer_title_possessive
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 from lrwr.core.nlp.facts.note_layout import (
     NoteEntry,
@@ -26,7 +27,6 @@ from lrwr.core.nlp.facts.note_layout import (
     split_name_list,
     strip_note_markdown,
 )
-from lrwr.core.nlp.names.patterns import infer_title_possessive
 from lrwr.core.nlp.text.todo_markers import find_note_gaps, find_open_questions
 
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))

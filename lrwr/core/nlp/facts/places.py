@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from lrwr.core.model.facts import Certainty, ElementType, Fact, FactAbout, WorldField
 from lrwr.core.model.text import LazyPattern
-from lrwr.core.nlp.facts.claims import make_fact, split_narration_and_speech
-from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.forms import CapitalizationCounts, merge_name_forms
-from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
-from lrwr.core.nlp.names.name_form import NameForm
-from lrwr.core.nlp.names.nicknames import is_given_name
-from lrwr.core.nlp.names.patterns import (
+from lrwr.core.nlp.facts.clauses import (
     NAME_PATTERN,
     clean_name,
     find_matches_at,
     is_known_person,
+    make_fact,
+    split_narration_and_speech,
 )
+from lrwr.core.nlp.names.canonical import CapitalizationCounts, merge_name_forms
+from lrwr.core.nlp.names.evidence import NameEvidence
+from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
+from lrwr.core.nlp.names.name_form import NameForm, is_given_name
 from lrwr.core.nlp.names.person import score_person_cues, score_place_cues
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,

@@ -7,15 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.candidates import (
+from lrwr.core.nlp.names.lexicon import (
+    AMBIGUOUS_NAME_WORDS,
+    CALENDAR,
+    NAME_TITLES,
+    is_non_name,
+    normalize_name_title,
+)
+from lrwr.core.nlp.names.mentions import (
     NameCandidate,
     TextSection,
     cut_text_section,
     find_name_candidates,
 )
-from lrwr.core.nlp.names.lexicon import AMBIGUOUS_NAME_WORDS, CALENDAR, is_non_name
 from lrwr.core.nlp.names.person import count_name_cues, is_alias_phrase
-from lrwr.core.nlp.names.titles import NAME_TITLES, normalize_name_title
 
 _LOWER_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z][^\W\d_]*(?:['’\-][^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_]+")

@@ -13,9 +13,12 @@ from lrwr.core.model.facts import (
     WorldField,
 )
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lexicon import NON_NAME_WORDS
-from lrwr.core.nlp.names.overrides import fold_name
-from lrwr.core.nlp.names.titles import NAME_EPITHETS, normalize_name_title
+from lrwr.core.nlp.names.lexicon import (
+    NAME_EPITHETS,
+    NON_NAME_WORDS,
+    fold_name,
+    normalize_name_title,
+)
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
 _BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")

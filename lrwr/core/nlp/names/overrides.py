@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from lrwr.core.model.cast import Gender
 from lrwr.core.nlp.names.clustering import NameClusters
+from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.person import PersonCluster
 
@@ -33,15 +33,6 @@ class NameOverrides:
     split: tuple[tuple[str, str], ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-
-
-@lru_cache(maxsize=50_000)
-def fold_name(name: str) -> str:
-    """Return a name as it is compared: case, stops and a leading article aside."""
-    words = name.replace(".", ". ").replace("’", "'").casefold().split()
-    if len(words) > 1 and words[0] in ("the", "a", "an"):
-        words.pop(0)
-    return " ".join(word.rstrip(".") for word in words)
 
 
 def apply_name_overrides(

@@ -7,30 +7,29 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lrwr.core.model.cast import Gender
-from lrwr.core.nlp.names.candidates import NameCandidate, TextSection
-from lrwr.core.nlp.names.gender import infer_form_gender, resolve_gender_votes
 from lrwr.core.nlp.names.lexicon import (
     BODY_NOUNS,
+    DEFAULT_MALE_TITLES,
     DETERMINERS,
     DIRECTION_WORDS,
     KIN_EITHER,
     KIN_FEMALE,
     KIN_MALE,
+    NAME_EPITHETS,
     PERSON_ACTION_VERBS,
     PLACE_NOUNS,
     PLACE_PREPOSITIONS,
     STRICT_SPEECH,
+    infer_title_gender,
 )
-from lrwr.core.nlp.names.name_form import NameForm
-from lrwr.core.nlp.names.nicknames import (
+from lrwr.core.nlp.names.mentions import NameCandidate, TextSection
+from lrwr.core.nlp.names.name_form import (
+    NameForm,
+    infer_form_gender,
     is_given_name,
     is_same_given_name,
     is_short_for,
-)
-from lrwr.core.nlp.names.titles import (
-    DEFAULT_MALE_TITLES,
-    NAME_EPITHETS,
-    infer_title_gender,
+    resolve_gender_votes,
 )
 
 

@@ -1,15 +1,22 @@
 """What stays on this machine when documents are read elsewhere."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lrwr.core.model.chunks import Knowledge, TextHash
-from lrwr.core.model.documents import Document
+from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.language_model import Usage
-from lrwr.core.ports.jobs import ModelAnswers, ModelWork, RemoteJobHost, ReusableResults
-from lrwr.core.ports.stores import AnalysisStore
-from lrwr.pipeline.agentic_recipe import AgenticRecipe
-from lrwr.pipeline.budget import ModelBudget
-from lrwr.pipeline.recipes import Recipe, RecipeTools
+from lrwr.core.ports.jobs import (
+    JobProgressCallback,
+    JobResult,
+    JobRunner,
+    ModelAnswers,
+    ModelWork,
+    RemoteJobHost,
+    ReusableResults,
+)
+from lrwr.core.ports.stores import AnalysisStore, FileStore
+from lrwr.pipeline.analysis import ModelBudget
+from lrwr.pipeline.recipes import AgenticRecipe, Recipe, RecipeTools
 
 MODEL_RUNS_REMOTELY = "The language model is asked elsewhere."
 """Why the reading on this machine asks nobody."""
@@ -150,3 +157,40 @@ class AgenticRemoteInput:
             )
         usage = answers.usage + Usage(cached=model_work.cached)
         return replace(knowledge, usage=usage, unfinished=answers.unfinished)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivingRunner:
+    """Keeps the JobRunner port: has `files` keep each file, and `runner` read it.
+
+    What is known of a file is told only when the file itself is kept: whoever follows
+    the library elsewhere finds every file that it names.
+    """
+
+    runner: JobRunner
+    files: FileStore
+
+    @property
+    def places(self) -> int:
+        """Return how many documents may be in work at once."""
+        return self.runner.places
+
+    async def run(
+        self, document: DocumentId, content: bytes, report: JobProgressCallback
+    ) -> JobResult:
+        """Keep a file's bytes, and return the knowledge of them.
+
+        Raises:
+            LrwrError: The file cannot be kept; else as `runner` does.
+        """
+        read = await self.runner.run(document, content, report)
+        await self.files.put(content)
+        return read
+
+    async def stored(self, document: DocumentId) -> None:
+        """Say that what was returned of a document is kept."""
+        await self.runner.stored(document)
+
+    async def aclose(self) -> None:
+        """Let go of connections; who opened `files` closes them."""
+        await self.runner.aclose()
