@@ -23,11 +23,11 @@ from lrwr.core.chat.generation.avatars import (
     ExtractiveAvatar,
     ModelAvatar,
 )
+from lrwr.core.chat.graph import TurnModels, plan_without_model
 from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService
-from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.language_model import (
     compute_price,
     compute_total_price,

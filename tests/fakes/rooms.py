@@ -11,13 +11,13 @@ from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource
 from lrwr.core.chat.generation.avatars import ExtractiveAvatar, ModelAvatar
+from lrwr.core.chat.graph import TurnModels, plan_without_model
 from lrwr.core.chat.history import MeteredChatModel
 from lrwr.core.chat.nodes import Avatar
 from lrwr.core.chat.planning.model import ModelPlanner
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.chat.state import TurnQuestion
-from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.language_model import TokenPrice, compute_price
 from lrwr.core.model.turns import QuestionPlan, Turn, TurnDone, TurnEvent
 from lrwr.core.ports.models import ChatModel

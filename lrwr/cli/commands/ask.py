@@ -27,8 +27,8 @@ from lrwr.cli.runtime.services import (
     require_passages,
 )
 from lrwr.cli.runtime.session import start_session
+from lrwr.core.chat.graph import PromptPreview
 from lrwr.core.chat.service import TurnRequest
-from lrwr.core.chat.turn_models import PromptPreview
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.model import Settings
 

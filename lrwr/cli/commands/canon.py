@@ -39,7 +39,7 @@ from lrwr.core.canon.resolver import (
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import ExitCode, SettingsProblem
-from lrwr.core.retrieval.places import (
+from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
     parse_manuscript_location,
 )

@@ -1,15 +1,19 @@
 """The order of one turn's steps, as a LangGraph graph without a memory of its own."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.builder import gather_context
-from lrwr.core.chat.context.gap_finder import GapFinderResult
+from lrwr.core.chat.context.gap_finder import GapFinder, GapFinderResult
+from lrwr.core.chat.context.tool_loop import LookupLoop
+from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.nodes import (
+    Avatar,
     AvatarAnswer,
     TurnDependencies,
     TurnEventEmitter,
@@ -19,15 +23,23 @@ from lrwr.core.chat.nodes import (
     plan_and_search,
     run_lookup,
 )
-from lrwr.core.chat.planning.rules import resolve_entities
+from lrwr.core.chat.planning.rules import plan_by_rules, resolve_entities
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.model.language_model import Usage
 from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerToken,
+    Citation,
+    PassageCited,
     QuestionPlan,
     ResolvedEntity,
     SupervisorOutput,
     TurnEvent,
     TurnStageStarted,
+    WebCitation,
+    WebPageCited,
 )
+from lrwr.core.ports.models import ChatMessage
 from lrwr.core.retrieval.service import SearchResult
 
 if TYPE_CHECKING:
@@ -213,3 +225,135 @@ async def _assemble(state: TurnGraphState) -> TurnGraphState:
         state["answer"],
     )
     return {"output": output}
+
+
+def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[ChatMessage]]:
+    return ()
+
+
+async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPlan:
+    """Plan without asking anybody."""
+    return plan_by_rules(question, bible)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnModels:
+    """Who plans and who answers in one turn; `taken` tells what models were asked.
+
+    `cost` tells the US dollars that it came to, None where a price is not known; ask it
+    before `taken`. Without it, the avatar's model alone was asked. `seeker` goes on
+    looking things up, `gaps` finds what is undefined; None where nobody does. `asked_first` tells what a planner would
+    be sent.
+    """
+
+    plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
+    avatar: Avatar
+    taken: Callable[[], Usage] = Usage
+    seeker: LookupLoop | None = None
+    gaps: GapFinder | None = None
+    cost: Callable[[], float | None] | None = None
+    asked_first: Callable[[TurnQuestion, Bible], Sequence[Sequence[ChatMessage]]] = (
+        _nothing
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPreview:
+    """What a language model would be sent, and what for."""
+
+    purpose: Literal["planning", "answering"]
+    messages: Sequence[ChatMessage]
+
+    @property
+    def text(self) -> str:
+        """The words of all messages."""
+        return "\n".join(message.text for message in self.messages)
+
+
+@dataclass(slots=True)
+class PreviewAvatar:
+    """Stands in for a model, and keeps what that would be sent for the answer."""
+
+    avatar: ModelAvatar
+    messages: Sequence[ChatMessage] = ()
+
+    @property
+    def model(self) -> str:
+        """Nobody answers."""
+        return ""
+
+    async def answer(
+        self,
+        question: TurnQuestion,
+        plan: QuestionPlan,
+        result: RetrievalResult,
+        _emit: TurnEventEmitter,
+    ) -> AvatarAnswer:
+        """Say nothing."""
+        self.messages = (await self.avatar.prompt(question, plan, result)).messages
+        return AvatarAnswer("")
+
+
+class TurnRecorder:
+    """What has come of a turn so far."""
+
+    def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
+        self.question = question
+        self.voices = turn_models
+        self.made: TurnResult | None = None
+        self._pieces: list[str] = []
+        self._cited: list[Citation] = []
+        self._web: list[WebCitation] = []
+
+    def hear(self, event: TurnEvent) -> None:
+        """Take in what the graph lets others see."""
+        match event:
+            case AnswerToken():
+                self._pieces.append(event.text)
+            case PassageCited(citation):
+                self._cited.append(citation)
+            case WebPageCited(citation):
+                self._web.append(citation)
+            case _:
+                pass
+
+    def settle(self, text: str) -> None:
+        """Take in what was settled without asking anybody."""
+        output = replace(self._stopped(""), response_text=text, remarks=())
+        output = replace(output, intent=AnswerIntent.GAP_PROBE)
+        self.made = TurnResult(output, AvatarAnswer(text))
+
+    def output(self, model: str) -> SupervisorOutput:
+        """Return the whole answer, or of a stopped one what had come."""
+        if self.made is not None:
+            return self.made.output
+        return self._stopped(model)
+
+    def _stopped(self, model: str) -> SupervisorOutput:
+        return SupervisorOutput(
+            response_text="".join(self._pieces),
+            intent=AnswerIntent.ANALYTICAL,
+            resolved_characters=(),
+            citations=tuple(self._cited),
+            web=tuple(self._web),
+            gap_flags=(),
+            narrative_state_delta=self.question.state,
+            remarks=("Stopped before it was whole.",),
+            model=model,
+        )
+
+
+async def record_turn(
+    question: TurnQuestion,
+    bible: Bible,
+    dependencies: TurnDependencies,
+    turn_recorder: TurnRecorder,
+) -> AsyncGenerator[TurnEvent]:
+    """Run a turn, and let `turn_recorder` take in what comes of it."""
+    async with aclosing(run_turn(question, bible, dependencies)) as events:
+        async for event in events:
+            if isinstance(event, TurnResult):
+                turn_recorder.made = event
+            else:
+                turn_recorder.hear(event)
+                yield event

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from lrwr.core.attribution.citation_check import strip_answer_citation_marks
+from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable

@@ -13,8 +13,7 @@ from lrwr.core.canon.decision import GapAnswered
 from lrwr.core.canon.model import UndefinedAttribute as Asked
 from lrwr.core.chat.context.gap_finder import GapFinderResult, may_reveal_gap
 from lrwr.core.chat.context.tool_loop import LookupResult
-from lrwr.core.chat.generation.prompts import select_web_pages
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import RetrievalResult, TurnQuestion, select_web_pages
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import (

@@ -10,11 +10,23 @@ from lrwr.core.bible.name_lookup import collect_bible_names
 from lrwr.core.bible.service import BibleService, find_profile_by_name
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.decision import CanonChange, Decision
-from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
-from lrwr.core.chat.context.tools import BoundedLookupTools, PassageSearcher
+from lrwr.core.chat.context.tool_loop import (
+    BoundedLookupTools,
+    LookupLoop,
+    LookupResult,
+    PassageSearcher,
+)
 from lrwr.core.chat.generation.avatars import ModelAvatar
 from lrwr.core.chat.generation.prompts import find_names_beyond_horizon
-from lrwr.core.chat.graph import run_turn
+from lrwr.core.chat.graph import (
+    PreviewAvatar,
+    PromptPreview,
+    TurnModels,
+    TurnRecorder,
+    plan_without_model,
+    record_turn,
+    run_turn,
+)
 from lrwr.core.chat.history import format_changed_answer_remark, recall_history
 from lrwr.core.chat.nodes import (
     CanonCommand,
@@ -26,13 +38,6 @@ from lrwr.core.chat.nodes import (
 )
 from lrwr.core.chat.planning.rules import build_search_text
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
-from lrwr.core.chat.turn_models import (
-    PreviewAvatar,
-    PromptPreview,
-    TurnModels,
-    plan_without_model,
-)
-from lrwr.core.chat.turn_recorder import TurnRecorder, record_turn
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import NotFound, StoreProblem
@@ -53,10 +58,9 @@ from lrwr.core.model.turns import (
 )
 from lrwr.core.ports.sources import WebSearch
 from lrwr.core.ports.stores import PassageStore, ThreadStore
-from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.freshness import FreshnessService
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import ChapterReader, StoryOrder
 from lrwr.core.web.search import WebLookup, look_up_web
 
 MAX_THREAD_TITLE_CHARS = 60

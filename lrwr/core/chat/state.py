@@ -13,7 +13,14 @@ from lrwr.core.bible.values import (
 )
 from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import Horizon
-from lrwr.core.model.turns import AnswerMode, NarrativeState, Turn, TurnId
+from lrwr.core.model.turns import (
+    AnswerIntent,
+    AnswerMode,
+    NarrativeState,
+    QuestionPlan,
+    Turn,
+    TurnId,
+)
 from lrwr.core.ports.sources import WebPage
 
 
@@ -62,3 +69,23 @@ class RetrievalResult:
     remarks: tuple[str, ...] = ()
     pages: tuple[WebPage, ...] = ()
     web_query: str = ""
+
+
+def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
+    """Return the character who answers; empty where the analyst does.
+
+    What would be if is judged from outside, whoever is asked.
+    """
+    if (
+        question.mode is not AnswerMode.IN_CHARACTER
+        or plan.intent is AnswerIntent.SCENARIO
+    ):
+        return ""
+    return question.character
+
+
+def select_web_pages(
+    question: TurnQuestion, result: RetrievalResult
+) -> tuple[WebPage, ...]:
+    """Return the pages that an answer may mention: a character knows no web."""
+    return () if question.mode is AnswerMode.IN_CHARACTER else result.pages

@@ -23,6 +23,7 @@ from lrwr.core.ports.story_stores import (
     DocumentQuotation,
     FirstMention,
 )
+from lrwr.core.retrieval.story import is_within_scope
 
 _SAYING = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|ask|asks|asked|asking|speak"
@@ -201,14 +202,6 @@ def _joined(
             span, people = Span(before.start, span.end), both or others or people
         joined.append((span, people))
     return joined
-
-
-def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> bool:
-    """Say whether `scope` lets a stretch of a document be seen."""
-    if scope.documents is not None and document not in scope.documents:
-        return False
-    until = scope.until.get(document)
-    return until is None or span.end <= until
 
 
 class CharacterProximity:

@@ -21,7 +21,6 @@ from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
-from lrwr.core.retrieval.chapters import build_passage
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,
     SHIPPED_CALIBRATIONS,
@@ -31,7 +30,7 @@ from lrwr.core.retrieval.confidence import (
     assess_search_confidence,
     build_ranking_id,
 )
-from lrwr.core.retrieval.people import ScopedCast, build_unscoped_cast, is_within_scope
+from lrwr.core.retrieval.people import ScopedCast, build_unscoped_cast
 from lrwr.core.retrieval.retrievers import (
     RETRIEVER_POOL_SIZE,
     HybridRetriever,
@@ -41,7 +40,13 @@ from lrwr.core.retrieval.retrievers import (
     rank_chunks,
     scale_min_max,
 )
-from lrwr.core.retrieval.story import StoryOrder, build_search_scope, build_story_order
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_passage,
+    build_search_scope,
+    build_story_order,
+    is_within_scope,
+)
 from lrwr.core.retrieval.story_search import (
     SearchFilters,
     StorySearch,

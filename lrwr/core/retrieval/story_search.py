@@ -28,10 +28,9 @@ from lrwr.core.retrieval.people import (
     build_unscoped_cast,
     find_question_characters,
     find_unknown_question_names,
-    is_within_scope,
     resolve_question_names,
 )
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
 PEOPLE_WEIGHT = 0.4
 EARLINESS_WEIGHT = 6.0

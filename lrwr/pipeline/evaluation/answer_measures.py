@@ -9,7 +9,7 @@ from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import Citation
 from lrwr.core.nlp.dialogue.quote_lookup import find_fuzzy_quote
 from lrwr.core.ports.models import GroundedAnswer
-from lrwr.core.retrieval.alignment import is_same_wording
+from lrwr.core.retrieval.anchors import is_same_wording
 from lrwr.pipeline.evaluation.answers import strip_citation_numbers
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
 from lrwr.pipeline.evaluation.questions import (

@@ -7,8 +7,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import PassageStore
-from lrwr.core.retrieval.people import is_within_scope
-from lrwr.core.retrieval.story import StoryOrder
+from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 from lrwr.pipeline.evaluation.measures import DEEPEST, RANKS, compute_retrieval_figures
 from lrwr.pipeline.evaluation.outcomes import Arm, ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.questions import (

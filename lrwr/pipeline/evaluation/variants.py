@@ -10,9 +10,13 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.text import Span
 from lrwr.core.ports.stores import PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
-from lrwr.core.retrieval.people import is_within_scope
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
-from lrwr.core.retrieval.story import StoryOrder, build_search_scope, parse_horizon
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_search_scope,
+    is_within_scope,
+    parse_horizon,
+)
 from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 from lrwr.pipeline.evaluation.tokens import CountTokens

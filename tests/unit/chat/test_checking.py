@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.attribution.citation_check import (
+from lrwr.core.attribution.citations import (
     CITATION_MARK,
     check_citations,
     strip_answer_citation_marks,

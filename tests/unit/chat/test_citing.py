@@ -12,11 +12,13 @@ from lrwr.core.attribution.citations import (
     iter_evidence_spans,
     reanchor_citation,
 )
-from lrwr.core.chat.context.items import ContextItem, StoryFacet, collect_context_items
-from lrwr.core.chat.context.numbered_items import (
+from lrwr.core.chat.context.items import (
     MATERIAL_TOKEN_BUDGET,
     MAX_CHARACTER_LINES,
+    ContextItem,
     NumberedMaterial,
+    StoryFacet,
+    collect_context_items,
     estimate_material_tokens,
     load_result_texts,
     number_material,

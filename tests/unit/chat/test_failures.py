@@ -11,8 +11,8 @@ from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.chat.context.gap_finder import GapFinder
 from lrwr.core.chat.context.tool_loop import LookupLoop
+from lrwr.core.chat.graph import TurnModels
 from lrwr.core.chat.service import TurnRequest
-from lrwr.core.chat.turn_models import TurnModels
 from lrwr.core.model.turns import TurnState
 from tests.fakes.model_server import (
     KEY,

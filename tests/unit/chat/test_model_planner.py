@@ -7,8 +7,11 @@ import pytest
 
 from lrwr.core.adapters.chat.openai import OpenAIChatModel
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.model import ModelPlanner
-from lrwr.core.chat.planning.replies import build_entities_shape, build_tools_shape
+from lrwr.core.chat.planning.model import (
+    ModelPlanner,
+    build_entities_shape,
+    build_tools_shape,
+)
 from lrwr.core.chat.planning.rules import plan_by_rules
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.turns import (

@@ -27,7 +27,7 @@ from lrwr.core.model.turns import (
     SourceChoice,
     SourceIntention,
 )
-from lrwr.core.web.query import (
+from lrwr.core.web.search import (
     MAX_WEB_QUERY_CHARS,
     MAX_WEB_QUESTION_CHARS,
     build_web_query,

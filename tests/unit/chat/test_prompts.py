@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
-from lrwr.core.chat.context.numbered_items import NumberedMaterial, number_material
+from lrwr.core.chat.context.items import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
     WEB_BUDGET,
     build_avatar_messages,

@@ -7,14 +7,17 @@ import pytest
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.canon.model import Canon
-from lrwr.core.chat.context.tool_loop import LookupLoop, LookupResult
-from lrwr.core.chat.context.tools import BoundedLookupTools
+from lrwr.core.chat.context.tool_loop import (
+    BoundedLookupTools,
+    LookupLoop,
+    LookupResult,
+)
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import AnswerMode, TurnEvent, TurnStageStarted
-from lrwr.core.retrieval.chapters import ChapterReader
 from lrwr.core.retrieval.service import SearchRequest, SearchResult
+from lrwr.core.retrieval.story import ChapterReader
 from tests.fakes.chat_models import ScriptedChat
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 

@@ -9,8 +9,8 @@ import pytest
 from lrwr.core.canon.model import UndefinedAttribute
 from lrwr.core.chat.context.tool_loop import LookupLoop
 from lrwr.core.chat.generation.avatars import ModelAvatar
+from lrwr.core.chat.graph import TurnModels, plan_without_model
 from lrwr.core.chat.service import TurnRequest
-from lrwr.core.chat.turn_models import TurnModels, plan_without_model
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import (
     AnswerSpeaker,

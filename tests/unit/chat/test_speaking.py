@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.chat.generation.prompts import (
-    find_answering_character,
     find_names_beyond_horizon,
     stream_model_answer,
 )
-from lrwr.core.chat.state import TurnQuestion
+from lrwr.core.chat.state import TurnQuestion, find_answering_character
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.turns import AnswerIntent, AnswerMode, AnswerSpeaker, AnswerToken
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.chat.context.tools import (
+from lrwr.core.chat.context.tool_loop import (
     MAX_SEARCH_CHARS,
     FinishStep,
     ListChaptersStep,

@@ -8,13 +8,15 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval import alignment, anchors
-from lrwr.core.retrieval.alignment import find_most_similar_span, find_nearest_quote
+from lrwr.core.retrieval import anchors
+from lrwr.core.retrieval import anchors as alignment
 from lrwr.core.retrieval.anchors import (
     AnchoredCitation,
     Freshness,
     anchor_citations,
     find_citation_in_place,
+    find_most_similar_span,
+    find_nearest_quote,
 )
 
 ONE, TWO, THREE = (DocumentId(f"ch/{n}.md") for n in (1, 2, 3))

@@ -14,7 +14,7 @@ from lrwr.core.model.documents import (
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import Span
-from lrwr.core.retrieval.places import (
+from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
     parse_manuscript_location,
 )

@@ -12,8 +12,7 @@ from functools import cache
 
 from lrwr.core.bible.name_lookup import match_people_exactly
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.context.items import collect_context_items
-from lrwr.core.chat.context.numbered_items import estimate_material_tokens
+from lrwr.core.chat.context.items import collect_context_items, estimate_material_tokens
 from lrwr.core.chat.state import RetrievalResult, TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import (

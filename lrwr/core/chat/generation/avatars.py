@@ -3,8 +3,8 @@
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from lrwr.core.attribution.citation_check import check_citations
-from lrwr.core.chat.context.numbered_items import (
+from lrwr.core.attribution.citations import check_citations
+from lrwr.core.chat.context.items import (
     NumberedMaterial,
     load_result_texts,
     number_material,
@@ -18,14 +18,17 @@ from lrwr.core.chat.extractive.writer import build_gap_from_question, quote_web_
 from lrwr.core.chat.generation.prompts import (
     build_avatar_messages,
     collect_story_name_words,
-    find_answering_character,
     list_fenced_texts,
     select_prompt_pages,
-    select_web_pages,
     stream_model_answer,
 )
 from lrwr.core.chat.nodes import Avatar, AvatarAnswer, TurnEventEmitter
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import (
+    RetrievalResult,
+    TurnQuestion,
+    find_answering_character,
+    select_web_pages,
+)
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import generate_fence_mark
 from lrwr.core.model.text import extract_content_words

@@ -7,15 +7,20 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Seque
 from contextlib import aclosing
 from types import MappingProxyType
 
-from lrwr.core.attribution.citation_check import strip_answer_citation_marks
+from lrwr.core.attribution.citations import strip_answer_citation_marks
 from lrwr.core.bible.horizon import compile_forms_pattern
-from lrwr.core.chat.context.items import StoryFacet
-from lrwr.core.chat.context.numbered_items import (
+from lrwr.core.chat.context.items import (
     NumberedItem,
     NumberedMaterial,
+    StoryFacet,
     estimate_material_tokens,
 )
-from lrwr.core.chat.state import RetrievalResult, TurnQuestion
+from lrwr.core.chat.state import (
+    RetrievalResult,
+    TurnQuestion,
+    find_answering_character,
+    select_web_pages,
+)
 from lrwr.core.model.documents import Horizon
 from lrwr.core.model.language_model import FENCE_RULE, wrap_in_fence
 from lrwr.core.model.text import (
@@ -26,7 +31,6 @@ from lrwr.core.model.text import (
 )
 from lrwr.core.model.turns import (
     AnswerIntent,
-    AnswerMode,
     AnswerSpeaker,
     AnswerToken,
     Citation,
@@ -34,21 +38,7 @@ from lrwr.core.model.turns import (
     WebCitation,
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel
-from lrwr.core.ports.sources import WebPage
 from lrwr.core.web.citations import number_web_pages, strip_web_part
-
-
-def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
-    """Return the character who answers; empty where the analyst does.
-
-    What would be if is judged from outside, whoever is asked.
-    """
-    if (
-        question.mode is not AnswerMode.IN_CHARACTER
-        or plan.intent is AnswerIntent.SCENARIO
-    ):
-        return ""
-    return question.character
 
 
 async def stream_model_answer(
@@ -300,13 +290,6 @@ def _page(page: WebCitation) -> str:
 
 def _join_lines(citation: Citation) -> str:
     return " ".join(citation.text.split())
-
-
-def select_web_pages(
-    question: TurnQuestion, result: RetrievalResult
-) -> tuple[WebPage, ...]:
-    """Return the pages that an answer may mention: a character knows no web."""
-    return () if question.mode is AnswerMode.IN_CHARACTER else result.pages
 
 
 def collect_story_name_words(

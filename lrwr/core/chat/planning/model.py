@@ -1,43 +1,309 @@
 """What a question needs, told by a language model in two calls at once."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from lrwr.core.bible.name_lookup import match_elements, match_people
 from lrwr.core.bible.values import Bible
-from lrwr.core.chat.planning.prompts import (
-    build_entities_messages,
-    build_planner_repair_messages,
-    build_tools_messages,
-)
-from lrwr.core.chat.planning.replies import (
-    ToolSelection,
-    build_entities_shape,
-    build_tools_shape,
-    parse_entities_reply,
-    parse_tools_reply,
-)
 from lrwr.core.chat.state import TurnQuestion
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.language_model import MalformedReply
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
+)
 from lrwr.core.model.turns import (
+    INTENTIONS_BY_SOURCE,
     AnswerIntent,
     AnswerMode,
+    AnswerSource,
     QuestionEntity,
     QuestionPlan,
     SourceChoice,
+    SourceIntention,
 )
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
-T = TypeVar("T")
+MAX_PROMPT_PEOPLE = 80
+MAX_PROMPT_ELEMENTS = 80
+"""Names that are shown: of people the most mentioned, of things the first."""
+MAX_PROMPT_ALIASES = 4
+"""Names of one person that are shown."""
+MAX_PROMPT_EARLIER_QUESTIONS = 2
+"""Questions before this one that are shown; "she" may mean somebody in them."""
+_SHOWN_AGAIN = 800
+"""Characters of a wrong reply that are shown to the model again."""
+_HOLDS: Mapping[AnswerSource, str] = MappingProxyType(
+    {
+        AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
+        AnswerSource.PROFILES: "what is known of each character; voice: how they talk",
+        AnswerSource.WORLD: "places, devices, groups, objects and rules of the world",
+        AnswerSource.TIMELINE: "what happens, in order",
+        AnswerSource.NOTES: "the writer's own notes: what they meant, what is undecided",
+        AnswerSource.WEB: "other people's works, and the craft of writing",
+    }
+)
+_PROMPTS_TOOLS = """\
+A novelist asks about their own manuscript. Do not answer: say what an answer needs.
+tools: every tool that the answer needs, with what it is needed for, and no other. \
+confidence: from 0 to 1, how sure it is that the answer needs it.
+{tools}
+intent: scenario asks what somebody would do in a case that the story does not have; \
+gap_probe asks whether the text says a thing at all; external_reference asks about the \
+craft of writing or a named work by somebody else; in_character talks to a character; \
+any other question is analytical.
+"""
+_PROMPTS_ENTITIES = """\
+A novelist asks about their own manuscript. Do not answer: list whom and what the \
+question names, each once. entities: people, places, groups, objects, rules and works, \
+also those that a pronoun stands for. name: the known name where one is meant, else \
+the question's own words. confidence: from 0 to 1, how sure it is that this is meant. \
+No entities: an empty list.
+"""
 
+
+def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
+    """Ask which sources a question needs, and for what."""
+    tools = "\n".join(
+        f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
+        for source in AnswerSource
+    )
+    return _messages(_PROMPTS_TOOLS.format(tools=tools), question, bible)
+
+
+def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
+    """Ask whom and what a question names."""
+    return _messages(_PROMPTS_ENTITIES, question, bible)
+
+
+def build_planner_repair_messages(
+    chat_messages: Sequence[ChatMessage], reply: str, problem: str
+) -> list[ChatMessage]:
+    """Ask the same once more, and say what was wrong with the reply."""
+    repair_request = (
+        f"That does not fit: {problem}. Answer again as asked, with JSON alone."
+    )
+    shown_reply = reply.strip()[:_SHOWN_AGAIN] or "-"
+    return [
+        *chat_messages,
+        ChatMessage("assistant", shown_reply),
+        ChatMessage("user", repair_request),
+    ]
+
+
+def _messages(
+    instructions: str, question: TurnQuestion, bible: Bible
+) -> list[ChatMessage]:
+    """Fence all that anybody wrote; the instructions are the same every time."""
+    blocks = {
+        "people": _people(bible),
+        "things": "\n".join(
+            element.name for element in bible.world[:MAX_PROMPT_ELEMENTS]
+        ),
+        "talking to": _addressed(question),
+        "in play": "\n".join(_in_play(question, bible)),
+        "earlier questions": _earlier(question),
+        "question": question.text,
+    }
+    mark = generate_fence_mark(*blocks.values())
+    fenced_blocks = (
+        wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
+    )
+    return [
+        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
+        ChatMessage("user", "\n".join(fenced_blocks)),
+    ]
+
+
+def _people(bible: Bible) -> str:
+    lines = []
+    for character in bible.characters[:MAX_PROMPT_PEOPLE]:
+        forms = [form.name for form in character.aliases if form.name != character.name]
+        lines.append(" = ".join((character.name, *forms[: MAX_PROMPT_ALIASES - 1])))
+    return "\n".join(lines)
+
+
+def _addressed(question: TurnQuestion) -> str:
+    return question.character if question.mode is AnswerMode.IN_CHARACTER else ""
+
+
+def _in_play(question: TurnQuestion, bible: Bible) -> list[str]:
+    """Return what was talked of before, without what the horizon now hides."""
+    return [
+        name
+        for name in question.state.entities
+        if match_people(name, bible) or match_elements(name, bible)
+    ]
+
+
+def _earlier(question: TurnQuestion) -> str:
+    return "\n".join(
+        turn.question for turn in question.history[-MAX_PROMPT_EARLIER_QUESTIONS:]
+    )
+
+
+_LONGEST_NAME = 120
+"""Characters; what is longer is no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSelection:
+    """What a model chose. `refused` says in sentences what it cannot have."""
+
+    intent: AnswerIntent
+    choices: tuple[SourceChoice, ...]
+    refused: tuple[str, ...] = ()
+
+
+@cache
+def build_tools_shape() -> ReplyShape:
+    """Return the shape of the reply that chooses sources and intentions."""
+    tool = {
+        "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
+        "intention": {
+            "type": "string",
+            "enum": [source_intention.value for source_intention in SourceIntention],
+        },
+        "confidence": {"type": "number"},
+    }
+    fields = {
+        "intent": {
+            "type": "string",
+            "enum": [answer_intent.value for answer_intent in AnswerIntent],
+        },
+        "tools": {"type": "array", "items": build_strict_schema(tool)},
+    }
+    return ReplyShape(
+        "Tools", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
+
+
+@cache
+def build_entities_shape() -> ReplyShape:
+    """Return the shape of the reply that lists names."""
+    entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
+    fields = {"entities": {"type": "array", "items": build_strict_schema(entity)}}
+    return ReplyShape(
+        "Entities", json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
+
+
+def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
+    """Return what a reply chooses with at least `threshold`, surest first.
+
+    A pair that does not exist is refused, and said.
+
+    Raises:
+        MalformedReply: The reply does not keep to its shape.
+    """
+    match extract_json_object(reply):
+        case {"intent": str(intent_name), "tools": [*tools], **more} if not more:
+            intent = _intent(intent_name)
+        case _:
+            raise MalformedReply("it is not an object of `intent` and `tools`")
+    best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
+    refused: list[str] = []
+    for tool, intention, confidence in map(_pair, tools):
+        choice = _choice(tool, intention, confidence)
+        if choice is None:
+            reason = f"{_shown(tool)} cannot be asked for {_shown(intention)}"
+            refused.append(f"The model's plan was cut: {reason}.")
+        elif confidence >= threshold:
+            pair = choice.source, choice.intention
+            best[pair] = max(best.get(pair, choice), choice, key=_sureness)
+    choices = sorted(best.values(), key=_sureness, reverse=True)
+    return ToolSelection(intent, tuple(choices), tuple(dict.fromkeys(refused)))
+
+
+def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, ...]:
+    """Return the names of a reply with at least `threshold`, each once, in order.
+
+    Raises:
+        MalformedReply: The reply does not keep to its shape.
+    """
+    match extract_json_object(reply):
+        case {"entities": [*items], **more} if not more:
+            entities = [_entity(item) for item in items]
+        case _:
+            raise MalformedReply("it is not an object of `entities`")
+    entities_by_name: dict[str, QuestionEntity] = {}
+    for entity in entities:
+        if entity.confidence >= threshold and 0 < len(entity.name) <= _LONGEST_NAME:
+            entities_by_name.setdefault(entity.name.casefold(), entity)
+    return tuple(entities_by_name.values())
+
+
+def _intent(intent_name: str) -> AnswerIntent:
+    try:
+        return AnswerIntent(intent_name)
+    except ValueError as error:
+        raise MalformedReply(f"there is no intent {_shown(intent_name)}") from error
+
+
+def _pair(item: object) -> tuple[str, str, float]:
+    match item:
+        case {
+            "tool": str(tool),
+            "intention": str(intention),
+            "confidence": int() | float() as confidence,
+            **more,
+        } if not more:
+            return tool, intention, _share(confidence)
+    raise MalformedReply("a tool is not `tool`, `intention` and `confidence`")
+
+
+def _entity(item: object) -> QuestionEntity:
+    match item:
+        case {
+            "name": str(name),
+            "confidence": int() | float() as confidence,
+            **more,
+        } if not more:
+            return QuestionEntity(flatten_reply_text(name), _share(confidence))
+    raise MalformedReply("an entity is not `name` and `confidence`")
+
+
+def _share(confidence: float) -> float:
+    """Return a confidence; True and NaN are none, though JSON or Python has them so."""
+    fits = not isinstance(confidence, bool) and math.isfinite(confidence)
+    if not fits or not 0 <= confidence <= 1:
+        raise MalformedReply("a confidence is not between 0 and 1")
+    return float(confidence)
+
+
+def _choice(tool: str, intention: str, confidence: float) -> SourceChoice | None:
+    """Return the choice, None where there is no such tool, or it does no such thing."""
+    if tool not in list(AnswerSource) or intention not in list(SourceIntention):
+        return None
+    source, source_intention = AnswerSource(tool), SourceIntention(intention)
+    if source_intention not in INTENTIONS_BY_SOURCE[source]:
+        return None
+    return SourceChoice(source, source_intention, confidence)
+
+
+def _sureness(choice: SourceChoice) -> float:
+    return choice.confidence
+
+
+def _shown(word: str) -> str:
+    return f"“{flatten_reply_text(word)[:40]}”"
+
+
+T = TypeVar("T")
 TOOL_THRESHOLD = 0.7
 ENTITY_THRESHOLD = 0.6
 """How sure a model must be of what it chooses, and of a name. A source too many costs
 more than a name too many, which is merely looked up."""
-
 _TOOLS = "What the question needs was told by rules"
 _ENTITIES = "Whom and what the question names was told by rules"
 
