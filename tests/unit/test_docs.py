@@ -1,3 +1,5 @@
+"""Documentation names what exists: commands, options, settings, exit codes, links."""
+
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,116 +10,92 @@ import pytest
 import typer
 
 from lrwr.cli.main import app
-from lrwr.cli.presenters.passages import passage_as_json
 from lrwr.cli.runtime.groups import LazyGroup
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.model import index_settings
+from tools import examples, reference
 
 Command: TypeAlias = Any
-"""Typer keeps its own copy of click to itself."""
+"""Typer has its own copy of click and does not export its types."""
 
 REPO = Path(__file__).parents[2]
 DOCS = sorted((REPO / "docs").rglob("*.md"))
+GUIDES = [REPO / "README.md", *sorted((REPO / "docs").glob("*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+README_LINES = 120
 
 
-def page(name: str) -> str:
-    return (REPO / "docs" / name).read_text(encoding="utf-8")
-
-
-def commands(command: Command, path: str) -> Iterator[tuple[str, Command]]:
+def walk_commands(command: Command, path: str) -> Iterator[tuple[str, Command]]:
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
-        lazy = isinstance(command, LazyGroup)
-        real = command.load_command(name) if lazy else inner
-        yield from commands(real, f"{path} {name}")
+        is_lazy = isinstance(command, LazyGroup)
+        loaded = command.load_command(name) if is_lazy else inner
+        yield from walk_commands(loaded, f"{path} {name}")
 
 
-COMMANDS = dict(commands(typer.main.get_command(app), "lrwr"))
+COMMANDS = dict(walk_commands(typer.main.get_command(app), "lrwr"))
 
 
-def options(command: Command) -> set[str]:
-    named = (name for p in command.params for name in (*p.opts, *p.secondary_opts))
-    return {name for name in named if name.startswith("--")}
+def option_names(command: Command) -> set[str]:
+    names = (name for p in command.params for name in (*p.opts, *p.secondary_opts))
+    return {name for name in names if name.startswith("--")}
 
 
-def told(text: str) -> dict[str, set[str]]:
-    """Long options by command: a heading's, or that of the item they stand in."""
-    found: dict[str, set[str]] = {}
-    section = ""
-    for line in text.split("\n## Exit codes")[0].splitlines():
-        if line.startswith("## "):
-            section = command_in(line)
-        here = section
-        for piece in re.findall(r"`([^`]+)`", line):
-            here = command_in(f"`{piece}`") or here
-            found.setdefault(here, set()).update(re.findall(r"--[a-z-]+", piece))
-    return found
+OPTIONS = {name for command in COMMANDS.values() for name in option_names(command)}
+OTHER_PROGRAMS = {"--ignore-scripts", "--embedding", "--unshallow"}
 
 
-def command_in(text: str) -> str:
-    words = re.match(r"[^`]*`(lrwr[a-z -]*)", text)
-    if not words:
-        return ""
-    path = words[1].strip().split()
-    while " ".join(path) not in COMMANDS:
-        path.pop()
-    return " ".join(path)
+@pytest.mark.parametrize(
+    ("page", "render"),
+    [
+        ("commands.md", reference.render_commands),
+        ("settings.md", reference.render_settings),
+    ],
+)
+def test_a_reference_page_is_what_the_code_says(page: str, render: Any) -> None:
+    """`python -m tools.reference` writes the pages."""
+    assert (REPO / "docs/reference" / page).read_text(encoding="utf-8") == render()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_its_options_named_and_no_others(name: str) -> None:
-    text = page("lrwr.md")
-    assert re.search(rf"`{name}[ `]", text)
-    named = told(text).get(name, set())
-    assert named - {"--help"} == options(COMMANDS[name]) - {"--help"}
+@pytest.mark.parametrize("path", GUIDES, ids=lambda p: p.name)
+def test_a_page_names_only_commands_that_exist(path: Path) -> None:
+    for words in re.findall(r"lrwr ([a-z][a-z-]+)", typed_text(path)):
+        assert f"lrwr {words}" in COMMANDS, (path.name, words)
 
 
-def test_no_command_is_named_that_is_not_there() -> None:
-    for path in [REPO / "README.md", *DOCS]:
-        for words in re.findall(r"lrwr ([a-z][a-z-]+)", unquoted(path)):
-            assert f"lrwr {words}" in COMMANDS, (path.name, words)
+@pytest.mark.parametrize("path", GUIDES, ids=lambda p: p.name)
+def test_a_page_names_only_options_that_exist(path: Path) -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", typed_text(path)))
+    assert named <= OPTIONS | OTHER_PROGRAMS | {"--help"}
 
 
-def unquoted(path: Path) -> str:
-    """What is shown as typed: in backticks, or after a prompt."""
+@pytest.mark.parametrize("path", GUIDES, ids=lambda p: p.name)
+def test_a_page_names_only_settings_that_exist(path: Path) -> None:
+    sections = {setting.section for setting in index_settings().values()}
     text = path.read_text(encoding="utf-8")
-    typed = re.findall(r"`(lrwr [^`\n]+)`|^\$ (lrwr .*)$", text, re.M)
+    dotted = re.findall(rf"`((?:{'|'.join(sections - {''})})\.\w+)`", text)
+    assert set(dotted) <= set(index_settings()) | FILES
+    for section, name in re.findall(r"`\[(\w+)\] (\w+) = ", text):
+        assert f"{section}.{name}" in index_settings()
+
+
+FILES = {"library.db", "library.json"}
+
+
+def typed_text(path: Path) -> str:
+    """Return what a page shows as typed: inline code, and lines after a prompt."""
+    text = path.read_text(encoding="utf-8")
+    typed = re.findall(r"`(lrwr [^`\n]+|--[a-z][^`\n]*)`|^\$ (lrwr .*)$", text, re.M)
     return "\n".join("".join(pair) for pair in typed)
 
 
-def test_every_setting_and_its_variable_is_told_and_no_other() -> None:
-    keys = set(re.findall(r"^\| `([\w.]+)` = ", page("files.md"), re.M))
-    assert keys == set(index_settings())
-    rows = re.findall(r"^\| `(LRWR_\w+)` \| `([\w.]+)` \|$", page("lrwr.md"), re.M)
-    assert dict(rows) == {s.variable: key for key, s in index_settings().items()}
+def test_every_exit_code_has_a_meaning() -> None:
+    assert set(reference.EXIT_CODES) == set(ExitCode)
 
 
-def test_every_setting_is_told_with_its_meaning() -> None:
-    for key, setting in index_settings().items():
-        assert f"| {setting.about.meaning} |" in page("files.md"), key
-
-
-@pytest.mark.parametrize("path", [REPO / "README.md", REPO / "docs/lrwr.md"])
-def test_every_exit_code_is_told(path: Path) -> None:
-    rows = re.findall(r"^\| (\d+) \|", path.read_text(encoding="utf-8"), re.M)
-    assert [int(row) for row in rows] == sorted(ExitCode)
-
-
-def test_an_exit_code_means_the_same_wherever_it_is_told() -> None:
-    row = re.compile(r"^\| (\d+) \| (.+) \|$", re.M)
-    readme, manual = (
-        dict(row.findall(path.read_text(encoding="utf-8")))
-        for path in (REPO / "README.md", REPO / "docs/lrwr.md")
-    )
-    assert readme == manual
-
-
-def test_the_json_of_a_passage_is_told() -> None:
-    shown = re.findall(r'^      "(\w+)": ', page("search.md"), re.M)
-    constants = passage_as_json.__code__.co_consts
-    keys = next(one for one in constants if isinstance(one, tuple) and "chars" in one)
-    assert tuple(shown) == keys
+def test_the_readme_stays_short() -> None:
+    lines = (REPO / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= README_LINES
 
 
 @pytest.mark.parametrize("path", [REPO / "README.md", *DOCS], ids=lambda p: p.name)
@@ -138,3 +116,38 @@ def anchors(path: Path) -> set[str]:
         re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
         for title in headings
     }
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", GUIDES, ids=lambda p: p.name)
+def test_examples_print_what_a_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python -m tools.examples --write` updates the pages."""
+    monkeypatch.chdir(REPO)
+    monkeypatch.setattr(examples, "WORKSPACE", tmp_path)
+    for example, actual in examples.run_page(page):
+        assert examples.matches(example.output, actual), (example.command, actual)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        (["Done in … s."], ["Done in 7.3 s."]),
+        (["first", "…"], ["first", "second", "third"]),
+        (["…"], []),
+    ],
+)
+def test_an_ellipsis_stands_for_any_output(
+    expected: list[str], actual: list[str]
+) -> None:
+    assert examples.matches(expected, actual)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [(["first"], ["first", "second"]), (["first", "…"], ["second"]), ([], ["more"])],
+)
+def test_other_output_differs(expected: list[str], actual: list[str]) -> None:
+    assert not examples.matches(expected, actual)
