@@ -28,7 +28,6 @@ from lrwr.core.model.turns import (
     WebPageCited,
 )
 from lrwr.tui.actions.citations import copy_answer, open_cited_passage
-from lrwr.tui.actions.library import toggle_watch
 from lrwr.tui.actions.scope import (
     choose_character,
     choose_horizon,
@@ -44,6 +43,7 @@ from lrwr.tui.actions.screens import (
     open_timeline_screen,
     open_world_screen,
     show_help,
+    toggle_watch,
 )
 from lrwr.tui.actions.threads import (
     choose_thread,
@@ -51,10 +51,10 @@ from lrwr.tui.actions.threads import (
     rename_thread,
     start_thread,
 )
-from lrwr.tui.input.history import load_past_questions
-from lrwr.tui.queries.context import CitationContext, load_citation_contexts
+from lrwr.tui.input.prompt import load_past_questions
+from lrwr.tui.queries.passages import CitationContext, load_citation_contexts
 from lrwr.tui.queries.story import load_completion_context
-from lrwr.tui.queries.turns import (
+from lrwr.tui.queries.threads import (
     Welcome,
     load_stopped_turn,
     load_welcome,

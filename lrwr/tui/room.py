@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from lrwr.app.container import Workspace
     from lrwr.tui.service_thread import ServiceThread
 
+
 CrashReporter = Callable[[Exception], LrwrError]
 """Turns an unexpected error into one that can be shown."""
-
 MAX_INGEST_NOTICES = 100
 """Lines about ingested saves that are kept for the library screen."""
 

@@ -13,8 +13,8 @@ import lrwr.tui
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, QuoteLocation
-from lrwr.tui.queries.context import CitationContext, build_citation_context
-from lrwr.tui.themes import DARK, build_themes
+from lrwr.tui.app import DARK, build_themes
+from lrwr.tui.queries.passages import CitationContext, build_citation_context
 from lrwr.tui.widgets.split_view import SplitView
 
 WIDE = (120, 30)

@@ -8,8 +8,8 @@ import pytest
 
 from lrwr.core.model.turns import AnswerMode, ThreadId
 from lrwr.tui.scope import ChatOptions
-from lrwr.tui.screens.characters import CharactersScreen
 from lrwr.tui.screens.chat import ChatScreen
+from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.lists import RowList
 from tests.fakes.paired import (
     highlighted,

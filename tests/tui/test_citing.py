@@ -10,7 +10,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from lrwr.app.presenters.answers import strip_links
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.turns import Citation
-from lrwr.tui.screens.characters import CharactersScreen
+from lrwr.tui.screens.scope import CharactersScreen
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.room import Room, a_room
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.input.history import PromptHistory
+from lrwr.tui.input.prompt import PromptHistory
 
 ASKED = st.lists(st.text(min_size=1), max_size=8)
 

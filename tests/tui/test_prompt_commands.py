@@ -5,9 +5,8 @@ from pathlib import Path
 from textual.widgets import Static
 
 from lrwr.core.model.turns import AnswerMode
-from lrwr.tui.widgets.prompt import PromptInputArea
+from lrwr.tui.widgets.prompt import PromptInputArea, SuggestionList
 from lrwr.tui.widgets.sources import Sources
-from lrwr.tui.widgets.suggestions import SuggestionList
 from tests.fakes.room import Room, a_room
 
 
@@ -124,7 +123,7 @@ async def test_tab_goes_on_to_the_next_part_where_there_is_no_command(
 
 
 async def test_a_name_of_the_text_is_no_markup(book: Path) -> None:
-    from lrwr.tui.input.commands import CompletionContext
+    from lrwr.tui.input.prompt import CompletionContext
 
     async with a_room(book) as room:
         await room.type("/character ")

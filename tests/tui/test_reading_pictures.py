@@ -13,7 +13,7 @@ from lrwr.core.model.turns import (
     TurnState,
     WebCitation,
 )
-from lrwr.tui.themes import DARK, LIGHT
+from lrwr.tui.app import DARK, LIGHT
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import a_desk, settle
 from tests.fakes.picture import check_picture

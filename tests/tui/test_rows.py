@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.rows import ListRow, SearchableRows
+from lrwr.tui.widgets.lists import ListRow, SearchableRows
 
 NELL = ListRow("1", "Nell Tallow", "87 times", ("Wren", "SootWren"))
 MAGS = ListRow("2", "OchraMags", "66 times", ("Mags", "Aunt Mags"))

@@ -10,15 +10,14 @@ from textual.widgets import Static
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, WebCitation
-from lrwr.tui.queries.context import (
-    AROUND,
+from lrwr.pipeline.stages.units import AROUND
+from lrwr.tui.queries.passages import (
     cut_surroundings,
     join_wrapped_lines,
     load_citation_contexts,
 )
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.source import SourceView
-from lrwr.tui.widgets.sources import APART, Sources
+from lrwr.tui.widgets.sources import APART, Sources, SourceView
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle

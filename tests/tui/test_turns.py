@@ -10,8 +10,7 @@ from textual.widgets import Static
 from lrwr.core.model.turns import TurnState
 from lrwr.tui.scope import ChatOptions
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.source import SourceView
-from lrwr.tui.widgets.sources import Sources
+from lrwr.tui.widgets.sources import Sources, SourceView
 from lrwr.tui.widgets.status import StatusLine
 from tests.fakes.model_server import ModelServer, Refuse, Say
 from tests.fakes.room import Room, a_room

@@ -4,17 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.tui.input.commands import (
+from lrwr.tui.input.prompt import (
     CompletionContext,
-    list_commands,
-    suggest_completions,
-)
-from lrwr.tui.input.parser import (
     TypedCommand,
     TypedQuestion,
     UnclearInput,
     escape_question,
+    list_commands,
     parse_prompt_input,
+    suggest_completions,
 )
 
 NAMES = frozenset({"character", "asof", "threads", "quit"})

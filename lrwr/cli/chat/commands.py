@@ -23,7 +23,7 @@ from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import AnswerMode, Citation, ThreadId, Turn
-from lrwr.tui.queries.locations import locate_citation
+from lrwr.tui.queries.passages import locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
 from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 from lrwr.tui.scope import ChatScope

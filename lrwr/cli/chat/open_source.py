@@ -16,7 +16,7 @@ from lrwr.tui.input.editor import (
     find_editor,
     is_shell_unsafe,
 )
-from lrwr.tui.queries.locations import FileLocation
+from lrwr.tui.queries.passages import FileLocation
 
 
 async def open_file_location(spot: FileLocation, output: Output) -> None:

@@ -24,14 +24,18 @@ from lrwr.cli.runtime.services import (
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import TurnDone
 from lrwr.core.settings.model import Settings
-from lrwr.tui.input.history import load_past_questions
-from lrwr.tui.input.parser import (
+from lrwr.tui.input.prompt import (
     TypedCommand,
     TypedQuestion,
     UnclearInput,
+    load_past_questions,
     parse_prompt_input,
 )
-from lrwr.tui.queries.turns import load_stopped_turn, resolve_chat_scope, stream_answer
+from lrwr.tui.queries.threads import (
+    load_stopped_turn,
+    resolve_chat_scope,
+    stream_answer,
+)
 from lrwr.tui.scope import ChatOptions, ChatScope
 
 ResultT = TypeVar("ResultT")

@@ -23,13 +23,13 @@ from lrwr.tui.input.editor import (
     find_editor,
     is_shell_unsafe,
 )
-from lrwr.tui.queries.locations import (
+from lrwr.tui.queries.passages import (
     FileLocation,
     locate_citation,
     locate_document_line,
 )
 from lrwr.tui.room import RoomApp, RoomScreen
-from lrwr.tui.widgets.source import PageView, SourceView
+from lrwr.tui.widgets.sources import PageView, SourceView
 from lrwr.tui.widgets.split_view import SplitView
 
 SOON = 2.0

@@ -9,8 +9,7 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
 from lrwr.tui.room import ActionHandler, RoomScreen
-from lrwr.tui.screens.characters import NOBODY, CharactersScreen
-from lrwr.tui.screens.horizon import HorizonScreen
+from lrwr.tui.screens.scope import NOBODY, CharactersScreen, HorizonScreen
 
 _MODES = {
     "analytical": AnswerMode.ANALYTICAL,

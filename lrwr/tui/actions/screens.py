@@ -1,12 +1,18 @@
 """Open the other screens: help, palette, story, library and settings."""
 
-from lrwr.tui.palette import create_palette
+from contextlib import aclosing
+
+from lrwr.app.presenters.text import sanitize_text
+from lrwr.app.presenters.watch import describe_watch_event
+from lrwr.app.watch import stream_saves
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.gaps import GapsScreen
-from lrwr.tui.screens.help import HelpScreen
+from lrwr.tui.screens.help import HelpScreen, create_palette
 from lrwr.tui.screens.library import LibraryScreen
 from lrwr.tui.screens.settings import SettingsScreen
 from lrwr.tui.screens.story import PeopleScreen, TimelineScreen, WorldScreen
+from lrwr.tui.widgets.split_view import SplitView
+from lrwr.tui.widgets.status import StatusLine
 
 
 async def show_help(screen: RoomScreen, words: str) -> None:
@@ -54,3 +60,45 @@ async def open_gaps_screen(screen: RoomScreen, words: str) -> None:
     """Show the open gaps, to be answered."""
     del words
     await screen.app.push_screen_wait(GapsScreen(screen))
+
+
+WATCH_GROUP = "watch"
+"""The worker group of the watcher, which runs until it is stopped."""
+NOTICE_SECONDS = 8.0
+"""Seconds for which the notification about a save is shown."""
+
+
+async def toggle_watch(screen: RoomScreen, words: str) -> None:
+    """Start or stop to watch the manuscript; `on` and `off` say which."""
+    requested = {"on": True, "off": False}.get(words.strip().lower())
+    watching = any(w.group == WATCH_GROUP and w.is_running for w in screen.workers)
+    if watching and not requested:
+        screen.workers.cancel_group(screen, WATCH_GROUP)
+        screen.query_one(StatusLine).update_fields(index="")
+        screen.notify("Saves are not read any more.")
+    elif not watching and requested is not False:
+        screen.run_worker(_watch(screen), group=WATCH_GROUP, exit_on_error=False)
+
+
+async def _watch(screen: RoomScreen) -> None:
+    """Show what each save adds, until the worker is cancelled."""
+    status = screen.query_one(StatusLine)
+    status.update_fields(index="reading what changed …")
+    watcher = screen.room.service_thread.stream(stream_saves)
+    try:
+        async with aclosing(watcher) as events:
+            async for event in events:
+                _show_notice(screen, *describe_watch_event(event))
+    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
+        screen.show_error(error)
+        status.update_fields(index="")
+
+
+def _show_notice(screen: RoomScreen, line: str, short: str) -> None:
+    """Notify of a save: `line` in full, `short` in the status line; either may be empty."""
+    if line:
+        screen.ingest_notices.append(line)
+        screen.notify(sanitize_text(line), markup=False, timeout=NOTICE_SECONDS)
+        screen.query_one(SplitView).sources.reload_contexts()
+    if short:
+        screen.query_one(StatusLine).mark_fresh(short)

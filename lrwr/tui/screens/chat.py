@@ -15,13 +15,12 @@ from textual.widgets import Footer
 from lrwr.app.presenters.answers import format_spending
 from lrwr.core.model.turns import Citation
 from lrwr.tui.actions.table import ROOM_ACTIONS
-from lrwr.tui.input.commands import list_commands
+from lrwr.tui.input.prompt import list_commands
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope
-from lrwr.tui.widgets.header import RoomHeader
 from lrwr.tui.widgets.prompt import PromptBox, PromptInputArea
 from lrwr.tui.widgets.split_view import JUMP_BINDINGS, SplitView
-from lrwr.tui.widgets.status import StatusLine
+from lrwr.tui.widgets.status import RoomHeader, StatusLine
 from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from textual.worker import WorkType
 
     from lrwr.tui.controller import ChatController
-    from lrwr.tui.queries.context import CitationContext
+    from lrwr.tui.queries.passages import CitationContext
 
 LOAD_DELAY = 0.05
 """Seconds between the first frame and the first heavy import."""

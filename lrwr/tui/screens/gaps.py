@@ -16,17 +16,16 @@ from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
 from lrwr.core.bible.values import Gap
 from lrwr.core.canon.decision import Decision
 from lrwr.tui.actions.table import ANSWER_ACTION, FIND_ACTION, GAP_ACTIONS
-from lrwr.tui.queries.gaps import (
+from lrwr.tui.queries.story import (
     OpenGaps,
     decide_gap,
     load_open_gaps,
     undo_gap_decision,
 )
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.widgets.lists import RowList
+from lrwr.tui.widgets.lists import ListRow, RowList
 
 BY_MODELS = "Gaps that you did not mark yourself"
 """What only a language model can tell."""

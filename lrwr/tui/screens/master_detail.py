@@ -15,9 +15,8 @@ from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.tui.actions.citations import open_document_at_line
 from lrwr.tui.actions.table import LIST_ACTIONS
 from lrwr.tui.room import RoomApp, RoomScreen
-from lrwr.tui.rows import ListRow, SearchableRows
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
-from lrwr.tui.widgets.lists import LineList, RowList
+from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
 
 ResultT = TypeVar("ResultT")
 WorkT = TypeVar("WorkT")

@@ -21,8 +21,8 @@ from lrwr.core.bible.values import Bible, format_chapter_name
 from lrwr.tui.actions.table import GO_TO_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.master_detail import MasterDetailScreen
+from lrwr.tui.widgets.lists import ListRow
 
 
 class StoryScreen(MasterDetailScreen[None]):

@@ -30,10 +30,9 @@ from lrwr.tui.queries.threads import (
     suggest_export_path,
 )
 from lrwr.tui.room import RoomScreen
-from lrwr.tui.rows import ListRow
 from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
-from lrwr.tui.widgets.lists import RowList
+from lrwr.tui.widgets.lists import ListRow, RowList
 
 _READ = 6
 """Turns of a conversation that are shown beside the list, its newest."""

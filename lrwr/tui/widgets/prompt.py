@@ -1,5 +1,6 @@
 """The prompt: question input, history and suggestions."""
 
+from collections.abc import Sequence
 from typing import ClassVar, assert_never
 
 from textual import events, on
@@ -7,31 +8,88 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static, TextArea
+from textual.widgets import OptionList, Static, TextArea
+from textual.widgets.option_list import Option
 
 from lrwr.app.presenters.answers import LONGEST, describe_question_length
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.table import PROMPT_ACTIONS
-from lrwr.tui.input.commands import (
+from lrwr.tui.input.prompt import (
     CompletionContext,
+    PromptHistory,
     Suggestion,
-    is_complete_command,
-    list_commands,
-    suggest_completions,
-)
-from lrwr.tui.input.history import PromptHistory
-from lrwr.tui.input.parser import (
     TypedCommand,
     TypedQuestion,
     UnclearInput,
+    is_complete_command,
+    list_commands,
     parse_prompt_input,
+    suggest_completions,
 )
-from lrwr.tui.widgets.suggestions import SuggestionList
+
+
+class SuggestionList(OptionList, can_focus=False):
+    """A list that the prompt's keys move through; a click accepts a suggestion."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    SuggestionList {
+        height: auto;
+        max-height: 8;
+        margin: 0 1;
+        padding: 0 1;
+        border: none;
+        background: $surface;
+        scrollbar-size-vertical: 1;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    """
+
+    class Accepted(Message):
+        """The suggestion of that index, counted from 0, was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self) -> None:
+        super().__init__(id="offers", markup=False)
+        self.display = False
+        self._shown: tuple[Suggestion, ...] = ()
+
+    def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
+        """Show suggestions; the one of index `chosen` is highlighted."""
+        if suggestions != self._shown:
+            self._shown = suggestions
+            self.set_options(_build_options(suggestions))
+            self.display = bool(suggestions)
+        self.highlighted = chosen
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Accepted(event.option_index))
+
+
+def _build_options(suggestions: Sequence[Suggestion]) -> list[Option]:
+    labels = [" ".join(sanitize_text(s.label).split()) for s in suggestions]
+    width = max((len(label) for label in labels), default=0)
+    return [
+        Option(
+            Content.assemble(
+                (label.ljust(min(width, 38)), "bold"),
+                "  ",
+                (sanitize_text(suggestion.help), "dim"),
+            )
+        )
+        for label, suggestion in zip(labels, suggestions, strict=True)
+    ]
+
 
 OWN_KEYS_IN_PROMPT = frozenset({"f6", "f7"})
 """Keys of a text area that the room uses for something else."""
-
 UNDER_WAY = "An answer is under way; Escape stops it. What you wrote stays here."
 
 

@@ -14,7 +14,7 @@ from lrwr.tui.widgets.transcript import Transcript
 from lrwr.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
-    from lrwr.tui.queries.context import CitationContext
+    from lrwr.tui.queries.passages import CitationContext
 
 NARROW = 100
 """Columns below which only one of the two panes is shown."""

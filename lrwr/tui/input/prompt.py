@@ -1,0 +1,243 @@
+"""Prompt commands and their completions."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias
+
+from lrwr.core.model.turns import AnswerMode
+from lrwr.tui.actions.table import ROOM_ACTIONS, Action
+
+if TYPE_CHECKING:
+    from lrwr.app.container import Workspace
+
+MODES = (
+    (AnswerMode.ANALYTICAL.value, "the analyst answers"),
+    (AnswerMode.IN_CHARACTER.value, "the character answers"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One way to complete what is typed.
+
+    `text` is the completed prompt. `label` and `help` are shown. `is_complete` says
+    that it can be sent as it is: no argument has to follow.
+    """
+
+    text: str
+    label: str
+    help: str
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionContext:
+    """Values of command arguments: names, and places of the story with their titles.
+
+    `mark` changes with the library.
+    """
+
+    names: tuple[str, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
+    mark: str = ""
+
+
+def list_commands() -> dict[str, Action]:
+    """Return the room's commands by name."""
+    return {action.slash: action for action in ROOM_ACTIONS if action.slash}
+
+
+def suggest_completions(
+    text: str, context: CompletionContext
+) -> tuple[Suggestion, ...]:
+    """Return the completions of a command; none for a question."""
+    if not text.startswith("/") or text.startswith("//") or "\n" in text:
+        return ()
+    name, space, typed = text[1:].partition(" ")
+    if not space:
+        return _suggest_commands(name.lower())
+    action = list_commands().get(name.lower())
+    if action is None:
+        return ()
+    return tuple(
+        Suggestion(f"/{action.slash} {value}", value, help_text, is_complete=True)
+        for value, help_text in _values_of(action, context)
+        if _matches(typed, value, help_text)
+    )
+
+
+def is_complete_command(text: str, context: CompletionContext) -> bool:
+    """Return whether `text` is a command's full name, or ends with a full value."""
+    name, space, words = text.removeprefix("/").casefold().partition(" ")
+    action = list_commands().get(name)
+    if action is None or not space:
+        return action is not None
+    return words.strip() in (
+        value.casefold() for value, _ in _values_of(action, context)
+    )
+
+
+def _suggest_commands(typed: str) -> tuple[Suggestion, ...]:
+    """Return the commands that start with `typed`, or else those that contain it."""
+    commands = list_commands()
+    names = [name for name in commands if name.startswith(typed)]
+    names = names or [name for name in commands if typed in name]
+    return tuple(
+        Suggestion(
+            f"/{name} " if commands[name].argument else f"/{name}",
+            f"/{name} {commands[name].argument}".rstrip(),
+            commands[name].help,
+            is_complete=not commands[name].argument,
+        )
+        for name in names
+    )
+
+
+def _values_of(action: Action, context: CompletionContext) -> Iterator[tuple[str, str]]:
+    """Yield the values of a command's argument, each with a help text."""
+    if action.argument == "[NAME]":
+        yield from ((name, "") for name in context.names)
+    elif action.argument == "[PLACE]":
+        yield from context.places
+    elif action.argument == "[MODE]":
+        yield from MODES
+    elif "|" in action.argument:
+        yield from ((value, "") for value in action.argument.strip("[]").split("|"))
+
+
+def _matches(typed: str, value: str, help_text: str) -> bool:
+    """Return whether `typed` starts a word of a value, and is not the whole value."""
+    typed = typed.strip().casefold()
+    text = f" {value} {help_text}".casefold()
+    return typed != value.casefold() and f" {typed}" in text
+
+
+BY_SPACE = "A question may begin with a slash, if a space stands before it."
+
+
+@dataclass(frozen=True, slots=True)
+class TypedQuestion:
+    """A question, without what stands around it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedCommand:
+    """A command by its name, and what follows it."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnclearInput:
+    """Neither: `why` says it in a line."""
+
+    why: str
+
+
+PromptInput: TypeAlias = TypedQuestion | TypedCommand | UnclearInput
+
+
+def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
+    """Return what `text` is, `names` being the commands that there are.
+
+    Two slashes, or a space before one, make it a question.
+    """
+    if not text.startswith("/"):
+        return TypedQuestion(text.strip())
+    if text.startswith("//"):
+        return TypedQuestion(text[1:].strip())
+    first, *rest = text[1:].split(maxsplit=1) or [""]
+    name = first.lower() if text[1:2].strip() else ""
+    if name in names:
+        return TypedCommand(name, rest[0].strip() if rest else "")
+    if not name:
+        return UnclearInput(
+            f"A command follows the slash: /help shows them. {BY_SPACE}"
+        )
+    near = get_close_matches(name, names, n=1)
+    offer = f"Did you mean /{near[0]}?" if near else BY_SPACE
+    return UnclearInput(f"No command /{first[:40]}. {offer}")
+
+
+def escape_question(question: str) -> str:
+    """Return a question as it is typed, so that it is not taken for a command."""
+    return f" {question}" if question.startswith("/") else question
+
+
+LONG_AGO = 200
+"""Questions of former conversations that are brought back at most."""
+
+
+class PromptHistory:
+    """Walks through what was asked, from the newest back, and to the draft again.
+
+    Nothing that one does to a text that came back changes what was asked. What is in
+    the prompt when the walk begins is the draft. A changed text becomes the draft where
+    there is none, so that leaving it loses nothing.
+    """
+
+    def __init__(self) -> None:
+        self._asked: list[str] = []
+        self._back = 0
+        self._draft = ""
+
+    @property
+    def shown(self) -> str | None:
+        """The text that came back last; None at the draft."""
+        return self._asked[-self._back] if self._back else None
+
+    def load(self, questions: Sequence[str]) -> None:
+        """Put `questions`, the oldest first, before what was asked since."""
+        self._asked = _once([*questions, *self._asked])
+        self._back = 0
+
+    def add(self, text: str) -> None:
+        """Keep what is asked now; the walk is over, and so is the draft."""
+        self._asked = _once([*self._asked, text])
+        self._back, self._draft = 0, ""
+
+    def older(self, text: str) -> str | None:
+        """Return what was asked before that, `text` being in the prompt; None if none."""
+        if self._back == len(self._asked):
+            return None
+        self._leave(text)
+        self._back += 1
+        return self.shown
+
+    def newer(self, text: str) -> str | None:
+        """Return what was asked after that, or the draft; None if that is in use."""
+        if not self._back:
+            return None
+        self._leave(text)
+        self._back -= 1
+        return self._draft if self.shown is None else self.shown
+
+    def _leave(self, text: str) -> None:
+        changed = text != self.shown
+        if not self._back or (changed and not self._draft.strip()):
+            self._draft = text
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    """Return each text once, where it was asked last."""
+    return list(reversed(dict.fromkeys(reversed(texts))))
+
+
+async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
+    """Return the newest questions of all conversations, oldest first, escaped as
+    typed. It runs in the background."""
+    if not workspace.is_ingested:
+        return ()
+    timed_questions: list[tuple[float, str]] = []
+    for thread in await workspace.threads.threads():
+        turns = await workspace.threads.turns(thread.id, last=LONG_AGO)
+        timed_questions += [(turn.asked_at, turn.question) for turn in turns]
+        if len(timed_questions) >= LONG_AGO:
+            break
+    return tuple(
+        escape_question(text) for _, text in sorted(timed_questions)[-LONG_AGO:]
+    )
