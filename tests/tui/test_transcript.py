@@ -7,8 +7,9 @@ from textual.widgets import Static
 
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import AnswerSpeaker, Turn
+from lrwr.tui.widgets.reply import VerbatimReply, render_citation_marks
 from lrwr.tui.widgets.transcript import MOST, SHOWN
-from lrwr.tui.widgets.turn import TurnView, VerbatimReply, render_citation_marks
+from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import a_turn, some_turns
 from tests.fakes.desk_app import a_desk, settle
 

@@ -24,7 +24,7 @@ from textual.widgets._markdown import (
 
 from lrwr.app.presenters.answers import strip_links
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.widgets.turn import FRAME, LinkBuffer, MarkChosen, find_citation_marks
+from lrwr.tui.widgets.reply import FRAME, LinkBuffer, MarkChosen, find_citation_marks
 
 _WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 """The blocks that hold words of their own; all others hold blocks."""

@@ -1,152 +1,24 @@
 """One turn: a question and its answer."""
 
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.content import Content
-from textual.content import Span as Stretch
 from textual.message import Message
-from textual.style import Style
-from textual.timer import Timer
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import (
-    UNFINISHED_LINK,
-    describe_answer_notes,
-    strip_links,
-)
+from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
-from lrwr.core.model.text import Span
 from lrwr.core.model.turns import AnswerSpeaker, Citation, Turn, WebCitation
+from lrwr.tui.widgets.reply import MarkChosen, VerbatimReply
 
 if TYPE_CHECKING:
     from lrwr.tui.widgets.markdown import MarkdownReply
 
-MARK = re.compile(r"\[(w?\d{1,3})\]")
-"""A citation mark in an answer: the number of a passage or of a web page."""
-FRAME = 0.05
-"""Seconds between two updates while words are streamed."""
-UNSUPPORTED = "underline $warning"
-"""Style of a span that no passage supports."""
-
-
-class MarkChosen(Message):
-    """The number of a passage was clicked."""
-
-    def __init__(self, number: str) -> None:
-        super().__init__()
-        self.number = number
-
-
-class ReplyWidget(Protocol):
-    """Shows streamed words."""
-
-    async def write(self, text: str) -> None:
-        """Append words; they are drawn at the next update."""
-        ...
-
-    async def finish(self) -> None:
-        """Draw everything: nothing more comes."""
-        ...
-
-
-class LinkBuffer:
-    """Holds back the start of a possible link until the rest of it is streamed."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def feed(self, text: str) -> str:
-        """Add streamed words, and return what can be shown."""
-        text = strip_links(self._text + sanitize_text(text))
-        match = UNFINISHED_LINK.search(text)
-        shown = text[: match.start()] if match else text
-        self._text = text[len(shown) :]
-        return shown
-
-    def flush(self) -> str:
-        """Return what was held back."""
-        rest, self._text = self._text, ""
-        return rest
-
-
-class VerbatimReply(Static):
-    """The text's own words, verbatim: nothing in them is markup.
-
-    The numbers of passages can be clicked.
-    """
-
-    def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:
-        shown, spans = _sanitize_with_spans(text, unsupported)
-        super().__init__(
-            render_citation_marks(shown, spans), markup=False, classes="reply quoted"
-        )
-        self._text = shown
-        self._buffer = LinkBuffer()
-        self._timer: Timer | None = None
-
-    async def write(self, text: str) -> None:
-        """Append words; they are drawn at the next update."""
-        self._text += self._buffer.feed(text)
-        if self._timer is None:
-            self._timer = self.set_timer(FRAME, self._draw)
-
-    async def finish(self) -> None:
-        """Draw everything: nothing more comes."""
-        self._text += self._buffer.flush()
-        self._draw()
-
-    def settle(self, text: str, unsupported: Sequence[Span]) -> None:
-        """Show the stored answer, with its unsupported spans marked."""
-        self._text, spans = _sanitize_with_spans(text, unsupported)
-        self.update(render_citation_marks(self._text, spans))
-
-    def action_jump(self, number: str) -> None:
-        """Show the passage of that number."""
-        self.post_message(MarkChosen(number))
-
-    def _draw(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        self.update(render_citation_marks(self._text))
-
-
-def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return a text whose citation marks can be clicked and unsupported spans stand out."""
-    marked = [Stretch(span.start, span.end, UNSUPPORTED) for span in unsupported]
-    return Content(text, spans=[*marked, *find_citation_marks(text)])
-
-
-def find_citation_marks(text: str) -> list[Stretch]:
-    """Return a clickable span for each citation mark."""
-    stretches = []
-    for match in MARK.finditer(text):
-        click = Style.from_meta({"@click": f"jump('{match[1]}')"})
-        stretches.append(Stretch(*match.span(), click))
-    return stretches
-
-
-def _sanitize_with_spans(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """Return the sanitized text, and `spans` moved to their place in it."""
-    shown, at, moved = "", 0, list[Span]()
-    for span in sorted(spans):
-        start, end = max(at, span.start), min(len(text), span.end)
-        if start >= end:
-            continue
-        shown += sanitize_text(strip_links(text[at:start]))
-        stretch = sanitize_text(strip_links(text[start:end]))
-        moved.append(Span(len(shown), len(shown) + len(stretch)))
-        shown, at = shown + stretch, end
-    return shown + sanitize_text(strip_links(text[at:])), moved
-
-
 SUPERVISOR = "lrwr"
 """Name of the speaker of system messages."""
+
 BAD = ("no passage", "stopped", "the evidence is weak")
 """Beginnings of notes that are shown as warnings."""
 
