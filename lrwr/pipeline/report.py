@@ -113,7 +113,9 @@ class IngestProgress:
 
     def words_only(self, error: LrwrError) -> None:
         """Note that something could not be embedded, once for all documents."""
-        self._remark(f"Found by words alone until the next ingestion. {error.told}")
+        self._remark(
+            f"Found by words alone until the next ingestion. {error.full_text}"
+        )
 
     def unread(self, reason: str) -> None:
         """Note that a language model was not asked everything, once for all."""

@@ -187,7 +187,7 @@ async def test_a_disk_that_takes_no_more_is_told_and_leaves_nothing(
         with pytest.raises(StoreProblem, match=words) as caught:
             await store.put(TEXT)
     assert caught.value.hint
-    assert "Tallow" not in caught.value.told
+    assert "Tallow" not in caught.value.full_text
     assert parts(tmp_path) == []
     assert await store.held() == {name}
 

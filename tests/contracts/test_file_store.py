@@ -171,7 +171,7 @@ async def test_a_damaged_file_is_told_and_keeping_it_again_mends_it(
     with pytest.raises(StoreProblem, match="damaged") as caught:
         await kept.store.get(name)
     assert "lrwr" in caught.value.hint
-    assert "Tallow" not in caught.value.told
+    assert "Tallow" not in caught.value.full_text
     assert await kept.store.held() == {name}
     await kept.store.put(TEXT)
     assert await kept.store.get(name) == TEXT
@@ -295,7 +295,7 @@ async def test_files_are_their_accounts_alone(
         name = await own.put(TEXT)
         with pytest.raises(LrwrError) as caught:
             await thief.get(name)
-        assert "Tallow" not in caught.value.told
+        assert "Tallow" not in caught.value.full_text
         await gives_nothing(thief.held())
         await gives_nothing(thief.remove([name]))
         for content in (TEXT, ODD):  # over what is there, and beside it
@@ -313,4 +313,4 @@ async def test_a_forged_session_is_told_to_sign_in(supabase: SupabaseServer) -> 
             with pytest.raises(LrwrError) as caught:
                 await store.put(TEXT)
         assert "lrwr login" in caught.value.hint
-        assert token not in caught.value.told
+        assert token not in caught.value.full_text

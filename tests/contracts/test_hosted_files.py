@@ -60,7 +60,7 @@ class Marsh:
             assert not [one for one in SECRETS if one in f"{met} {met!r} {met.args}"]
             met = met.__cause__ or met.__context__
         assert caught.value.hint
-        assert not [one for one in SECRETS if one in caught.value.told]
+        assert not [one for one in SECRETS if one in caught.value.full_text]
         return caught.value
 
 

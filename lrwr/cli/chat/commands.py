@@ -80,7 +80,7 @@ async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
     """Choose how far the story has come; without a place, list the chapters."""
     if not arguments:
         order = await chat.workspace.finder().story_order()
-        for _, chapter, number in order.told():
+        for _, chapter, number in order.iter_chapters():
             if not chapter.opening:
                 chat.output.answer(
                     StyledText(f"ch{number}", "place"), f"  {chapter.title}"

@@ -56,7 +56,7 @@ async def send_experiment_if_enabled(
         await _send(settings, output, report, as_json=as_json)
     except LrwrError as error:
         output.story(
-            f"The results were not sent. {error.told} To send them later: lrwr eval"
+            f"The results were not sent. {error.full_text} To send them later: lrwr eval"
             f" send {report.run.id}"
         )
 

@@ -137,7 +137,7 @@ class HorizonView:
 
     def scenes(self) -> Iterator[tuple[DocumentId, Chapter, int, int]]:
         """Yield each scene in sight: its chapter, that one's number, its own index."""
-        for document, chapter, number in self.order.told():
+        for document, chapter, number in self.order.iter_chapters():
             for index, scene in enumerate(chapter.scenes):
                 if self.opens(document) and self._ends(document, scene.span):
                     yield document, chapter, number, index

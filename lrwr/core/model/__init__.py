@@ -1,1 +1,1 @@
-"""The values that everything else is told in: frozen, with units."""
+"""Frozen value types that all other packages share."""

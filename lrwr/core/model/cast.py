@@ -1,4 +1,4 @@
-"""Who is in the story: people, the names they go by, and what they say."""
+"""The cast: characters, their aliases, mentions of them, and quotations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from lrwr.core.model.text import Span
 
 
 class Gender(StrEnum):
-    """How the text speaks of a character."""
+    """Gender of a character as the text's pronouns and titles suggest it."""
 
     FEMALE = "female"
     MALE = "male"
@@ -17,29 +17,29 @@ class Gender(StrEnum):
 
 
 class AttributionCue(StrEnum):
-    """What tells who speaks."""
+    """The evidence by which a quotation was attributed to its speaker."""
 
     NAMED = "named"
-    """A name beside a verb of speech: "…," said Nell."""
+    """A name next to a verb of speech: "…," said Nell."""
     PRONOUN = "pronoun"
-    """A pronoun or a description beside it: "…," she said; said the old man."""
+    """A pronoun or a description next to one: "…," she said; said the old man."""
     ACTION = "action"
-    """The paragraph's other words are about one person."""
+    """The rest of the paragraph is about one character."""
     TURN = "turn"
-    """Speakers take turns."""
+    """Two speakers alternate."""
     NARRATOR = "narrator"
     """The narrator speaks: "…," I said."""
     SCENE = "scene"
-    """The person most likely to speak here."""
+    """No cue in the paragraph: the likeliest speaker of the scene."""
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """One form of a character's name, as the text or the writer has it.
+    """One form of a character's name, as the text or the writer spells it.
 
-    `mentions` counts it in the whole text. `certainty` is that of its being this
-    character's. `because` says in a few words what speaks for it.
+    `mentions` counts it in the whole story. `certainty` says how sure it is that this
+    form belongs to the character; `because` gives the evidence in a few words.
     """
 
     name: str
@@ -50,10 +50,11 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A person of the story; `name` is unique in a cast.
+    """A character of the story; `name` is unique in a cast.
 
-    `aliases` are all forms, `name` among them, most frequent first. `certainty` is
-    that of there being such a person. `narrator` marks the one who says "I".
+    `aliases` contains every form, `name` included, most frequent first. `certainty`
+    says how sure it is that this is a character at all. `narrator` marks the one who
+    says "I".
     """
 
     name: str
@@ -66,17 +67,17 @@ class Character:
 
     @property
     def mentions(self) -> int:
-        """How often the text names this character."""
+        """How often the text names the character, by any alias."""
         return sum(alias.mentions for alias in self.aliases)
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Everyone in the story, most mentioned first.
+    """All characters, most mentioned first.
 
-    `shared` holds the forms that may mean several people ("Miss Gannet" of three
-    sisters), each with the names of those people, likeliest first; such a form is an
-    alias of none of them unless it is told which.
+    `shared` maps each ambiguous form ("Miss Gannet" among three sisters) to the names
+    of the characters it may mean, likeliest first. Such a form is an alias of none of
+    them unless the writer decides it.
     """
 
     characters: tuple[Character, ...] = ()
@@ -85,7 +86,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in the text: whose it is, and where; `who` is a character's `name`."""
+    """One occurrence of a name in the text; `who` is the `name` of a character."""
 
     who: str
     span: Span
@@ -93,12 +94,12 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What one person says without a break: one utterance, marks not included.
+    """One utterance: what one speaker says without interruption by another.
 
-    `spans` are its stretches, in order; a tag may stand between them. `speaker` and
-    `addressee` are names of characters, empty when nobody can tell. `certainty` is
-    that of the speaker, and `addressee_certainty` that of the addressee. `mentions`
-    are characters whom the words name.
+    `spans` are its parts in order, without quotation marks; a dialogue tag may stand
+    between them. `speaker` and `addressee` are names of characters, empty if unknown;
+    `certainty` belongs to the speaker, `addressee_certainty` to the addressee.
+    `mentions` are the characters named within the utterance.
     """
 
     spans: tuple[Span, ...]

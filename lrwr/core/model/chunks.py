@@ -1,4 +1,4 @@
-"""Passages small enough to embed, with their location, and products of their vectors."""
+"""Chunks and their vectors, search scopes, and passages returned by a search."""
 
 import math
 from collections.abc import Mapping
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.float32]
-    """One row for each text, of length 1.0; shape (texts, dimensions)."""
+    """One unit-length row per text; shape (texts, dimensions)."""
 
 ChunkId = NewType("ChunkId", str)
-"""A UUID made from pipeline, document, text and occurrence: same text, same id."""
+"""UUID derived from pipeline, document, text and occurrence: same text, same id."""
 TextHash = NewType("TextHash", str)
-"""SHA-256 of the words that are embedded, in UTF-8, in hexadecimal."""
+"""Hexadecimal SHA-256 of the embedded text in UTF-8."""
 
 
 class Pipeline(StrEnum):
-    """The recipe that made a chunk."""
+    """Which pipeline created a chunk: `a` fixed-size chunks, `b` semantic chunks."""
 
     NAIVE = "a"
     AGENTIC = "b"
 
 
 class ChunkKind(StrEnum):
-    """Whether a chunk is the story's own words or the author's comment on them."""
+    """Whether a chunk is story text (or a note) or an author's comment."""
 
     PROSE = "prose"
     NOTE = "note"
@@ -43,15 +43,16 @@ class ChunkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of one document: `text` is the canonical text at `span`, verbatim.
+    """A passage of one document, small enough to embed.
 
-    `ordinal` counts the chunks of the document from 0. `chapter` and `scene` are
-    indexes into the document's chapters and that chapter's scenes, from 0; a chunk
-    never crosses either. `tokens` are the embedder's own, those of `lead` included.
+    `text` is the canonical text at `span`, verbatim. `ordinal` counts the chunks of the
+    document from 0. `chapter` and `scene` are indexes, from 0, into the document's
+    chapters and the chapter's scenes; a chunk never crosses a scene boundary.
 
-    `lead` and `heading` are indexed with the text and never shown as it: the
-    sentences that stand before it in the same scene, verbatim, and words on where it
-    stands. Pipeline a has neither: its overlap is part of the text.
+    `lead` and `heading` are indexed together with the text but never shown: the
+    sentences before the chunk in the same scene, verbatim, and a line that names book,
+    chapter and scene. Both are empty in pipeline a, whose overlap is part of `text`.
+    `tokens` counts the embedding model's tokens of `lead` and `text`.
     """
 
     id: ChunkId
@@ -70,22 +71,23 @@ class Chunk:
 
     @property
     def embedded(self) -> str:
-        """The words whose meaning becomes the chunk's vector."""
+        """The text whose embedding is the chunk's vector: `lead`, if any, and `text`."""
         return f"{self.lead}\n\n{self.text}" if self.lead else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """All that one recipe found in one document; what gets stored, whole.
+    """Everything that one pipeline extracted from one document; stored as a unit.
 
-    `vectors` holds what was embedded anew, by text hash, for the embedding space
-    `space`; every other chunk's vector is in the store already. `space` is empty
-    when no embedder was there: such chunks are found by words alone.
+    `vectors` holds the newly computed embeddings by text hash, in the embedding space
+    `space`; the vectors of the other chunks are stored already. `space` is empty if no
+    embedding model was available; such chunks are found by lexical search only.
 
-    The rest is pipeline b's. `seams` are the distances between neighbouring sentences
-    by the key of their words. `evidence` and `noted` are what the document says of
-    names, as JSON: in the story, and in a note. `usage` is what a language model was
-    asked for it; `unfinished` says in a sentence why it could not be asked for all.
+    The other fields are filled by pipeline b. `seams` maps the key of two adjacent
+    sentences to the cosine distance of their embeddings. `evidence` and `noted` are
+    JSON: what the document says about names, in story text and in notes. `usage` is the
+    language-model usage. `unfinished` is a sentence that explains why a language model
+    could not analyse everything; empty if it did.
     """
 
     document: Document
@@ -102,21 +104,21 @@ class Knowledge:
 
 
 def dot_product(first: "NDArray[Any]", second: "NDArray[Any]") -> float:
-    """Return the dot product of two vectors of one length, summed in 64 bits."""
+    """Return the dot product of two vectors of equal length, computed in 64-bit floats."""
     return float((first.astype("f8") * second.astype("f8")).sum())
 
 
 def compute_norm(vector: "NDArray[Any]") -> float:
-    """Return how long a vector is (its Euclidean norm), summed in 64 bits."""
+    """Return the Euclidean norm of a vector, computed in 64-bit floats."""
     return math.sqrt(dot_product(vector, vector))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """Which chunks may be found at all; a hard bound, kept by every index.
+    """The set of chunks that a search may return; every index enforces it.
 
-    `documents` None means every document. `until` bounds some of those documents
-    further: only chunks that end at or before that character may be found.
+    `documents` None allows every document. `until` maps some of those documents to a
+    character offset: of these only chunks that end at or before it may be returned.
     """
 
     documents: frozenset[DocumentId] | None = None
@@ -126,7 +128,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A chunk and how well it fits; higher is better."""
+    """The id of a chunk with its score; higher is better."""
 
     chunk: ChunkId
     score: float
@@ -134,12 +136,11 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk that was found, with its place in the story.
+    """A chunk returned by a search, with its position in the story.
 
-    `chapter` is the chapter's number in story order, 0 for what comes before the
-    first, None for a document outside the story (a note on a character or a place).
-    `scene` counts from 1. `score` orders passages of one search and means nothing
-    across searches.
+    `chapter` is the chapter's number in story order: 0 before the first chapter, None
+    in a document outside the story (a note). `scene` counts from 1. `score` ranks the
+    passages of one search and cannot be compared between searches.
     """
 
     chunk: Chunk

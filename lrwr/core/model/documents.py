@@ -1,4 +1,4 @@
-"""A manuscript file as lrwr understands it."""
+"""Manuscript files as lrwr parses them, their outlines, and points in story order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from typing import NewType
 from lrwr.core.model.text import LineIndex, Span
 
 DocumentId = NewType("DocumentId", str)
-"""A manuscript file's path, relative to the library's root, with `/`."""
+"""Path of a manuscript file, relative to the manuscript folder, with `/` separators."""
 
 
 class DocumentType(StrEnum):
-    """What a document is to the writer."""
+    """What a document contains: story text (`SCENE`) or notes about the story."""
 
     SCENE = "scene"
     CHARACTER = "character"
@@ -21,7 +21,7 @@ class DocumentType(StrEnum):
 
 
 class DocumentFormat(StrEnum):
-    """How a manuscript file is written."""
+    """File format of a document, named by its file extension."""
 
     MARKDOWN = "md"
     DOCX = "docx"
@@ -30,12 +30,12 @@ class DocumentFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A run of text between two scene breaks.
+    """The text of a chapter between two scene breaks.
 
-    `span` covers it from end to end. `parts` are the story's own words, in order:
-    the stretches of `span` that are no author's comment, then the footnotes of a
-    `.docx` that the scene refers to, which stand after `span`, at the end of the
-    text. A scene that is nothing but comments has no parts.
+    `span` covers the scene from end to end. `parts` are the stretches of story text in
+    it, in order: `span` without the author's comments, followed by the footnotes that
+    the scene refers to (only in `.docx`, where they are at the end of the canonical
+    text, outside `span`). A scene that consists of comments has no parts.
     """
 
     span: Span
@@ -44,13 +44,13 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter inside one document.
+    """A chapter of one document.
 
-    `title` is the heading's text. Without one it is empty, save in a document of one
-    chapter, which then bears the document's title. `opening` marks what stands before
-    the first chapter of a book: a title page, a preface, a prologue; story order
-    numbers it 0. `volume` and `number` are what the heading says
-    ("Volume II", "Chapter 7"), when it says so.
+    `title` is the text of its heading. Without a heading it is empty, except in a
+    document with a single chapter, which takes the document's title. `opening` marks
+    text before the first chapter, such as a preface or prologue; story order gives it
+    the number 0. `volume` and `number` are parsed from the heading ("Volume II",
+    "Chapter 7") and are None where it names none.
     """
 
     title: str
@@ -63,16 +63,19 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A manuscript file, parsed.
+    r"""A parsed manuscript file.
 
-    `text` is the canonical text: Unicode NFC, lines ended by `\\n`, no byte order
-    mark. For `.md` and `.txt` it is the whole file; for `.docx` it is its paragraphs
-    with an empty line between them, then footnotes, then comments. Every span in
-    lrwr is a span of it. `notes` are the author's comments: never canon. A note
-    belongs to the scene on whose lines it stands, in a `.docx` by the number of the
-    paragraph it comments. `order` is the front matter's place in story order.
-    `warnings` tell what was odd about the file ("read as Latin-1"), one sentence each.
-    `fields` are those of the front matter, names in lower case, values as written.
+    `text` is the canonical text: Unicode NFC, lines separated by `\n`, no byte order
+    mark. It is the whole file for `.md` and `.txt`; for `.docx` it is the paragraphs,
+    separated by empty lines, then the footnotes, then the comments. Every `Span` in
+    lrwr refers to the canonical text of its document.
+
+    `notes` are the spans of the author's comments, which never count as story text. A
+    comment belongs to the scene whose lines contain it; in `.docx`, to the scene of the
+    paragraph that it comments on. `order` is the `order:` value of the front matter,
+    None without one. `words` counts words. `warnings` are sentences about problems with
+    the file, such as "Read as Latin-1." `fields` are the front matter's values as
+    written, by lower-case field name.
     """
 
     id: DocumentId
@@ -90,22 +93,22 @@ class Document:
 
 
 class BlockKind(StrEnum):
-    """What a block is to its reader."""
+    """Kind of a block in an exported document."""
 
     HEADING = "heading"
     TEXT = "text"
     ITEM = "item"
-    """One of a list."""
+    """One item of a list."""
     QUOTE = "quote"
-    """Words of the manuscript, verbatim."""
+    """A quotation from the manuscript, verbatim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph of a document. No text in it is markup.
+    """One paragraph of a document that lrwr exports; its texts are plain, not markup.
 
-    `level` is a heading's, from 1. `lead` are words set off before an item's text.
-    `place` says where a quote stands.
+    `level` is the level of a heading, from 1; 0 for other kinds. `lead` is a label
+    written before the text of a list item. `place` is the location of a quotation.
     """
 
     kind: BlockKind
@@ -117,7 +120,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutline:
-    """What story order needs to know of a document, and what a list of them shows."""
+    """A document without its text: what story order and lists of documents need.
+
+    `order` is the `order:` value of the front matter, None without one.
+    """
 
     id: DocumentId
     type: DocumentType
@@ -129,10 +135,12 @@ class DocumentOutline:
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """How far the story has been read: a chapter in story order, from 0.
+    """The last point of the story that may be used: a chapter, counted in story order.
 
-    `scene` counts the scenes of that chapter from 1; None means the whole chapter, 0
-    nothing of it but what opens it and shares its number.
+    `chapter` 0 is the text before chapter 1. `scene` counts the scenes of that chapter
+    from 1 and is included; None includes the whole chapter. With scene 0 only the text
+    that opens the chapter and shares its number, such as the title page of a volume, is
+    included.
     """
 
     chapter: int

@@ -1,4 +1,4 @@
-"""What left this machine: when, to whom, what for, how much of it, at what price."""
+"""The send log: requests that left this machine, to whom, for what, at what price."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ OutboundRequestId = NewType("OutboundRequestId", int)
 
 
 class RequestPurpose(StrEnum):
-    """What a request is for, in the writer's words."""
+    """What a request is for. The values are stored in the send log."""
 
     READING = "reading"
     PLANNING = "planning"
@@ -24,10 +24,10 @@ class RequestPurpose(StrEnum):
 
 
 class RequestOutcome(StrEnum):
-    """What came of a request.
+    """How a request ended, as far as lrwr observed it.
 
-    One that was not reached never left. Of one whose reply nobody saw, because lrwr was
-    ended or the reply took too long, nothing more is known.
+    An unreached request never left the machine. A request stays unseen if lrwr was
+    stopped, or gave up waiting, before the reply arrived.
     """
 
     UNSEEN = "no reply seen"
@@ -39,10 +39,10 @@ class RequestOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutboundRequest:
-    """One request; nothing of what it said is in here.
+    """One entry of the send log; the content of the request is not recorded.
 
-    `when` is in seconds since 1970, `sent_bytes` and `received_bytes` are of bodies as
-    they travelled, `price` is in US dollars. None is what is not known.
+    `when` is in seconds since 1970, `sent_bytes` and `received_bytes` are the sizes of
+    the bodies as transferred, `price` is in US dollars. None means unknown.
     """
 
     service: str
@@ -59,13 +59,13 @@ class OutboundRequest:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the whole reply came."""
+        """Whether the complete reply arrived."""
         return self.outcome is RequestOutcome.ANSWERED
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCompletion:
-    """What completes a request: its outcome, and what came back."""
+    """What is added to a log entry when the request ends. None means unknown."""
 
     outcome: RequestOutcome
     received_bytes: int | None = None
@@ -76,10 +76,11 @@ class RequestCompletion:
 
 @dataclass(frozen=True, slots=True)
 class EgressTotal:
-    """All that went to one recipient for one purpose.
+    """Totals of all requests to one host for one purpose.
 
-    Bytes of requests that were not reached do not count. `price` is in US dollars, of
-    what is known; `unpriced` counts answers whose price is not.
+    `sent_bytes` and `received_bytes` leave out requests that were not reached. `price`
+    is the sum of the known prices in US dollars; `unpriced` counts answered requests
+    whose price is unknown.
     """
 
     service: str
@@ -94,10 +95,10 @@ class EgressTotal:
 
 @dataclass(frozen=True, slots=True)
 class EgressReport:
-    """What the log says: totals by recipient and purpose, and the newest entries.
+    """Summary of the send log: totals by host and purpose, and the newest entries.
 
-    `began` is when the log began or was cleared, in seconds since 1970: what left
-    before is not in it. None where there is no log yet.
+    `began` is when the log was started or last cleared, in seconds since 1970; None if
+    there is no log.
     """
 
     began: float | None = None

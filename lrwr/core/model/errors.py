@@ -1,12 +1,12 @@
-"""Everything that can go wrong, in the writer's words.
+"""Errors that users see, and the exit codes of commands.
 
-LrwrError                exit code 1: something failed
-├── SettingsProblem      2: a flag, file or variable holds a value that cannot be used
-├── NotFound             3: a file, folder, document or chapter is not there
-├── UnreadableDocument   4: a manuscript file cannot be read as what it claims to be
+LrwrError                exit code 1: a command failed
+├── SettingsProblem      2: an option, file or variable holds an invalid value
+├── NotFound             3: a file, folder, document or chapter does not exist
+├── UnreadableDocument   4: a manuscript file cannot be parsed
 ├── StoreProblem         5: the library in `.lrwr/` cannot be opened, read or written
 ├── ServiceUnavailable   6: a model or a remote service did not answer
-└── Fault               70: an internal problem; what any other exception becomes
+└── InternalError       70: an unexpected error; wraps any other exception
 """
 
 from enum import IntEnum
@@ -14,7 +14,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """What the shell is told when a command ends."""
+    """Exit code of a command."""
 
     OK = 0
     FAILED = 1
@@ -24,21 +24,21 @@ class ExitCode(IntEnum):
     STORE = 5
     SERVICE = 6
     PARTIAL = 7
-    """The command did its work, but some documents could not be read."""
+    """The command finished, but some documents could not be read."""
     CONTRADICTIONS = 9
-    """`lrwr check` found what contradicts confirmed canon, and is not intended."""
+    """`lrwr check` found contradictions of confirmed canon that are not intended."""
     CHANGED = 10
-    """`lrwr diff --exit-code` found that something differs."""
+    """`lrwr diff --exit-code` found differences."""
     INTERNAL = 70
-    """Something went wrong in lrwr itself."""
+    """A bug in lrwr."""
     INTERRUPTED = 130
 
 
 class LrwrError(Exception):
-    """A failure with something to say and something to try.
+    """A user-facing failure: a message and, where possible, a hint.
 
-    `hint` is one imperative sentence, shown on its own line; empty when there is
-    nothing the writer could do.
+    `hint` is one imperative sentence shown on its own line; empty if the user cannot do
+    anything about it.
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.FAILED
@@ -48,27 +48,27 @@ class LrwrError(Exception):
         self.hint = hint
 
     @property
-    def told(self) -> str:
-        """Return it as sentences, for a remark: what happened, and what to try."""
+    def full_text(self) -> str:
+        """The message and the hint as consecutive sentences."""
         message = str(self)
         end = "" if message.endswith((".", "!", "?", "…")) else "."
         return f"{message}{end} {self.hint}".rstrip()
 
 
 class SettingsProblem(LrwrError):
-    """A flag, file or variable holds a value that cannot be used."""
+    """An option, settings file or environment variable holds an invalid value."""
 
     exit_code = ExitCode.SETTINGS
 
 
 class NotFound(LrwrError):
-    """A file, folder, document or chapter is not there."""
+    """A file, folder, document, chapter or other named thing does not exist."""
 
     exit_code = ExitCode.NOT_FOUND
 
 
 class UnreadableDocument(LrwrError):
-    """A manuscript file cannot be read as what it claims to be."""
+    """A manuscript file cannot be parsed in the format of its extension."""
 
     exit_code = ExitCode.UNREADABLE
 
@@ -82,7 +82,7 @@ class StoreProblem(LrwrError):
 class ServiceUnavailable(LrwrError):
     """A model or a remote service did not answer.
 
-    `retryable` says whether waiting may help.
+    `retryable` says whether the same request may succeed later.
     """
 
     exit_code = ExitCode.SERVICE
@@ -95,6 +95,6 @@ class ServiceUnavailable(LrwrError):
 
 
 class InternalError(LrwrError):
-    """Something that lrwr did not foresee: made by the command line alone."""
+    """An unexpected exception; only the command-line interface raises it."""
 
     exit_code = ExitCode.INTERNAL

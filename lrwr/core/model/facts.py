@@ -1,4 +1,4 @@
-"""Facts extracted from the text: one small claim each, with its place and certainty."""
+"""Facts extracted from the text: single claims with location and certainty."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,87 +8,88 @@ from lrwr.core.model.text import Span
 
 
 class Certainty(StrEnum):
-    """How sure a thing is, surest first."""
+    """How certain a fact is, from the most to the least certain."""
 
     CONFIRMED = "confirmed"
-    """The writer said so: in the canon file, in notes, in front matter."""
+    """The writer states it, in the canon file, in notes or in front matter."""
     VERIFIED = "verified"
-    """Strong evidence stands in the text, and its place is known."""
+    """The text contains strong evidence at a known location."""
     PROBABLE = "probable"
-    """Weaker evidence speaks for it."""
+    """The evidence is weaker."""
     NOT_EVALUATED = "not evaluated"
-    """Nobody looked, or nobody can tell."""
+    """It was not analysed, or the evidence does not decide it."""
 
 
 RULES_KEEPER = "rules"
-"""The keeper of facts that no model was asked for."""
+"""`Fact.keeper` of facts found by rules, without a language model."""
 WRITER_KEEPER = "writer"
-"""The keeper of facts that stand in the writer's notes or decisions."""
+"""`Fact.keeper` of facts from the writer's notes or decisions."""
 
 
 class FactAbout(StrEnum):
-    """What a fact is about, and what its `subject` names."""
+    """What a fact is about; this determines the meaning of `subject` and `field`."""
 
     PASSAGE = "passage"
-    """A chunk; no subject. Fields: `PassageField`."""
+    """A chunk; the subject is empty. Fields: `PassageField`."""
     SCENE = "scene"
-    """A scene, no subject. Fields: `pov` (a name), `recap` (a text; with no model the
-    spans are its key sentences and the value is empty)."""
+    """A scene; the subject is empty. Fields: `pov` (a name) and `recap` (a text; without
+    a language model the value is empty and the spans are the key sentences)."""
     CHARACTER = "character"
-    """A person, by a name as the text has it. Fields: `CharacterField`."""
+    """A character; the subject is a name as the text spells it. Fields:
+    `CharacterField`."""
     WORLD = "world"
-    """A thing of the world, by its name. Fields: `WorldField`."""
+    """An element of the story's world; the subject is its name. Fields: `WorldField`."""
     EVENT = "event"
-    """Something that happens; no subject. Field `event`, value: its description;
-    details: `involved` (a name, repeated), `feels` ("Nell: afraid", repeated),
+    """An event; the subject is empty. Field `event`, the value describes it; details:
+    `involved` (a name, repeated), `feels` ("Nell: afraid", repeated) and
     `story_grid_tag`."""
     TOLD = "told"
-    """The subject tells `hearer` (a detail) the value. Field `told`."""
+    """The subject tells the character in the detail `hearer` the value. Field `told`."""
     GAP = "gap"
-    """What the text leaves undefined of its subject. The field is the attribute, the
-    value what is implied; detail `suggestion`, if any."""
+    """An attribute of the subject that the text leaves undefined. The field is the
+    attribute, the value what the text implies; detail `suggestion`, if any."""
 
 
 class PassageField(StrEnum):
-    """What is told of a chunk."""
+    """Fields of facts about a chunk."""
 
     CONTENT_TYPE = "content_type"
     NARRATIVE_FUNCTION = "narrative_function"
     STORY_GRID_TAG = "story_grid_tag"
     PRESENT = "present"
-    """A character who is there; one fact each."""
+    """A character who is present; one fact for each."""
     EXTERNAL_REFERENCE = "external_reference"
 
 
 class CharacterField(StrEnum):
-    """What is told of a character."""
+    """Fields of facts about a character."""
 
     ALIAS = "alias"
-    """Another name that the text has for them."""
+    """Another name of the character."""
     TRAIT = "personality_trait"
     STATED_VALUE = "stated_value"
     BEHAVIOR = "behavioral_pattern"
     RELATIONSHIP = "relationship"
-    """Value: ally, antagonist, neutral or complex, or empty where nobody judged;
-    details: `target` (a name), `kind` ("sister", "employer"; as the text says): the
-    target is the subject's kind, as in "Nell's sister Mags" of Nell."""
+    """Value: a `Valence`, or empty if not judged; details: `target` (a name) and `kind`
+    ("sister", "employer"; in the text's words). The target is the subject's kind: in
+    "Nell's sister Mags" the subject is Nell and the target Mags."""
     SPEECH_PATTERN = "speech_pattern"
     EXTERNAL_REFERENCE = "external_reference"
     ATTRIBUTE = "attribute"
-    """Value: "grey"; detail `attribute`: "eyes", "age", "hair", "occupation", …."""
+    """For example value "grey", detail `attribute` "eyes"."""
 
 
 class WorldField(StrEnum):
-    """What is told of a thing of the world."""
+    """Fields of facts about an element of the story's world."""
 
     ELEMENT_TYPE = "element_type"
-    """setting, technology, faction, artifact or rule."""
+    """Value: an `ElementType`."""
     DESCRIPTION = "description"
     CONNECTED = "connected_character"
 
 
 class ContentType(StrEnum):
-    """What a passage is made of."""
+    """What a passage mainly consists of."""
 
     DIALOGUE = "dialogue"
     ACTION_REACTION = "action_reaction"
@@ -107,7 +108,7 @@ class NarrativeFunction(StrEnum):
 
 
 class StoryGridTag(StrEnum):
-    """A passage's or an event's place in the arc of its scene."""
+    """Position of a passage or an event in the arc of its scene (Story Grid terms)."""
 
     INCITING_INCIDENT = "inciting_incident"
     TURNING_POINT = "turning_point"
@@ -118,7 +119,7 @@ class StoryGridTag(StrEnum):
 
 
 class ElementType(StrEnum):
-    """What a thing of the world is."""
+    """Type of an element of the story's world."""
 
     SETTING = "setting"
     TECHNOLOGY = "technology"
@@ -128,7 +129,7 @@ class ElementType(StrEnum):
 
 
 class Valence(StrEnum):
-    """How one character stands to another."""
+    """How one character relates to another."""
 
     ALLY = "ally"
     ANTAGONIST = "antagonist"
@@ -138,14 +139,15 @@ class Valence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One claim about one document's text.
+    """One claim about the text of one document.
 
-    `spans` are the words that it rests on, verbatim, in order; the first one is its
-    place in the story. Only a fact of the writer's, or one that is probable, may have
-    a span that is merely its passage. `keeper` says who filled it: `RULES_KEEPER`, `WRITER_KEEPER`
-    or the name of a model. `details` are pairs, whose first may repeat. `reach` is the
-    end of what its keeper had read, where that goes beyond the spans: a reader's own
-    words may give away all of it. It is 0 where they cannot.
+    `spans` are the words that support it, verbatim and in order; the first one locates
+    the fact in the story. A span may cover the whole passage only if the fact comes
+    from the writer or is probable. `keeper` is the source of the fact: `RULES_KEEPER`,
+    `WRITER_KEEPER` or the name of a language model. `details` are name-value pairs;
+    names may repeat. `reach` is the end offset of the text that a model had read when
+    it stated the fact, because its wording may reveal any of it; 0 if the wording
+    reveals nothing beyond the spans.
     """
 
     about: FactAbout
@@ -159,9 +161,9 @@ class Fact:
     reach: int = 0
 
     def detail(self, name: str) -> str:
-        """Return the first detail of that name, or an empty text."""
+        """Return the first detail called `name`; empty if there is none."""
         return next(self.all_details(name), "")
 
     def all_details(self, name: str) -> Iterator[str]:
-        """Yield every detail of that name, in order."""
+        """Yield every detail called `name`, in order."""
         return (value for key, value in self.details if key == name)

@@ -1,4 +1,4 @@
-"""The record of work on one document."""
+"""Ingestion jobs, one for each document, and the events of an ingestion."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ JobId = NewType("JobId", int)
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """State of a job."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -20,14 +20,14 @@ class JobState(StrEnum):
 
 
 class JobKind(StrEnum):
-    """What a job does to its document's knowledge."""
+    """Whether a job ingests a document or deletes what is stored about it."""
 
     PROCESS = "process"
     FORGET = "forget"
 
 
 class JobStage(StrEnum):
-    """What a running job is busy with, in the order of the work."""
+    """Stage of a running job, in the order in which the stages follow each other."""
 
     READ = "reading"
     SPLIT = "splitting"
@@ -38,7 +38,7 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobOrder:
-    """Work to be queued."""
+    """A job to put into the queue: what to do with which document, for which pipeline."""
 
     kind: JobKind
     document: DocumentId
@@ -47,10 +47,10 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class JobClaim:
-    """Proof that a worker holds a job: valid until the lease ends or is renewed.
+    """Proof that a worker holds a job, valid until its lease ends or is renewed.
 
-    `attempt` counts the times the job was claimed, from 1: it tells a claim from an
-    earlier one by the same worker.
+    `attempt` counts how often the job has been claimed, from 1. It distinguishes a
+    claim from an earlier claim by the same worker.
     """
 
     job: JobId
@@ -61,10 +61,10 @@ class JobClaim:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it is shown.
+    """A job with its state.
 
-    Times are seconds since 1970, UTC. `error` is what happened and `hint` what to
-    try, both empty unless the job failed.
+    `created` and `updated` are in seconds since 1970, UTC. `error` and `hint` are empty
+    unless the job failed.
     """
 
     id: JobId
@@ -80,7 +80,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class IngestPlanned:
-    """An ingestion knows what it will do: how many documents, and what is skipped."""
+    """The numbers of documents that will be processed, deleted and skipped."""
 
     process: int
     forget: int
@@ -89,7 +89,7 @@ class IngestPlanned:
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """A document entered a stage."""
+    """Work on a document entered a stage."""
 
     document: DocumentId
     stage: JobStage
@@ -97,21 +97,21 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChunksEmbedded:
-    """So many more chunks have been embedded."""
+    """The embedding model finished this many more chunks."""
 
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsPending:
-    """All is done but so many documents that another process holds."""
+    """Only documents that another process is working on remain; this many."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFinished:
-    """A document is done; `problem` says why it could not be read, else empty."""
+    """A document is done. `problem` says why it could not be read; empty on success."""
 
     document: DocumentId
     problem: str = ""

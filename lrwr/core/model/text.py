@@ -1,4 +1,4 @@
-"""Places in a text, the words of a query worth searching for, and lazy patterns."""
+"""Spans and lines of a text, content words and stems, and lazily compiled patterns."""
 
 import re
 from bisect import bisect_right
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Where something sits in a canonical text: characters, end not included."""
+    """Half-open character range `[start, end)` in a canonical text."""
 
     start: int
     end: int
@@ -19,16 +19,15 @@ class Span:
         return self.end - self.start
 
     def holds(self, other: "Span") -> bool:
-        """Say whether `other` lies wholly inside this span."""
+        """Return whether `other` lies entirely within this span."""
         return self.start <= other.start and other.end <= self.end
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """The lines a passage stands on, counted from 1, both included.
+    """First and last line of a passage, counted from 1, both included.
 
-    For a `.docx` they are paragraph numbers: what an editor of plain text calls a
-    line, Word calls a paragraph.
+    For a `.docx` they are paragraph numbers.
     """
 
     first: int
@@ -37,10 +36,10 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class LineIndex:
-    """Turns characters of a canonical text into lines of the file.
+    """Maps character offsets of a canonical text to line numbers of the file.
 
-    `starts` holds the first character of each line, ascending, beginning with 0.
-    `numbers` holds the number of each of those lines; empty means 1, 2, 3, ….
+    `starts` are the offsets at which lines begin, ascending, the first one 0. `numbers`
+    are the line numbers that belong to them; empty means 1, 2, 3, ….
     """
 
     starts: tuple[int, ...]
@@ -48,7 +47,7 @@ class LineIndex:
 
     @classmethod
     def of(cls, text: str) -> "LineIndex":
-        """Count the lines of `text` as an editor does: a line ends at `\\n`."""
+        r"""Build the index of `text`; lines are separated by `\n`."""
         starts, at = [0], text.find("\n")
         while at >= 0:
             starts.append(at + 1)
@@ -56,22 +55,22 @@ class LineIndex:
         return cls(tuple(starts))
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line that holds the character at `offset`."""
+        """Return the number of the line that contains the character at `offset`."""
         row = max(0, bisect_right(self.starts, offset) - 1)
         return self.numbers[row] if self.numbers else row + 1
 
     def lines_of(self, span: Span) -> LineRange:
-        """Return the lines that `span` touches."""
+        """Return the first and last line that `span` touches."""
         last = max(span.start, span.end - 1)
         return LineRange(self.line_of(span.start), self.line_of(last))
 
 
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[Span]]
-"""Where each sentence of a text stands, in order."""
+"""Returns the spans of the sentences of a text, in order."""
 
 
 WORD_PATTERN = re.compile(r"\w+(?:['’]\w+)*")
-"""A word with its inner apostrophes: don't, fo'c'sle."""
+"""A word including inner apostrophes: don't, fo'c'sle."""
 _STOP = (
     "a about an and any are as at be been being but by can could did do does for "
     "from had has have he her hers him his how i if in into is it its may me might "
@@ -80,23 +79,26 @@ _STOP = (
     "when where which who whom whose why will with would you your yours "
 )
 STOP_WORDS = frozenset(_STOP.split())
-"""Words that hold an English sentence together and say little of what it is about."""
+"""English function words, which say little about the topic of a sentence."""
 _NAME = re.compile(r"(?<=[^\W\d_][\s,;:(“‘\"'])[^\W\d_a-z]\w+(?:['’]\w+)*")
-"""A capitalised word after another word: the first of a sentence may be any word."""
+# A capitalized word that follows another word on the line: the first word of a
+# sentence is capitalized whatever it is.
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
-_SHORTEST_STEM = 3
+_SHORTEST_STEM = 3  # letters; shorter stems would unite unrelated words
 
 
 def normalize_word(word: str) -> str:
-    """Return a word in lower case, without a possessive ending."""
+    """Return `word` in lower case, without a possessive ending ("Nell's" -> "nell")."""
     return _POSSESSIVE.sub("", word.lower())
 
 
 def extract_content_words(text: str) -> list[str]:
-    """Return the words that carry meaning, plain, each once, in order.
+    """Return the normalized words of `text` that are no stop words, each once, in
+    order.
 
-    A text of stop words alone keeps them all: "Who was he?" asks for something too.
+    A text that consists of stop words returns all of its words, so that "Who was he?"
+    can still be searched for.
     """
     words = list(
         dict.fromkeys(normalize_word(word) for word in WORD_PATTERN.findall(text))
@@ -105,14 +107,20 @@ def extract_content_words(text: str) -> list[str]:
 
 
 def extract_capitalized_words(text: str) -> list[str]:
-    """Return the capitalised words that begin no sentence, plain, each once."""
+    """Return the capitalized words that do not begin a sentence, normalized, each once.
+
+    They are a cheap guess at the names in a question.
+    """
     names = [word for word in _NAME.findall(text) if word[0].isupper()]
     return list(dict.fromkeys(normalize_word(word) for word in names))
 
 
 @lru_cache(maxsize=50_000)
 def stem_lightly(word: str) -> str:
-    """Return a word without its commonest English endings, good enough to compare."""
+    """Strip the most common English endings ("-ing", "-ed", "-s", …) from a word.
+
+    At least three letters remain. Stems serve only to compare words with each other.
+    """
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
@@ -120,28 +128,28 @@ def stem_lightly(word: str) -> str:
 
 
 class LazyPattern:
-    """A regular expression, compiled when it is first used.
+    """A regular expression that is compiled on first use.
 
-    For the long ones: compiling all that name people's looks and kin takes a tenth of a
-    second, and most commands read no text by them.
+    For long patterns: compiling all those that recognize looks and kinship takes a
+    tenth of a second, and most commands never use them.
     """
 
     def __init__(self, source: str) -> None:
         self.pattern = source
-        """As it is written."""
+        """The source of the expression."""
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self.pattern)
 
     def match(self, text: str, start: int) -> re.Match[str] | None:
-        """Return what fits from `start` on, if anything does."""
+        """Match at offset `start` of `text`, as `re.Pattern.match`."""
         return self._compiled.match(text, start)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first place in `text` that fits."""
+        """Return the first match anywhere in `text`, as `re.Pattern.search`."""
         return self._compiled.search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield the places in `text` that fit, in order; none overlaps another."""
+        """Yield all non-overlapping matches in `text`, in order."""
         return self._compiled.finditer(text)

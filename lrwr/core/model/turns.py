@@ -1,4 +1,4 @@
-"""One turn of a conversation: what is planned, found, cited, said, remembered."""
+"""Turns of a thread: question plans, citations, answers, and the events of a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
 
 ThreadId = NewType("ThreadId", str)
-"""A conversation's own name: a UUID in hexadecimal."""
+"""Hexadecimal UUID of a thread."""
 
 TurnId = NewType("TurnId", str)
-"""A turn's own name: a UUID in hexadecimal."""
+"""Hexadecimal UUID of a turn."""
 
 
 class AnswerSource(StrEnum):
-    """Where an answer may come from."""
+    """A source that an answer can draw on."""
 
     MANUSCRIPT = "manuscript"
     PROFILES = "profiles"
@@ -29,7 +29,7 @@ class AnswerSource(StrEnum):
 
 
 class SourceIntention(StrEnum):
-    """What is wanted of a source."""
+    """What a source is needed for."""
 
     FIND_PASSAGE = "find_passage"
     RECAP = "recap"
@@ -97,11 +97,11 @@ INTENTIONS_BY_SOURCE: Mapping[AnswerSource, tuple[SourceIntention, ...]] = (
         }
     )
 )
-"""What each source can be asked for."""
+"""What each source can be used for."""
 
 
 class AnswerIntent(StrEnum):
-    """What kind of answer a question wants."""
+    """The kind of answer that a question calls for."""
 
     ANALYTICAL = "analytical"
     IN_CHARACTER = "in_character"
@@ -111,7 +111,7 @@ class AnswerIntent(StrEnum):
 
 
 class AnswerMode(StrEnum):
-    """Who answers: the analyst, or a character."""
+    """Who answers: the analyst or a character."""
 
     ANALYTICAL = "analytical"
     IN_CHARACTER = "in_character"
@@ -119,7 +119,7 @@ class AnswerMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceChoice:
-    """A source that a question needs, what for, and how sure that is, 0.0 to 1.0."""
+    """A source that a question needs, what for, and the confidence of that, 0.0 to 1.0."""
 
     source: AnswerSource
     intention: SourceIntention
@@ -128,7 +128,9 @@ class SourceChoice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntity:
-    """Somebody or something that a question names, and how sure that is, 0.0 to 1.0."""
+    """A name that occurs in a question, and the confidence that it is meant, 0.0 to
+    1.0.
+    """
 
     name: str
     confidence: float
@@ -136,9 +138,10 @@ class QuestionEntity:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlan:
-    """What a question needs. `planner` made it: `RULES_KEEPER` or the name of a model.
+    """What a question needs: kind of answer, sources, and the entities it names.
 
-    `remarks` say in sentences what was skipped, and why.
+    `planner` is `RULES_KEEPER` or the name of the language model that made the plan.
+    `remarks` are sentences about what was skipped and why.
     """
 
     intent: AnswerIntent
@@ -149,13 +152,13 @@ class QuestionPlan:
 
     @property
     def sources(self) -> frozenset[AnswerSource]:
-        """The sources that are chosen."""
+        """The chosen sources."""
         return frozenset(choice.source for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
 class EntityLocation:
-    """One place where an entity was found: in a source, under the name it has there."""
+    """A source that contains an entity, and the entity's name there."""
 
     source: AnswerSource
     name: str
@@ -163,7 +166,7 @@ class EntityLocation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedEntity:
-    """An entity, and every place in the selected sources where it was found."""
+    """An entity of a question and every chosen source that contains it."""
 
     entity: QuestionEntity
     places: tuple[EntityLocation, ...]
@@ -171,10 +174,10 @@ class ResolvedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The words of a document that an answer rests on, verbatim at `span`.
+    """Words of a document that an answer rests on, verbatim at `span`.
 
-    `number` is the one in brackets in the answer, from 1. `chapter` is the number in
-    story order, None outside of the story.
+    `number` is the number in brackets in the answer, from 1. `chapter` is the chapter's
+    number in story order, None outside the story.
     """
 
     number: int
@@ -187,10 +190,10 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class WebCitation:
-    """What a page of the web says, which is no part of the book.
+    """A web page that an answer mentions; it is never part of the story.
 
-    `number` stands behind a w in the answer's brackets, [w1], and counts apart from
-    the text's numbers, from 1. `text` is verbatim what the service gave of the page.
+    The answer refers to it as [w1]; `number` counts from 1, separately from the numbers
+    of citations. `text` is the page's text as the search service returned it.
     """
 
     number: int
@@ -201,9 +204,9 @@ class WebCitation:
 
 @dataclass(frozen=True, slots=True)
 class GapFlag:
-    """What a question asked for that the text leaves undefined.
+    """Something that a question asks for and the text leaves undefined.
 
-    `about` is whom or what it is an attribute of, empty for nobody's.
+    `about` is the character or thing whose attribute is undefined; empty for neither.
     """
 
     about: str
@@ -214,9 +217,11 @@ class GapFlag:
 
 @dataclass(frozen=True, slots=True)
 class NarrativeState:
-    """What a conversation goes on from.
+    """What a thread carries over from one turn to the next.
 
-    `as_of` is the horizon as the writer gave it, empty for the whole story.
+    `as_of` is the horizon as the writer typed it; empty for the whole story.
+    `witnessed` limits a character to scenes they were present in or were told of.
+    `entities` are the names talked about, the latest first.
     """
 
     character: str = ""
@@ -229,12 +234,14 @@ class NarrativeState:
 
 @dataclass(frozen=True, slots=True)
 class SupervisorOutput:
-    """A whole answer. `unsupported` are stretches of it that no citation bears out.
+    """A complete answer with its citations and metadata.
 
-    `remarks` say in sentences what was left out or did not work. `model` is the one
-    that wrote it, empty where the text speaks for itself. `tavily_used` says that
-    `web_query` was sent; `web` is what the answer has from the web, apart from the
-    text's own citations.
+    `unsupported` are spans of the answer that no citation supports. `remarks` are
+    sentences about what was left out or failed. `model` is the language model that
+    wrote the answer, empty if it consists of quotations. `tavily_used` says whether
+    `web_query` was sent to the web-search service; `web` are the pages that the answer
+    mentions. `low_confidence` is None if the confidence of the search was not
+    evaluated.
     """
 
     response_text: str
@@ -253,7 +260,7 @@ class SupervisorOutput:
 
 
 class TurnState(StrEnum):
-    """How a turn ended."""
+    """Whether a turn was completed or stopped by the user."""
 
     COMPLETE = "complete"
     STOPPED = "stopped"
@@ -261,10 +268,10 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question and its answer, as they are kept.
+    """One question with its answer, as stored.
 
-    `number` counts the thread's turns from 1. `asked_at` is in seconds since 1970.
-    `price` is in US dollars, None where it is not known.
+    `number` counts the turns of the thread from 1. `asked_at` is in seconds since 1970.
+    `price` is in US dollars, None if unknown.
     """
 
     id: TurnId
@@ -279,7 +286,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation, without its turns. Times are in seconds since 1970."""
+    """A saved conversation, without its turns. Times are in seconds since 1970.
+
+    `turns` counts them. `state` is the state after the last one.
+    """
 
     id: ThreadId
     title: str
@@ -290,7 +300,7 @@ class Thread:
 
 
 class AnswerSpeaker(StrEnum):
-    """Whose words stream by."""
+    """Who speaks the tokens of an answer."""
 
     SUPERVISOR = "supervisor"
     AVATAR = "avatar"
@@ -298,7 +308,7 @@ class AnswerSpeaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStageStarted:
-    """A turn entered a step; `text` names it for the writer."""
+    """A turn entered the stage `step`; `text` describes it to the writer."""
 
     step: str
     text: str
@@ -306,28 +316,28 @@ class TurnStageStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassageCited:
-    """A passage that the answer may rest on was found."""
+    """A passage became available to the answer under a citation number."""
 
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
 class WebPageCited:
-    """A page of the web that the answer may mention was found."""
+    """A web page became available to the answer."""
 
     citation: WebCitation
 
 
 @dataclass(frozen=True, slots=True)
 class GapFound:
-    """The text leaves open what was asked for."""
+    """The text leaves undefined something that the question asks for."""
 
     gap: GapFlag
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerToken:
-    """The next piece of an answer, as it came."""
+    """The next piece of the answer's text."""
 
     text: str
     speaker: AnswerSpeaker
@@ -335,7 +345,7 @@ class AnswerToken:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """The turn is over and kept in the thread."""
+    """The turn is finished and stored in the thread."""
 
     thread: ThreadId
     turn: Turn

@@ -68,7 +68,7 @@ def find_orphaned_locations(
 def _place_in_story(text: str, order: StoryOrder) -> ManuscriptLocation:
     horizon = parse_horizon(text, order)
     matching_chapters = [
-        (d, c) for d, c, number in order.told() if number == horizon.chapter
+        (d, c) for d, c, number in order.iter_chapters() if number == horizon.chapter
     ]
     if not matching_chapters:
         raise NotFound(f"The story has no chapter {horizon.chapter}", hint=_SAY)

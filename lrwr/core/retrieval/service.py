@@ -334,7 +334,7 @@ class PassageFinder:
                 others=others,
             )
         except ServiceUnavailable as error:
-            context.remarks.append(f"Searched by words alone. {error.told}")
+            context.remarks.append(f"Searched by words alone. {error.full_text}")
             return {}
         if remark := await self._ways.remark():
             context.remarks.append(remark)
@@ -354,7 +354,7 @@ class PassageFinder:
             texts = [chunk.text for chunk in candidates]
             closer = await self._reranker.rerank(context.request.question, texts)
         except ServiceUnavailable as error:
-            context.remarks.append(f"Not looked at a second time. {error.told}")
+            context.remarks.append(f"Not looked at a second time. {error.full_text}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
         context.closer = dict(zip(ids, closer, strict=True))

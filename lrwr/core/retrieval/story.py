@@ -52,7 +52,7 @@ class StoryOrder:
         row = self.numbers.get(document, ())
         return row[chapter] if chapter < len(row) else None
 
-    def told(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
+    def iter_chapters(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
         """Yield every chapter of the story, in order, with its number."""
         for document in self.story:
             chapters = self.outlines[document].chapters
@@ -242,7 +242,7 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
     ends: dict[DocumentId, int | None] = {}
     hidden: set[DocumentId] = set()
     last = _last_told(order, horizon.chapter)
-    for document, chapter, number in order.told():
+    for document, chapter, number in order.iter_chapters():
         if document in hidden:
             continue
         bounded = chapter is last and horizon.scene is not None
@@ -262,7 +262,7 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
 
 def _last_told(order: StoryOrder, number: int) -> Chapter | None:
     """Return the last chapter with that number, not one that opens it."""
-    chapters = [chapter for _, chapter, n in order.told() if n == number]
+    chapters = [chapter for _, chapter, n in order.iter_chapters() if n == number]
     return chapters[-1] if chapters else None
 
 
@@ -273,7 +273,7 @@ def _scene_end(chapter: Chapter, scene: int | None) -> int | None:
 
 
 def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
-    for _, chapter, chapter_number in order.told():
+    for _, chapter, chapter_number in order.iter_chapters():
         if chapter.volume == volume and chapter.number == number:
             return chapter_number
     raise NotFound(f"No heading says volume {volume}, chapter {number}", hint=_EXAMPLES)
@@ -339,7 +339,7 @@ class ChapterReader:
         """Return the chapters that have begun, in story order."""
         return tuple(
             ChapterTitle(number, chapter.title)
-            for document, chapter, number in self._order.told()
+            for document, chapter, number in self._order.iter_chapters()
             if _has_begun(document, chapter.span, self._scope)
         )
 

@@ -104,7 +104,7 @@ async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[Horizon
     order = await workspace.finder().story_order()
     stops: list[HorizonStop] = []
     texts: dict[DocumentId, DocumentText] = {}
-    for document, chapter, number in order.told():
+    for document, chapter, number in order.iter_chapters():
         if document not in texts:
             texts[document] = await workspace.passages.text(document)
         stops += _stops_of(document, chapter, number, order, texts[document].text)
@@ -182,7 +182,7 @@ async def load_completion_context(
     bible = workspace.bible()
     horizon = await bible.horizon(as_of) if as_of else None
     characters = (await bible.read(horizon)).characters
-    chapters = (await workspace.finder().story_order()).told()
+    chapters = (await workspace.finder().story_order()).iter_chapters()
     places = {
         f"ch{number}": chapter.title
         for _, chapter, number in chapters

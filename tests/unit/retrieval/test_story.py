@@ -122,7 +122,7 @@ def test_a_later_opening_shares_the_number_of_the_chapter_after_it() -> None:
 
 def test_an_empty_library_has_an_empty_story() -> None:
     told = story()
-    assert (told.story, told.last, list(told.told())) == ((), 0, [])
+    assert (told.story, told.last, list(told.iter_chapters())) == ((), 0, [])
     assert build_search_scope(told, types=(), horizon=None, kinds=PROSE) == SearchScope(
         None, {}, PROSE
     )
@@ -275,7 +275,7 @@ def test_no_scene_after_the_horizon_is_in_scope_and_every_one_before_is(
     scope = build_search_scope(
         order, types=(), horizon=Horizon(chapter, scene), kinds=PROSE
     )
-    line = list(order.told())
+    line = list(order.iter_chapters())
     last = max((n for n, (*_, no) in enumerate(line) if no == chapter), default=-1)
     for place, (document, held, number) in enumerate(line):
         for count, found in enumerate(held.scenes, start=1):

@@ -297,9 +297,9 @@ async def test_what_goes_wrong_is_said_without_the_words_of_the_server(
 ) -> None:
     server.will(*[turn] * 3)
     error = await Desk(server).refused()
-    assert says in error.told
-    assert SECRET not in error.told
-    assert KEY not in error.told
+    assert says in error.full_text
+    assert SECRET not in error.full_text
+    assert KEY not in error.full_text
     assert len(server.asked) <= 2
 
 
@@ -308,7 +308,7 @@ async def test_a_service_that_does_not_answer_is_waited_for_once(
 ) -> None:
     server.will(*[Hang()] * 3)
     error = await Desk(server, timeout=0.2).refused()
-    assert "did not answer within 0.2 seconds" in error.told
+    assert "did not answer within 0.2 seconds" in error.full_text
     assert len(server.asked) == 1
 
 
@@ -332,20 +332,20 @@ async def test_the_second_try_has_what_the_first_has_left_of_the_time(
 ) -> None:
     server.will(Refuse(429, headers={"retry-after": "59.8"}), Hang())
     error = await Desk(server, timeout=60).refused()
-    assert "did not answer within 60 seconds" in error.told
+    assert "did not answer within 60 seconds" in error.full_text
 
 
 async def test_nobody_there_is_said(server: LangSmithServer) -> None:
     desk = Desk(server)
     server.__exit__()
-    assert "LangSmith cannot be reached." in (await desk.refused()).told
+    assert "LangSmith cannot be reached." in (await desk.refused()).full_text
 
 
 async def test_without_a_key_or_with_what_can_be_none_nothing_is_sent(
     server: LangSmithServer,
 ) -> None:
-    assert (await Desk(server, key="").refused()).told == "There is no key. Set one."
-    said = (await Desk(server, key="one\ntwo").refused()).told
+    assert (await Desk(server, key="").refused()).full_text == "There is no key. Set one."
+    said = (await Desk(server, key="one\ntwo").refused()).full_text
     assert "cannot be one. Set the key anew" in said
     assert "two" not in said
     assert server.asked == []

@@ -84,7 +84,7 @@ async def check_qdrant(
             refusal = workspace.egress.consent_refusal("qdrant")
             if refusal is not None or connection is None:
                 detail = f"Qdrant is not asked. {_MEANWHILE}"
-                remedy = refusal.told if refusal else ""
+                remedy = refusal.full_text if refusal else ""
                 return HealthFinding(PART, HealthState.WARNING, detail, remedy)
             return await _check_collection(settings, workspace, connection, model)
     except ServiceUnavailable as error:

@@ -151,11 +151,11 @@ class ModalRunner:
         except RunnerUnavailable:
             raise
         except UnreadableDocument as error:
-            return ModelAnswers((), Usage(), error.told)
+            return ModelAnswers((), Usage(), error.full_text)
         if isinstance(reply, ModelAnswers):
             return reply
         return ModelAnswers(
-            (), Usage(), errors.build_invalid_result_error(parsed.id).told
+            (), Usage(), errors.build_invalid_result_error(parsed.id).full_text
         )
 
     async def _whole(self, parsed: Document, body: bytes) -> JobResult | None:

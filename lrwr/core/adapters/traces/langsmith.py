@@ -94,7 +94,7 @@ class LangSmithTracer:
         """Say once why a trace was not sent."""
         say, self._say = self._say, None
         if say is not None:
-            say(f"A trace was not sent. {error.told}")
+            say(f"A trace was not sent. {error.full_text}")
 
     async def _sent(self, trace: TraceSpan) -> None:
         key = await asyncio.to_thread(self._key)

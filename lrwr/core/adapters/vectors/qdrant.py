@@ -317,7 +317,7 @@ class CollectionInUse(ServiceUnavailable):
 
 def format_local_search_remark(error: LrwrError) -> str:
     """Say that this machine compared vectors, and why."""
-    return f"Compared on this machine, without Qdrant. {error.told}"
+    return f"Compared on this machine, without Qdrant. {error.full_text}"
 
 
 QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"

@@ -197,7 +197,7 @@ def _named(profile: CharacterProfile) -> re.Pattern[str]:
 
 
 def _chapters(material: SourceMaterial) -> Iterator[tuple[tuple[str, int], str]]:
-    for document, chapter, _ in material.order.told():
+    for document, chapter, _ in material.order.iter_chapters():
         text = material.texts.get(document, "")
         span = chapter.span
         yield (document, span.start), text[span.start : span.end]

@@ -67,7 +67,7 @@ class ReplicaRefresher:
     def _complain(self, error: LrwrError) -> None:
         if not self._told:
             self._told = True
-            self._say(f"What others have changed is not here yet. {error.told}")
+            self._say(f"What others have changed is not here yet. {error.full_text}")
 
 
 def has_lost_changes(bound: LibraryLink, page: RecordPage) -> bool:
