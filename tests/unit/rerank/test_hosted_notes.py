@@ -179,7 +179,7 @@ async def test_no_key_is_in_an_error_in_its_causes_or_in_a_log(
         with pytest.raises(ServiceUnavailable) as other:
             await embedder.embed(PASSAGES)
         await embedder.aclose()
-    told = f"{one.value.full_text}{other.value.iter_chapters}{one.value!r}{other.value!r}"
+    told = f"{one.value.full_text}{other.value.full_text}{one.value!r}{other.value!r}"
     told += f"{reranker!r}{embedder!r}{vars(reranker)!r}{vars(embedder)!r}"
     for key in (KEY, embedding_server.KEY):
         assert key not in told

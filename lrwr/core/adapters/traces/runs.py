@@ -56,8 +56,8 @@ def _runs(
         run["parent_run_id"] = within["id"]
     if span.error is not None:
         message = (
-            f": {replace_unsendable_characters(span.error.full_text)}"
-            if texts and span.error.full_text
+            f": {replace_unsendable_characters(span.error.told)}"
+            if texts and span.error.told
             else ""
         )
         run["error"] = f"{span.error.kind}{message}"
