@@ -30,12 +30,12 @@ from lrwr.pipeline.evaluation.calibration import (
     estimate_with_calibration,
     fit_calibration,
 )
-from lrwr.pipeline.evaluation.figures import (
+from lrwr.pipeline.evaluation.calibration_figures import (
     CalibrationFigures,
-    Interval,
     auroc,
     compute_calibration_figures,
 )
+from lrwr.pipeline.evaluation.intervals import Interval
 from lrwr.pipeline.evaluation.questions import (
     GoldQuote,
     find_quote_places,

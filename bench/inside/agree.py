@@ -24,9 +24,9 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import Span
 from lrwr.core.retrieval.service import SearchRequest
 from lrwr.core.settings.loader import load_settings
-from lrwr.pipeline.evaluation.measures import compute_retrieval_figures
 from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.questions import AnswerPlace, covers_answer_place
+from lrwr.pipeline.evaluation.search_measures import compute_retrieval_figures
 
 BUDGETS = (2000, 4000, 8000)
 RANKED = ("hit@1", "hit@5", "hit@10", "mrr", "ndcg@10")

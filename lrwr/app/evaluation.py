@@ -22,7 +22,6 @@ from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import (
     BM25_WEIGHTS_BY_PIPELINE,
-    Bm25Weights,
     SqliteLexicalIndex,
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
@@ -36,22 +35,19 @@ from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
 from lrwr.core.settings.library import Library
 from lrwr.pipeline.evaluation.answers import build_answer_from_turn
-from lrwr.pipeline.evaluation.fingerprint import (
-    LibraryFingerprint,
-    check_pipelines_comparable,
-)
+from lrwr.pipeline.evaluation.outcomes import choose_token_counter
 from lrwr.pipeline.evaluation.question_generation.source_material import (
     SourceMaterial,
     load_source_material,
 )
-from lrwr.pipeline.evaluation.tokens import choose_token_counter
 from lrwr.pipeline.evaluation.variants import (
     PRODUCT_VARIANTS,
-    SEARCHED_COLUMN_COUNT,
     IndexedLibrary,
+    LibraryFingerprint,
     SearchArm,
     SearchVariant,
     WholeTextArm,
+    check_pipelines_comparable,
     select_possible_variants,
 )
 
@@ -104,7 +100,7 @@ class EvalFinderFactory:
             self._indexes[pipeline] = self.parts.open_vector_index(pipeline)
         return PassageFinder(
             store=records.passages,
-            lexical=SqliteLexicalIndex(records.database, get_column_weights(variant)),
+            lexical=SqliteLexicalIndex(records.database),
             embedder=self.embedder,
             vectors=self._indexes[pipeline].open,
             reranker=self.reranker if variant.rerank else None,
@@ -184,7 +180,7 @@ async def _build_arms(
     indexed_library = IndexedLibrary(passages, order, count, clock)
     arms: list[Arm] = []
     for step in possible_steps:
-        recipe = fingerprint.recipe(step, get_column_weights(step)[step.pipeline])
+        recipe = fingerprint.recipe(step, BM25_WEIGHTS_BY_PIPELINE[step.pipeline])
         arms.append(
             SearchArm(
                 step, factory.finder(step), indexed_library, fingerprint.limit, recipe
@@ -339,13 +335,3 @@ async def load_eval_material(workspace: Workspace) -> SourceMaterial:
 def create_eval_lock(library: Library) -> FileLock:
     """Return what keeps two evaluations from running in one library at once."""
     return FileLock(library.state_dir / "evaluations.lock")
-
-
-def get_column_weights(step: SearchVariant) -> Mapping[Pipeline, Bm25Weights]:
-    """Return what a word counts in each column that a step searches."""
-    searched_columns = SEARCHED_COLUMN_COUNT[step.columns]
-    all_weights = BM25_WEIGHTS_BY_PIPELINE[Pipeline.AGENTIC]
-    weights = tuple(
-        w if n < searched_columns else 0.0 for n, w in enumerate(all_weights)
-    )
-    return {**BM25_WEIGHTS_BY_PIPELINE, Pipeline.AGENTIC: weights}

@@ -71,18 +71,21 @@ def evaluated(book: Terminal, *words: str, questions: str = "q", **env: str) -> 
     return ran.json
 
 
-def test_each_step_is_asked_the_same_and_nothing_twice(read: Terminal) -> None:
-    words = ["--ladder", "--budget-tokens", "20,100"]
+def test_each_arm_is_asked_the_same_and_nothing_twice(read: Terminal) -> None:
+    words = ["--budget-tokens", "20,100"]
     told = evaluated(read, *words, questions="few")
-    assert [arm["name"] for arm in told["arms"]][:2] == ["A", "B"]
-    assert len(told["arms"]) == 11
+    assert [arm["name"] for arm in told["arms"]] == ["A", "B"]
     assert {arm["questions"] for arm in told["arms"]} == {FEW}
     (headline,) = [o for o in told["comparisons"] if o["figure"] == "recall@20"]
     assert "Too few questions" in headline["verdict"]
-    assert len(told["ladder"]) == 8
     again = read.run("eval", "--questions", "../few.jsonl", *words)
-    assert "55 of 55 are taken over from earlier runs" in again.err
-    assert "What each step adds" in again.out
+    assert "10 of 10 are taken over from earlier runs" in again.err
+
+
+def test_the_ladder_is_an_unknown_option(read: Terminal) -> None:
+    ran = read.run("eval", "--ladder")
+    assert ran.code == 2
+    assert "No such option" in ran.err
 
 
 @pytest.mark.exhaustive

@@ -8,9 +8,9 @@ from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import Span
 from lrwr.pipeline.evaluation.outcomes import Arm, ContextPiece, RetrievedContext
-from lrwr.pipeline.evaluation.plan import EvalPlan
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote
 from lrwr.pipeline.evaluation.runner import EvalMeasure, RunSetup, build_eval_plan
+from lrwr.pipeline.evaluation.runs import EvalPlan
 
 
 def a_piece(text: str, start: int = 0, document: str = "1.md") -> ContextPiece:

@@ -12,7 +12,6 @@ from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.evaluation import (
     ArmSet,
     create_eval_lock,
-    get_column_weights,
     load_eval_material,
     open_answerer,
     open_arms,
@@ -22,18 +21,18 @@ from lrwr.app.ingestion import create_processing_service
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 from lrwr.core.settings.loader import load_settings
-from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote
-from lrwr.pipeline.evaluation.run_store import load_latest_eval_run
 from lrwr.pipeline.evaluation.runner import EvalRunner, RunSetup, build_eval_plan
+from lrwr.pipeline.evaluation.runs import (
+    load_latest_eval_run,
+    locate_evaluations_folder,
+)
+from lrwr.pipeline.evaluation.search_measures import SpanMeasure
 from lrwr.pipeline.evaluation.variants import (
     VARIANT_A,
     VARIANT_B,
-    VARIANT_LADDER,
     WHOLE_TEXT_NAME,
     SearchArm,
-    SearchedColumns,
 )
 
 BOOK = {
@@ -55,7 +54,7 @@ QUESTIONS = [
     ),
     EvalQuestion("q3", "Who sold the boat?", ()),
 ]
-ALL = (VARIANT_A, VARIANT_B, *VARIANT_LADDER)
+ALL = (VARIANT_A, VARIANT_B)
 
 
 @pytest.fixture(autouse=True)
@@ -189,8 +188,7 @@ async def test_with_embeddings_all_arms_are_there_and_share_one_second_look(
         assert opened.models["the second look"] in b.recipe
         assert (await a.give(QUESTIONS[0])).pieces
         by_name = {arm.name: arm.recipe for arm in opened.arms}
-    assert by_name["B"] == by_name["+ second look"]
-    assert len(set(by_name.values())) == len(ALL) - 1
+    assert len(set(by_name.values())) == len(ALL)
 
 
 async def test_a_state_of_the_library_is_told_from_others(folder: Path) -> None:
@@ -274,7 +272,7 @@ async def test_only_one_evaluation_holds_the_lock(folder: Path) -> None:
 
 async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
-    step = replace(VARIANT_B, columns=SearchedColumns.TEXT, names=False, boosts=False)
+    step = replace(VARIANT_B, names=False, boosts=False)
     async with (
         services_of(folder) as workspace,
         open_eval_finders(workspace) as workshop,
@@ -283,20 +281,3 @@ async def test_a_workshop_of_one_pipeline_searches_as_a_step_says(folder: Path) 
         found = await finder.find(step.request("Who broke the lamp?", 1))
     assert "Corin Vale broke" in found.passages[0].chunk.text
     assert found.facts == ()
-
-
-@pytest.mark.parametrize(
-    ("columns", "kept"),
-    [
-        (SearchedColumns.TEXT, 1),
-        (SearchedColumns.HEADINGS, 3),
-        (SearchedColumns.ALL, 4),
-    ],
-)
-def test_columns_that_a_step_does_not_search_count_nothing(
-    columns: SearchedColumns, kept: int
-) -> None:
-    weights = get_column_weights(replace(VARIANT_B, columns=columns))[Pipeline.AGENTIC]
-    assert len(weights) == 4
-    assert all(weights[:kept])
-    assert not any(weights[kept:])

@@ -24,7 +24,7 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.retrieval.confidence import get_calibration_path
 from lrwr.core.settings.library import Library
-from lrwr.pipeline.evaluation.paths import locate_questions_file
+from lrwr.pipeline.evaluation.runs import locate_questions_file
 
 
 @dataclass(frozen=True, slots=True)

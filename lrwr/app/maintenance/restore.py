@@ -29,8 +29,8 @@ from lrwr.core.retrieval.confidence import get_calibration_path, load_calibratio
 from lrwr.core.settings.library import Library, prepare_state_dir
 from lrwr.core.settings.loader import load_settings_file
 from lrwr.core.settings.model import SettingSource
-from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import parse_questions
+from lrwr.pipeline.evaluation.runs import locate_questions_file
 
 
 @dataclass(frozen=True, slots=True)

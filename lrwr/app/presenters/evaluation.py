@@ -2,22 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
-from lrwr.app.presenters.plots import DotPlotRow, draw_dot_plot
 from lrwr.app.presenters.text import format_count
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.pipeline.evaluation.comparison import (
-    ArmComparison,
     KindRow,
     describe_comparison,
+    describe_figure,
+    format_figure,
 )
-from lrwr.pipeline.evaluation.figures import describe_figure, format_figure
 from lrwr.pipeline.evaluation.judgements import (
     JudgeFigureSummary,
     panel_result_from_figures,
     summarize_panel_results,
 )
-from lrwr.pipeline.evaluation.plan import EvalRun
 from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, QuestionKind
 from lrwr.pipeline.evaluation.report import (
     ArmReport,
@@ -26,6 +25,7 @@ from lrwr.pipeline.evaluation.report import (
     RunComparison,
     count_questions_by_kind,
 )
+from lrwr.pipeline.evaluation.runs import EvalRun
 
 NOT_EVALUATED = "not evaluated"
 NONE = "–"
@@ -72,7 +72,6 @@ class ReportSection:
     said: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
-    drawn: tuple[str, ...] = ()
 
     @property
     def right(self) -> tuple[str, ...]:
@@ -80,25 +79,20 @@ class ReportSection:
         return self.headings[1:]
 
 
-def render_report_sections(
-    report: EvalReport, *, width: int, ascii_only: bool = False
-) -> list[ReportSection]:
-    """Return a report, most important first; no drawing is wider than `width`."""
+def render_report_sections(report: EvalReport) -> list[ReportSection]:
+    """Return the sections of a report that have content, most important first."""
     sections = [
         _questions_section(report),
         _headline_section(report),
-        _search_section(report, width, ascii_only=ascii_only),
+        _search_section(report),
         _answer_section(report),
         _judge_section(report),
         _kinds_section(report),
-        _steps_section(report),
         _other_figures_section(report),
         _alarms_section(report),
         _arms(report),
     ]
-    return [
-        section for section in sections if section.said or section.rows or section.drawn
-    ]
+    return [section for section in sections if section.said or section.rows]
 
 
 def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str:
@@ -153,24 +147,14 @@ def _headline_section(report: EvalReport) -> ReportSection:
     return ReportSection("What may be said", sentences)
 
 
-def _search_section(
-    report: EvalReport, width: int, *, ascii_only: bool
-) -> ReportSection:
+def _search_section(report: EvalReport) -> ReportSection:
     budgets = sorted(report.run.plan.budgets)
-    largest_budget = report.headline.partition("@")[2]
+    headline_budget = report.headline.partition("@")[2]
     budgeted = [f"recall@{n}" for n in budgets]
-    budgeted += [f"{name}@{largest_budget}" for name in ("precision", "iou")]
-    table = _table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
-    means = [(arm.name, arm.means.get(report.headline)) for arm in report.arms]
-    plot_rows = [DotPlotRow(name, mean.interval) for name, mean in means if mean]
-    plot = (
-        draw_dot_plot(plot_rows, width=width, ascii_only=ascii_only)
-        if plot_rows
-        else []
+    budgeted += [f"{name}@{headline_budget}" for name in ("precision", "iou")]
+    return ReportSection(
+        "Searching", *_table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
     )
-    figure_text = describe_figure(report.headline).about
-    title = [f"{figure_text.capitalize()}:"] if plot else []
-    return ReportSection("Searching", *table, drawn=(*title, *plot))
 
 
 def _answer_section(report: EvalReport) -> ReportSection:
@@ -194,7 +178,7 @@ def _table(
     rows = tuple(
         (
             arm.name,
-            *(_cell(arm, name) for name in present),
+            *(_cell(arm, name, bounds=name == report.headline) for name in present),
             *((_time(arm.half), _time(arm.most)) if seconds else ()),
         )
         for arm in arms
@@ -202,14 +186,19 @@ def _table(
     return (), ("arm", *(figure.replace("_", " ") for figure in present), *times), rows
 
 
-def _cell(arm: ArmReport, figure: str) -> str:
+def _cell(arm: ArmReport, figure: str, *, bounds: bool) -> str:
     if figure in arm.worthless:
         return NOT_EVALUATED
     mean = arm.means.get(figure)
     if mean is None:
         return NONE
     digits = 0 if figure.endswith("tokens") else _DIGITS.get(figure.split("@")[0], 2)
-    return format_figure(figure, mean.interval.value, digits)
+    value = format_figure(figure, mean.interval.value, digits)
+    if not bounds:
+        return value
+    ends = (mean.interval.low, mean.interval.high)
+    low, high = (f"{end:.2f}" if isfinite(end) else "?" for end in ends)
+    return f"{value} [{low}, {high}]"
 
 
 def _time(seconds: float | None) -> str:
@@ -264,7 +253,7 @@ def _kinds_section(report: EvalReport) -> ReportSection:
     return ReportSection(
         "By kind of question",
         (
-            f"{describe_figure(report.headline).about.capitalize()}. For looking, not for claims.",
+            f"{describe_figure(report.headline).capitalize()}. For looking, not for claims.",
         ),
         ("questions", "number", *arms),
         tuple(_kind_row(row) for row in kind_rows),
@@ -275,33 +264,6 @@ def _kind_row(row: KindRow) -> tuple[str, ...]:
     number = max(cell.questions for cell in row.cells)
     means = (NONE if cell.mean is None else f"{cell.mean:.2f}" for cell in row.cells)
     return (describe_question_kind(row.kind), f"{number:,}", *means)
-
-
-def _steps_section(report: EvalReport) -> ReportSection:
-    if not report.steps:
-        return _EMPTY
-    first_step = report.steps[0]
-    rows = [(first_step.a, f"{first_step.mean_a:.2f}", NONE, NONE)]
-    rows += [
-        (
-            step.b,
-            f"{step.mean_b:.2f}",
-            _format_difference(step),
-            "yes" if step.claimed else "no",
-        )
-        for step in report.steps
-    ]
-    return ReportSection(
-        "What each step adds",
-        (f"{describe_figure(report.headline).about.capitalize()}, a step at a time.",),
-        ("step", "mean", "more than before", "sure"),
-        tuple(rows),
-    )
-
-
-def _format_difference(arm_comparison: ArmComparison) -> str:
-    bounds = arm_comparison.difference
-    return f"{bounds.value:+.2f} [{bounds.low:+.2f}, {bounds.high:+.2f}]"
 
 
 def _other_figures_section(report: EvalReport) -> ReportSection:
@@ -318,7 +280,7 @@ def _other_figures_section(report: EvalReport) -> ReportSection:
             if comparison.claimed
         ]
         unsure = [
-            describe_figure(comparison.figure).about
+            describe_figure(comparison.figure)
             for comparison in other_comparisons
             if not comparison.claimed
         ]
@@ -374,10 +336,6 @@ def _markdown(sections: Sequence[ReportSection]) -> Iterator[str]:
             yield _row(section.headings)
             yield _row(["---", *["---:" for _ in section.headings[1:]]], plain=False)
             yield from (_row(row) for row in section.rows)
-        if section.drawn:
-            yield "\n```text"
-            yield from section.drawn
-            yield "```"
 
 
 def _row(cells: Sequence[str], *, plain: bool = True) -> str:

@@ -17,13 +17,12 @@ from lrwr.core.ports.telemetry import (
 )
 from lrwr.pipeline.evaluation.judgements import is_single_try_figure
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
-from lrwr.pipeline.evaluation.plan import EvalRun
 from lrwr.pipeline.evaluation.questions import EvalQuestion, serialize_questions
 from lrwr.pipeline.evaluation.report import ArmReport, EvalReport
+from lrwr.pipeline.evaluation.runs import EvalRun
 from lrwr.pipeline.evaluation.variants import (
     VARIANT_A,
     VARIANT_B,
-    VARIANT_LADDER,
     WHOLE_TEXT_NAME,
 )
 
@@ -120,10 +119,7 @@ def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, TraceFactValue]]
 
 def _pipelines() -> dict[str, str]:
     """Return whose passages the arms search, by name."""
-    of_steps = {
-        step.name: step.pipeline.value
-        for step in (VARIANT_A, VARIANT_B, *VARIANT_LADDER)
-    }
+    of_steps = {step.name: step.pipeline.value for step in (VARIANT_A, VARIANT_B)}
     return {**of_steps, WHOLE_TEXT_NAME: VARIANT_B.pipeline.value}
 
 

@@ -24,7 +24,7 @@ from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr eval · lrwr eval --make 150 · lrwr eval --questions mine.jsonl"
-    " --ladder --report ../report.md · lrwr eval --answers · lrwr eval --model"
+    " --report ../report.md · lrwr eval --answers · lrwr eval --model"
     " --dry-run · lrwr eval review · lrwr eval compare 20261122-1 20261122-2 · lrwr eval --calibrate"
     " --save"
 )
@@ -57,9 +57,6 @@ MakeOption = Annotated[
         metavar="N",
         help="Make N questions from your text first, beside those that are there.",
     ),
-]
-LadderOption = Annotated[
-    bool, typer.Option("--ladder", help="Every step between the two pipelines, too.")
 ]
 BudgetsOption = Annotated[
     str,
@@ -124,7 +121,6 @@ def eval_command(
     pipeline: EvalPipelineNameOption = None,
     questions: QuestionsOption = None,
     make: MakeOption = None,
-    ladder: LadderOption = False,
     budgets: BudgetsOption = BUDGETS,
     answers: AnswersOption = False,
     model: ModelOption = False,
@@ -147,7 +143,6 @@ def eval_command(
         pipelines=parse_pipelines(pipeline),
         questions=questions,
         make=make or 0,
-        ladder=ladder,
         budgets=parse_token_budgets(budgets),
         answers=answers or model,
         model=model,

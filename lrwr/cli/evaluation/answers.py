@@ -16,14 +16,14 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.ports.models import AnswerJudge, ChatModel
 from lrwr.core.retrieval.confidence import FIRST_PASSAGES
 from lrwr.core.retrieval.service import SearchRequest
-from lrwr.pipeline.evaluation.answer_measure import (
+from lrwr.pipeline.evaluation.answer_measures import (
     AnswerMeasure,
     AnswerMethod,
     build_reader_answer_method,
     build_session_answer_method,
 )
 from lrwr.pipeline.evaluation.answers import ContextReader
-from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
+from lrwr.pipeline.evaluation.search_measures import SpanMeasure
 from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 
 

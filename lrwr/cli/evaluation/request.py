@@ -15,7 +15,6 @@ class EvalRequest:
     pipelines: tuple[Pipeline, ...]
     questions: Path | None
     make: int
-    ladder: bool
     budgets: tuple[int, ...]
     answers: bool
     model: bool

@@ -18,11 +18,10 @@ from lrwr.cli.evaluation.answers import (
     name_answer_models,
     require_chat_model,
 )
-from lrwr.cli.evaluation.calibration import read_question_file
+from lrwr.cli.evaluation.calibration import describe_calibrations, read_question_file
 from lrwr.cli.evaluation.request import EvalRequest
-from lrwr.cli.presenters.evaluation_reports import build_ladder_report
+from lrwr.cli.presenters.evaluation_reports import build_run_report
 from lrwr.cli.presenters.question_review import resolve_question_file
-from lrwr.cli.presenters.search_quality import describe_calibrations
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     SEARCH_SERVICES,
@@ -33,27 +32,25 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.confidence import SHIPPED_CALIBRATIONS
 from lrwr.core.settings.library import prepare_state_dir, write_private_file
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.evaluation.answer_measure import AnswerMeasure
-from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
-from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
+from lrwr.pipeline.evaluation.answer_measures import AnswerMeasure
 from lrwr.pipeline.evaluation.question_generation.generator import make_questions
-from lrwr.pipeline.evaluation.question_generation.merger import merge_questions
 from lrwr.pipeline.evaluation.question_generation.model_generator import (
     generate_questions_with_model,
 )
 from lrwr.pipeline.evaluation.questions import EvalQuestion, serialize_questions
 from lrwr.pipeline.evaluation.report import EvalReport
-from lrwr.pipeline.evaluation.run_store import load_eval_run
+from lrwr.pipeline.evaluation.review import merge_questions
 from lrwr.pipeline.evaluation.runner import (
     EvalRunner,
     RunSetup,
     RunStart,
     build_eval_plan,
 )
+from lrwr.pipeline.evaluation.runs import load_eval_run, locate_evaluations_folder
+from lrwr.pipeline.evaluation.search_measures import SpanMeasure
 from lrwr.pipeline.evaluation.variants import (
     VARIANT_A,
     VARIANT_B,
-    VARIANT_LADDER,
     SearchVariant,
 )
 
@@ -132,12 +129,11 @@ def _request_consent(
 
 
 def _steps(eval_request: EvalRequest) -> list[SearchVariant]:
-    steps = [
+    return [
         step
         for step in (VARIANT_A, VARIANT_B)
         if step.pipeline in eval_request.pipelines
     ]
-    return [*steps, *VARIANT_LADDER] if eval_request.ladder else steps
 
 
 async def _questions(
@@ -244,7 +240,7 @@ async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> Eval
                 _say_known(output, event)
             else:
                 advance(1)
-    return build_ladder_report(
+    return build_run_report(
         load_eval_run(locate_evaluations_folder(workspace.library), run)
     )
 

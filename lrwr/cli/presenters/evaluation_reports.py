@@ -1,6 +1,5 @@
 """Reports of evaluations: shown, written, listed, and two of them compared."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from lrwr.app.presenters.evaluation import (
     render_report_markdown,
     render_report_sections,
 )
-from lrwr.app.presenters.plots import is_plot_encodable
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.cli.runtime.output import Output
@@ -19,36 +17,31 @@ from lrwr.core.settings.library import check_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.own_files import check_output_file, write_output_file
 from lrwr.pipeline.evaluation.comparison import ArmComparison, describe_comparison
-from lrwr.pipeline.evaluation.paths import locate_evaluations_folder
-from lrwr.pipeline.evaluation.plan import EvalRun
 from lrwr.pipeline.evaluation.report import (
     ArmReport,
     EvalReport,
     build_eval_report,
     compare_eval_runs,
 )
-from lrwr.pipeline.evaluation.run_store import (
+from lrwr.pipeline.evaluation.runs import (
+    EvalRun,
     list_eval_runs,
     load_eval_run,
     load_latest_eval_run,
+    locate_evaluations_folder,
 )
 from lrwr.pipeline.evaluation.variants import (
     VARIANT_A,
     VARIANT_B,
-    VARIANT_LADDER,
     WHOLE_TEXT_NAME,
 )
 
-_WIDTH = 100
-"""Columns of a drawing in a file."""
 
-
-def build_ladder_report(run: EvalRun) -> EvalReport:
-    """Return what a run says: B against A, and the ladder's steps in their order."""
+def build_run_report(run: EvalRun) -> EvalReport:
+    """Return the report of a run: B against A, and the whole text against B."""
     return build_eval_report(
         run,
         pairs=[(VARIANT_A.name, VARIANT_B.name), (VARIANT_B.name, WHOLE_TEXT_NAME)],
-        ladder=[step.name for step in VARIANT_LADDER],
     )
 
 
@@ -81,7 +74,7 @@ def deliver_report(
         output.story(remark)
     if file is not None:
         check_report_file(settings, file, force=force)
-        sections = render_report_sections(report, width=_WIDTH)
+        sections = render_report_sections(report)
         text = render_report_markdown(sections, format_run_title(report.run))
         write_output_file(file, text.encode(), force=force or None)
     if as_json:
@@ -89,9 +82,7 @@ def deliver_report(
     else:
         show_report_sections(
             output,
-            render_report_sections(
-                report, width=output.width, ascii_only=_ascii_only()
-            ),
+            render_report_sections(report),
         )
     if file is not None:
         output.story(f"The report is in {file}.")
@@ -108,8 +99,6 @@ def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> N
                 output.answer(sentence)
             if section.rows:
                 output.table(section.headings, section.rows, right=section.right)
-            for line in section.drawn:
-                output.answer(line)
 
 
 def reload_report(settings: Settings, run: str | None) -> EvalReport:
@@ -120,7 +109,7 @@ def reload_report(settings: Settings, run: str | None) -> EvalReport:
         StoreProblem: It cannot be read.
     """
     folder = _folder(settings)
-    return build_ladder_report(
+    return build_run_report(
         load_eval_run(folder, run) if run else load_latest_eval_run(folder)
     )
 
@@ -207,7 +196,6 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
             for pair in report.pairs
             for comparison in pair
         ],
-        "ladder": [arm_comparison_as_json(step) for step in report.steps],
         "wrong": [
             {
                 "arm": alarm.arm,
@@ -272,7 +260,3 @@ def _folder(settings: Settings) -> Path:
     library = resolve_library(settings)
     check_state_dir(library)
     return locate_evaluations_folder(library)
-
-
-def _ascii_only() -> bool:
-    return not is_plot_encodable(sys.stdout.encoding)

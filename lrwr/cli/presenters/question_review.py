@@ -17,7 +17,6 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.freshness import load_existing_texts
 from lrwr.core.settings.library import resolve_library, write_private_file
 from lrwr.core.settings.model import Settings
-from lrwr.pipeline.evaluation.paths import locate_questions_file
 from lrwr.pipeline.evaluation.questions import (
     EvalQuestion,
     GoldQuote,
@@ -33,6 +32,7 @@ from lrwr.pipeline.evaluation.review import (
     keep_question,
     list_unreviewed_questions,
 )
+from lrwr.pipeline.evaluation.runs import locate_questions_file
 
 QuestionChange: TypeAlias = Callable[[EvalQuestion], EvalQuestion]
 ManuscriptTexts: TypeAlias = "Mapping[DocumentId, DocumentText]"

@@ -1,44 +1,50 @@
 """Fitting what a search's signals mean, on questions whose answers are known."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.confidence import (
+    FIRST_PASSAGES,
     SIGNAL_NAMES,
     Calibration,
+    CalibrationTable,
     RankingSignals,
     SignalTerm,
     estimate_probability,
 )
-from lrwr.pipeline.evaluation.figures import (
+from lrwr.core.retrieval.service import PassageFinder, SearchRequest
+from lrwr.core.retrieval.story import StoryOrder, parse_horizon
+from lrwr.pipeline.evaluation.calibration_figures import (
+    CalibrationFigures,
     EstimatedQuestion,
     auroc,
+    compute_calibration_figures,
     find_doubt_threshold,
 )
+from lrwr.pipeline.evaluation.questions import EvalQuestion, has_gold
+from lrwr.pipeline.evaluation.search_measures import locate_gold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RIDGE = 3.0
 """How strongly weights are held back to what was known before, or to nothing."""
-
 FOLDS = 5
-
 DOUBTED_SHARE = 0.02
 """The share of found answers whose evidence may be called weak: one in fifty. On other
 books it is more; see decision 013."""
-
 LEFT_OUT = frozenset({"top"})
 """Signals that no model is fitted on: a reranker's scores compare within one search."""
-
 LIKELY = 0.5
 """Evidence that is likelier to hold the answer than not is never weak."""
-
 _STEPS = 60
 _HALVINGS = 30
 
@@ -238,3 +244,191 @@ def _newton(
         if improvement < 1e-10:
             break
     return weights
+
+
+LEAST = 40
+LEAST_FOUND = 10
+UNANSWERABLE = 0.25
+"""Fewer questions, found answers or unanswerable ones than these teach nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationTrial:
+    """Questions whose passages were ranked in one way.
+
+    `shipped` are the figures of what lrwr ships, None where it ships nothing for the
+    ranking. `own` are those of models fitted on the others of these questions, and
+    `calibration` is fitted on all of them; both None where `describe_missing_examples` says what is
+    missing.
+    """
+
+    ranking: str
+    questions: int
+    found: int
+    unanswerable: int
+    shipped: CalibrationFigures | None
+    own: CalibrationFigures | None = None
+    calibration: Calibration | None = None
+    short_of: str = ""
+
+    @property
+    def chance(self) -> bool:
+        """Whether the fitted model may be no better than guessing."""
+        area = self.own.found if self.own else None
+        return area is None or area.low <= 0.5
+
+
+def try_calibrations(
+    examples: Mapping[str, Sequence[CalibrationExample]],
+    pipeline: Pipeline,
+    shipped: CalibrationTable,
+    source: str,
+) -> list[CalibrationTrial]:
+    """Fit each ranking that has enough questions, those with most questions first.
+
+    Raises:
+        LrwrError: None has.
+    """
+    trials = [
+        _trial(
+            CalibrationTarget(name, pipeline, source),
+            group_examples,
+            shipped.get((name, pipeline)),
+        )
+        for name, group_examples in sorted(
+            examples.items(), key=lambda pair: -len(pair[1])
+        )
+    ]
+    if not any(trial.calibration for trial in trials):
+        reason = (
+            trials[0].short_of if trials else "there is no question that was searched"
+        )
+        raise LrwrError(
+            f"Too little to fit: {reason}",
+            hint=f"Write at least {LEAST} questions: a quarter that your text does not"
+            f" answer, and enough others that {LEAST_FOUND} are found.",
+        )
+    return trials
+
+
+def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
+    """Describe what is missing for a fit; empty if nothing is missing."""
+    number, found_count = len(examples), sum(example.found for example in examples)
+    unanswerable = sum(not example.answerable for example in examples)
+    if number < LEAST:
+        return f"{_count(number, 'question')}, and {LEAST} are needed"
+    if found_count < LEAST_FOUND:
+        return (
+            f"the first passages hold the answer of {_count(found_count, 'question')}, and"
+            f" {LEAST_FOUND} are needed"
+        )
+    if unanswerable < UNANSWERABLE * number:
+        return (
+            f"{_count(unanswerable, 'question')} of {number} cannot be answered, and a"
+            " quarter is needed"
+        )
+    return ""
+
+
+def _trial(
+    ranking: CalibrationTarget,
+    examples: Sequence[CalibrationExample],
+    base: Calibration | None,
+) -> CalibrationTrial:
+    shipped = None
+    if base is not None:
+        shipped = compute_calibration_figures(
+            estimate_with_calibration(examples, base), base.threshold
+        )
+    trial = CalibrationTrial(
+        ranking=ranking.name,
+        questions=len(examples),
+        found=sum(example.found for example in examples),
+        unanswerable=sum(not example.answerable for example in examples),
+        shipped=shipped,
+        short_of=describe_missing_examples(examples),
+    )
+    return trial if trial.short_of else _fitted(trial, ranking, examples, base)
+
+
+def _fitted(
+    trial: CalibrationTrial,
+    ranking: CalibrationTarget,
+    examples: Sequence[CalibrationExample],
+    base: Calibration | None,
+) -> CalibrationTrial:
+    fitted, estimated_questions = fit_calibration(examples, ranking, base)
+    return replace(
+        trial,
+        own=compute_calibration_figures(estimated_questions, fitted.threshold),
+        calibration=fitted,
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(slots=True)
+class CalibrationExamples:
+    """What searching for questions showed, by how their passages were ranked.
+
+    `remarks` are sentences on questions that were left out.
+    """
+
+    examples: defaultdict[str, list[CalibrationExample]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCollector:
+    """Puts questions to one library, as it stands."""
+
+    finder: PassageFinder
+    store: PassageStore
+    pipeline: Pipeline
+    order: StoryOrder
+
+    async def ask(
+        self, questions: Sequence[EvalQuestion], advance: Callable[[int], None]
+    ) -> CalibrationExamples:
+        """Search for each question, and see whether the first passages hold it.
+
+        A question whose quote is no longer there, or that nothing is found for, is
+        left out, and a remark says so.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
+        calibration_examples = CalibrationExamples()
+        for question in questions:
+            try:
+                await self._one(question, calibration_examples)
+            except NotFound as problem:
+                calibration_examples.remarks.append(
+                    f"Left out {question.id}: {problem}."
+                )
+            advance(1)
+        return calibration_examples
+
+    async def _one(
+        self, question: EvalQuestion, calibration_examples: CalibrationExamples
+    ) -> None:
+        gold = [await locate_gold(self.store, self.order, o) for o in question.gold]
+        request = SearchRequest(question.text, self.pipeline, FIRST_PASSAGES)
+        if question.as_of:
+            horizon = parse_horizon(question.as_of, self.order)
+            request = replace(request, horizon=horizon)
+        result = await self.finder.find(request, self.order)
+        judged = result.judgement
+        if judged is None or judged.signals is None:
+            raise NotFound("nothing is found for it")
+        first = [passage.chunk for passage in result.passages]
+        is_found = has_gold(first, gold, every=question.every)
+        calibration_examples.examples[judged.ranking].append(
+            CalibrationExample(
+                question.group, judged.signals, is_found, question.answerable
+            )
+        )

@@ -4,14 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from lrwr.pipeline.evaluation.figures import (
-    Interval,
-    describe_figure,
-    format_figure,
-    is_lower_better,
-)
 from lrwr.pipeline.evaluation.intervals import (
     LEVEL,
+    Interval,
     bootstrap_mean,
     correct_p_values,
     estimate_questions_needed,
@@ -32,6 +27,44 @@ MOST_LOST = 0.2
 
 
 _MOST_NEEDED = 100_000
+
+
+_LOWER_IS_BETTER = frozenset(
+    {
+        *("seconds", "tokens", "dollars", "leak", "false_gap", "invented"),
+        *("answer_seconds", "answer_tokens", "answer_leak"),
+    }
+)
+
+_PHRASES: Mapping[str, tuple[str, str]] = {
+    "recall": ("finds more of the answer in {n} tokens", "how much of the answer is found in {n} tokens"),
+    "precision": ("gives less beside the answer in {n} tokens", "how much of what is given in {n} tokens is the answer"),
+    "iou": ("comes closer to the answer alone in {n} tokens", "how close it comes to the answer alone in {n} tokens"),
+    "hit": ("has the answer among the first {n} more often", "how often the answer is among the first {n}"),
+    "mrr": ("has the answer higher up", "how high up the answer comes"),
+    "ndcg": ("has all of the answer higher up among the first {n}", "how high up all of the answer comes among the first {n}"),
+    "leak": ("shows what comes later less often", "how often it shows what comes later"),
+    "seconds": ("is faster", "how long it takes"),
+    "tokens": ("gives fewer tokens", "how many tokens it gives"),
+    "dollars": ("costs less", "what it costs"),
+    "resolved": ("cites more often what stands there", "how often what it cites stands there"),
+    "citation_precision": ("cites more often what bears it out", "how often what it cites bears it out"),
+    "citation_recall": ("bears out more of what it says", "how much of what it says is borne out"),
+    "quotes": ("quotes more often what stands in the text", "how often what it quotes stands in the text"),
+    "gap": ("says more often that the text does not tell", "how often it says that the text does not tell"),
+    "false_gap": ("misses less often what the text does tell", "how often it misses what the text does tell"),
+    "invented": ("invents an answer less often", "how often it invents an answer"),
+    "doubted": ("warns more often that its evidence is weak", "how often it warns that its evidence is weak"),
+    "word_overlap": ("answers more in the words of the known answer", "how far it answers in the words of the known answer"),
+    "answer_seconds": ("answers faster", "how long an answer takes"),
+    "answer_tokens": ("takes fewer tokens for an answer", "how many tokens an answer takes"),
+    "answer_leak": ("gives away less often what comes later", "how often it gives away what comes later"),
+    "correctness": ("answers more correctly", "how correct its answers are"),
+    "faithfulness": ("keeps closer to what it was given, says the judge", "how close it keeps to what it was given, says the judge"),
+    "context_precision": ("puts what is useful higher up, says the judge", "how high up it puts what is useful, says the judge"),
+    "context_recall": ("is given more of what the answer needs, says the judge", "how much of what the answer needs is given, says the judge"),
+}  # fmt: skip
+"""For each figure, what the better arm does, and what the figure is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +240,7 @@ def _claim(comparison: ArmComparison) -> str:
         name, means = comparison.a, means[::-1]
         difference = Interval(-difference.value, -difference.high, -difference.low)
     first, second = (_mean(comparison, mean) for mean in means)
-    does = describe_figure(comparison.figure).does
+    does, _ = _figure_phrases(comparison.figure)
     return f"{name} {does}: {first} against {second}, {_difference(comparison, difference)}"
 
 
@@ -245,7 +278,7 @@ def _round(number: float) -> int:
 
 
 def _about(comparison: ArmComparison) -> str:
-    return describe_figure(comparison.figure).about
+    return describe_figure(comparison.figure)
 
 
 def _mean(comparison: ArmComparison, value: float) -> str:
@@ -359,3 +392,30 @@ def _cell(
     ]
     failed = sum(figure in outcome.failed for outcome in kind_outcomes)
     return ArmMean(arm, len(values), fmean(values) if values else None, failed)
+
+
+def is_lower_better(figure: str) -> bool:
+    """Return whether the arm with the lower value of a figure is the better one."""
+    return figure.partition("@")[0] in _LOWER_IS_BETTER
+
+
+def describe_figure(figure: str) -> str:
+    """Return what a figure is about, to stand in the middle of a sentence."""
+    return _figure_phrases(figure)[1]
+
+
+def format_figure(figure: str, value: float, digits: int) -> str:
+    """Return a figure's value with its unit: dollars and seconds have one."""
+    shown = f"{value:,.{digits}f}"
+    if figure == "dollars":
+        return f"${shown}"
+    return f"{shown} s" if figure.endswith("seconds") else shown
+
+
+def _figure_phrases(figure: str) -> tuple[str, str]:
+    if figure == "hit@1":
+        return "has the answer first more often", "how often the answer is first"
+    name, _, number = figure.partition("@")
+    does, about = _PHRASES.get(name, (f"has more {name}", name))
+    shown = f"{int(number):,}" if number.isdecimal() else number
+    return does.format(n=shown), about.format(n=shown)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lrwr.pipeline.evaluation.figures import Interval
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -28,6 +26,15 @@ FEW_GROUPS = 10
 
 _AT_ONCE = 500
 _HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure, and between which bounds it lies nineteen times in twenty."""
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +94,12 @@ def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
     return min(1.0, 2 * tail / (1 << number))
 
 
-def correct_p_values(chances: Sequence[float]) -> list[float]:
-    """Return chances as they are once all were looked at, in the same order.
+def correct_p_values(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for testing all of them, in the same order.
 
-    Holm's step-down (1979): among all that are then below a level, one is there by
-    chance no more often than the level says.
+    Bonferroni's correction: each is multiplied by their number, up to 1.0.
     """
-    order = sorted(range(len(chances)), key=lambda n: chances[n])
-    adjusted = [0.0] * len(chances)
-    highest = 0.0
-    for place, n in enumerate(order):
-        highest = max(highest, min(1.0, (len(chances) - place) * chances[n]))
-        adjusted[n] = highest
-    return adjusted
+    return [min(1.0, len(p_values) * p_value) for p_value in p_values]
 
 
 def estimate_questions_needed(difference: float, spread: float) -> float:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import ceil
 
 from lrwr.pipeline.evaluation.comparison import (
@@ -16,8 +15,8 @@ from lrwr.pipeline.evaluation.comparison import (
 from lrwr.pipeline.evaluation.intervals import MeanEstimate, bootstrap_mean
 from lrwr.pipeline.evaluation.judgements import MOST_FAILED, is_single_try_figure
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
-from lrwr.pipeline.evaluation.plan import EvalRun, RunOverlap, match_runs
 from lrwr.pipeline.evaluation.questions import QuestionKind
+from lrwr.pipeline.evaluation.runs import EvalRun, RunOverlap, match_runs
 
 MISSES_ALL = "hit@10"
 """The figure that says whether an arm finds anything at all."""
@@ -67,7 +66,7 @@ class EvalReport:
     """What a run says. `headline` is the figure that was named before it was run.
 
     `pairs` are the arms that are compared, each with its comparisons, the headline
-    first; `steps` are those of a ladder, one figure each.
+    first.
     """
 
     run: EvalRun
@@ -76,18 +75,14 @@ class EvalReport:
     arms: tuple[ArmReport, ...]
     kinds: Mapping[str, tuple[KindRow, ...]]
     pairs: tuple[tuple[ArmComparison, ...], ...]
-    steps: tuple[ArmComparison, ...]
     alarms: tuple[EvalAlarm, ...]
 
 
-def build_eval_report(
-    run: EvalRun, *, pairs: Sequence[tuple[str, str]], ladder: Sequence[str] = ()
-) -> EvalReport:
+def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> EvalReport:
     """Return the report on a run, which may be incomplete.
 
-    `pairs` are names of arms to compare, the second against the first; `ladder` those
-    of arms, each of which adds a feature to the one before. Arms that are not in the run
-    are skipped.
+    `pairs` are names of arms to compare, the second against the first. Pairs of which
+    the run lacks an arm are skipped.
     """
     headline = choose_headline_figure(run.plan.budgets)
     by_arm = {arm.name: _outcomes(run, arm.name) for arm in run.plan.arms}
@@ -108,7 +103,6 @@ def build_eval_report(
         )
 
     both = [(a, b) for a, b in pairs if a in present and b in present]
-    climbed = [name for name in ladder if name in present]
     arms = tuple(
         _arm(arm.name, arm.told, present[arm.name], groups, run.plan.seed)
         for arm in run.plan.arms
@@ -121,11 +115,6 @@ def build_eval_report(
         arms=arms,
         kinds={name: tuple(group_means_by_kind(present, name)) for name in (headline,)},
         pairs=tuple(against(a, b, figures) for a, b in both),
-        steps=tuple(
-            arm_comparison
-            for a, b in pairwise(climbed)
-            for arm_comparison in against(a, b, [headline])
-        ),
         alarms=tuple(
             alarm for name, rows in present.items() for alarm in _alarms(name, rows)
         ),

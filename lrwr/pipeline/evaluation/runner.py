@@ -18,19 +18,17 @@ from typing import Protocol, TypeAlias
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.model.language_model import Usage, compute_total_price
 from lrwr.pipeline.evaluation.outcomes import Arm, QuestionOutcome, RetrievedContext
-from lrwr.pipeline.evaluation.plan import (
+from lrwr.pipeline.evaluation.questions import EvalQuestion
+from lrwr.pipeline.evaluation.runs import (
     DOLLARS,
     EvalComponent,
     EvalPlan,
     EvalRun,
+    EvalRunWriter,
     OutcomePart,
     assemble_outcome,
-    compute_outcome_key,
-)
-from lrwr.pipeline.evaluation.questions import EvalQuestion
-from lrwr.pipeline.evaluation.run_store import (
-    EvalRunWriter,
     begin_eval_run,
+    compute_outcome_key,
     list_eval_runs,
     load_eval_run,
 )

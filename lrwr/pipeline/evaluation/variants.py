@@ -1,15 +1,17 @@
 """The arms: pipeline a, pipeline b, each step between them, and the whole text."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 
 from lrwr.core.model.chunks import ChunkKind, Pipeline, SearchScope
 from lrwr.core.model.documents import DocumentId, Horizon
-from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.text import Span
-from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.stores import DocumentVersion, PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
+from lrwr.core.retrieval import retrievers, service, story_search
 from lrwr.core.retrieval.service import PassageFinder, SearchRequest
 from lrwr.core.retrieval.story import (
     StoryOrder,
@@ -17,28 +19,21 @@ from lrwr.core.retrieval.story import (
     is_within_scope,
     parse_horizon,
 )
-from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
+from lrwr.pipeline.evaluation.outcomes import (
+    ContextPiece,
+    CountTokens,
+    RetrievedContext,
+)
 from lrwr.pipeline.evaluation.questions import EvalQuestion
-from lrwr.pipeline.evaluation.tokens import CountTokens
+
+_HASH_LENGTH = 16
+"""Hexadecimal digits of a fingerprint."""
+
+_SEARCHED_TEXT = "text, the sentences before it, headings, who is there"
+"""The columns of the word index, as recipes name them; stored runs depend on it."""
 
 WHOLE_TEXT_NAME = "whole text"
 WHOLE_TOLD = "All of the text up to where the question is asked, from its beginning."
-
-
-class SearchedColumns(StrEnum):
-    """Which words of pipeline b's passages are searched."""
-
-    TEXT = "text"
-    HEADINGS = "text, the sentences before it, headings"
-    ALL = "text, the sentences before it, headings, who is there"
-
-
-SEARCHED_COLUMN_COUNT: Mapping[SearchedColumns, int] = {
-    SearchedColumns.TEXT: 1,
-    SearchedColumns.HEADINGS: 3,
-    SearchedColumns.ALL: 4,
-}
-"""How many columns of pipeline b's index they are, from the first on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +47,23 @@ class SearchVariant:
     name: str
     told: str
     pipeline: Pipeline
-    columns: SearchedColumns = SearchedColumns.ALL
     lexical: bool = True
     dense: bool = True
     names: bool = True
     boosts: bool = True
     rerank: bool = True
-    facts: bool = False
 
     @property
     def way(self) -> str:
         """Describe the search itself, independent of the variant's name."""
-        feature_names = ("lexical", "dense", "names", "boosts", "rerank", "facts")
+        feature_names = ("lexical", "dense", "names", "boosts", "rerank")
         parts = [feature for feature in feature_names if getattr(self, feature)]
-        return f"{self.pipeline.value}: {self.columns.value}; {', '.join(parts)}"
+        return f"{self.pipeline.value}: {_SEARCHED_TEXT}; {', '.join(parts)}"
 
     @property
     def knows_story(self) -> bool:
         """Whether it needs what is known of the story."""
-        return self.names or self.boosts or self.facts
+        return self.names or self.boosts
 
     def request(
         self, question: str, limit: int, horizon: Horizon | None = None
@@ -103,7 +96,6 @@ VARIANT_B = SearchVariant(
     " and kind, looked at a second time.",
     Pipeline.AGENTIC,
 )
-
 PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
     Pipeline.NAIVE: SearchVariant(
         "a, as asked", "Pipeline a, by words and by meaning.", Pipeline.NAIVE
@@ -112,124 +104,31 @@ PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
 }
 """How `lrwr search` and `lrwr ask` search each of them."""
 
-VARIANT_LADDER = (
-    SearchVariant(
-        "a: by meaning",
-        "Pipeline a's passages by meaning alone.",
-        Pipeline.NAIVE,
-        lexical=False,
-        names=False,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "a + words",
-        "Pipeline a's passages by meaning and by their words.",
-        Pipeline.NAIVE,
-        names=False,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "b's passages",
-        "The same over pipeline b's passages; their vectors hold the sentences before.",
-        Pipeline.AGENTIC,
-        SearchedColumns.TEXT,
-        names=False,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "+ headings",
-        "And by the words of the headings and of the sentences before a passage.",
-        Pipeline.AGENTIC,
-        SearchedColumns.HEADINGS,
-        names=False,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "+ people",
-        "And by the names of those who are there.",
-        Pipeline.AGENTIC,
-        names=False,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "+ names",
-        "And by whom the question names, and what they do in it.",
-        Pipeline.AGENTIC,
-        boosts=False,
-        rerank=False,
-    ),
-    SearchVariant(
-        "+ boosts",
-        "And by the kind of passage that the question asks for.",
-        Pipeline.AGENTIC,
-        rerank=False,
-    ),
-    SearchVariant(
-        "+ second look", "And looked at a second time: this is B.", Pipeline.AGENTIC
-    ),
-    SearchVariant(
-        "+ what is known",
-        "And first the words that facts about the story rest on.",
-        Pipeline.AGENTIC,
-        facts=True,
-    ),
-)
-"""Each does one thing more than the one before it."""
-
 
 def select_possible_variants(
-    steps: Sequence[SearchVariant], *, embeds: bool, reranks: bool
+    variants: Sequence[SearchVariant], *, embeds: bool, reranks: bool
 ) -> tuple[tuple[SearchVariant, ...], tuple[str, ...]]:
-    """Return the steps that are possible, reduced where necessary, and remarks on the rest.
+    """Return the variants without the features that are off, and remarks on them.
 
-    Without embeddings, or a second look, no step has it: what then is no more than the
-    step before it on the ladder is left out.
+    A variant that has no other way to search then searches by words.
     """
-    search_variants: list[SearchVariant] = []
-    skipped: list[str] = []
-    rungs = {step.name for step in VARIANT_LADDER}
-    for step in steps:
-        able = _able(step, embeds=embeds, reranks=reranks)
-        rung = step.name in rungs
-        lower = (
-            search_variants[-1].way
-            if search_variants and search_variants[-1].name in rungs
-            else ""
-        )
-        if rung and (able.way == lower or not (able.lexical or able.dense)):
-            skipped.append(step.name)
-        else:
-            search_variants.append(
-                able if rung or able.lexical or able.dense else _worded(able)
-            )
-    return tuple(search_variants), tuple(
-        _remarks(skipped, embeds=embeds, reranks=reranks)
+    possible = tuple(
+        _restrict(variant, embeds=embeds, reranks=reranks) for variant in variants
     )
-
-
-def _able(step: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
-    return replace(
-        step, dense=step.dense and embeds, rerank=step.rerank and reranks and embeds
-    )
-
-
-def _worded(step: SearchVariant) -> SearchVariant:
-    description = f"{step.told} Embeddings are off: by words alone."
-    return replace(step, lexical=True, told=description)
-
-
-def _remarks(skipped: Sequence[str], *, embeds: bool, reranks: bool) -> Iterator[str]:
     if not embeds:
-        yield "Embeddings are off: every arm searches by words alone."
-    elif not reranks:
-        yield "The second look is off: no arm has it."
-    if skipped:
-        yield f"Left out, being no more than the step before: {', '.join(skipped)}."
+        return possible, ("Embeddings are off: every arm searches by words only.",)
+    if not reranks:
+        return possible, ("Reranking is off in every arm.",)
+    return possible, ()
+
+
+def _restrict(variant: SearchVariant, *, embeds: bool, reranks: bool) -> SearchVariant:
+    rerank = variant.rerank and reranks and embeds
+    restricted = replace(variant, dense=variant.dense and embeds, rerank=rerank)
+    if restricted.lexical or restricted.dense:
+        return restricted
+    description = f"{variant.told} Embeddings are off: by words only."
+    return replace(restricted, lexical=True, told=description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,23 +201,12 @@ class SearchArm:
         request = self.step.request(question.text, self.limit, horizon)
         began = shelf.clock()
         result = await self.finder.find(request, shelf.order)
-        stretches = await self._known(result.facts) if self.step.facts else []
         seconds = shelf.clock() - began
         if result.remarks:
             raise ServiceUnavailable(" ".join(result.remarks))
         chunks = [passage.chunk for passage in result.passages]
-        stretches += [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
+        stretches = [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
         return RetrievedContext(shelf.pieces(stretches), seconds, result.low_confidence)
-
-    async def _known(
-        self, facts: Sequence[DocumentFact]
-    ) -> list[tuple[DocumentId, Span, str]]:
-        """Return the text that facts rest on, best first, each stretch once."""
-        stretches: list[tuple[DocumentId, Span, str]] = []
-        for document, span in _once(facts):
-            text = (await self.shelf.store.text(document)).text
-            stretches.append((document, span, text[span.start : span.end]))
-        return stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,15 +255,100 @@ class WholeTextArm:
         ]
 
 
-def _once(facts: Sequence[DocumentFact]) -> Iterator[tuple[DocumentId, Span]]:
-    """Yield the spans of facts, without those inside a span yielded before."""
-    yielded: list[tuple[DocumentId, Span]] = []
-    for fact in facts:
-        for span in fact.fact.spans:
-            if any(
-                d == fact.document and other_span.holds(span)
-                for d, other_span in yielded
-            ):
-                continue
-            yielded.append((fact.document, span))
-            yield fact.document, span
+@dataclass(frozen=True, slots=True)
+class LibraryFingerprint:
+    """One state of a library, and what searches it.
+
+    `seen` is what each pipeline has read; `facts` are what is known of the story.
+    `embedder` and `reranker` are names, empty where there is none. `patterns` is the
+    setting `[manuscript] order`, `canon` the file of the writer's decisions.
+    """
+
+    seen: Mapping[Pipeline, Sequence[DocumentVersion]]
+    facts: Sequence[DocumentFact]
+    embedder: str
+    reranker: str
+    candidates: int
+    limit: int
+    patterns: Sequence[str] = ()
+    canon: bytes = b""
+
+    def library(self) -> str:
+        """Return a fingerprint of the manuscript as ingested, its patterns and the canon."""
+        content = next(iter(self.seen.values()), ())
+        read = [(version.id, version.content) for version in content]
+        return _hashed(repr((sorted(read), list(self.patterns), self.canon)))
+
+    def recipe(self, step: SearchVariant, weights: Sequence[float]) -> str:
+        """Describe what a step's results depend on besides library and question.
+
+        The step's name is not included. `weights` are those of the columns.
+        """
+        parts = [
+            step.way,
+            self.recipe_of_passages(step.pipeline),
+            f"at most {self.limit}",
+            f"columns {', '.join(map(str, weights))}",
+            f"weights {_hashed(repr(_weights()))}",
+        ]
+        if step.dense:
+            parts.append(f"meaning {self.embedder}")
+        if step.rerank:
+            parts.append(f"second look {self.reranker} at {self.candidates}")
+        if step.knows_story:
+            parts.append(f"known {_hash_facts(self.facts)}")
+        return "; ".join(parts)
+
+    def recipe_of_passages(self, pipeline: Pipeline) -> str:
+        """Describe how a pipeline's passages were made; empty if it has ingested nothing."""
+        recipes = sorted({version.recipe for version in self.seen.get(pipeline, ())})
+        return f"passages {_hashed(repr(recipes))}" if recipes else ""
+
+
+def check_pipelines_comparable(
+    versions_by_pipeline: Mapping[Pipeline, Sequence[DocumentVersion]],
+) -> None:
+    """Check that the pipelines can be compared: they have ingested the same state.
+
+    Raises:
+        NotFound: A pipeline has ingested nothing.
+        LrwrError: They have ingested different states of the manuscript.
+    """
+    for pipeline, read in versions_by_pipeline.items():
+        if not read:
+            raise NotFound(
+                f"Pipeline {pipeline.value} has read nothing here",
+                hint=f"Run `lrwr ingest --pipeline {pipeline.value}`.",
+            )
+    states = {
+        p: {(version.id, version.content) for version in read}
+        for p, read in versions_by_pipeline.items()
+    }
+    if len({frozenset(state) for state in states.values()}) > 1:
+        raise LrwrError(
+            "The pipelines have read different states of the manuscript",
+            hint="Run `lrwr ingest --pipeline a` and `lrwr ingest --pipeline b`.",
+        )
+
+
+def _weights() -> tuple[float, ...]:
+    return (
+        retrievers.RETRIEVER_POOL_SIZE,
+        retrievers.LEXICAL_WEIGHT,
+        retrievers.PAIRS_WEIGHT,
+        retrievers.DENSE_WEIGHT,
+        service.RERANK_WEIGHT,
+        story_search.PEOPLE_WEIGHT,
+        story_search.EARLINESS_WEIGHT,
+        story_search.CONTENT_TYPE_BOOST,
+        story_search.MAX_SEARCH_FACTS,
+    )
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:_HASH_LENGTH]
+
+
+def _hash_facts(facts: Sequence[DocumentFact]) -> str:
+    # Values only: a class that is renamed must not change the key of stored results.
+    return _hashed(json.dumps([asdict(fact) for fact in facts]))

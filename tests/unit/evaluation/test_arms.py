@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,27 @@ import pytest
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
+from lrwr.core.model.facts import Certainty, Fact, FactAbout
+from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Reranker
 from lrwr.core.ports.stores import DocumentVersion
-from lrwr.pipeline.evaluation.fingerprint import (
-    LibraryFingerprint,
-    check_pipelines_comparable,
+from lrwr.core.ports.story_stores import DocumentFact
+from lrwr.pipeline.evaluation.outcomes import (
+    RetrievedContext,
+    choose_token_counter,
+    estimate_token_counts,
 )
-from lrwr.pipeline.evaluation.gold_spans import RANKED, SpanMeasure
-from lrwr.pipeline.evaluation.outcomes import RetrievedContext
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote
-from lrwr.pipeline.evaluation.tokens import choose_token_counter, estimate_token_counts
+from lrwr.pipeline.evaluation.search_measures import RANKED, SpanMeasure
 from lrwr.pipeline.evaluation.variants import (
     VARIANT_A,
     VARIANT_B,
-    VARIANT_LADDER,
     IndexedLibrary,
+    LibraryFingerprint,
     SearchArm,
-    SearchedColumns,
     SearchVariant,
     WholeTextArm,
+    check_pipelines_comparable,
     select_possible_variants,
 )
 from tests.fakes.embedder import count_words
@@ -43,6 +44,7 @@ CHAPTERS = {
 LAMP = EvalQuestion(
     "lamp", "Who lit the lamp?", (GoldQuote(ONE, "Nell Tallow lit the lamp."),)
 )
+UNRANKED = replace(VARIANT_B, rerank=False)
 EARLY = replace(LAMP, as_of="ch1")
 
 
@@ -65,7 +67,7 @@ async def shelf_of(desk: StoryDesk) -> IndexedLibrary:
 
 async def arm_of(
     desk: StoryDesk,
-    step: SearchVariant = VARIANT_LADDER[6],
+    step: SearchVariant = UNRANKED,
     *,
     reranker: Reranker | None = None,
 ) -> SearchArm:
@@ -79,7 +81,7 @@ async def figures(
     measure = SpanMeasure(await shelf_of(desk), (20, 200))
     found, failed = await measure.figures(question, await arm_of(desk), given)
     assert failed == {}
-    assert set(found) == set(measure.gives(question, "+ boosts"))
+    assert set(found) == set(measure.gives(question, "B"))
     return dict(found)
 
 
@@ -173,21 +175,6 @@ async def test_a_search_that_went_only_in_part_is_no_result_of_the_arm(
         await arm.give(LAMP)
 
 
-async def test_what_is_known_comes_first_each_stretch_once(desk: StoryDesk) -> None:
-    step = replace(VARIANT_LADDER[-1], rerank=False)
-    question = EvalQuestion("eyes", "What colour are Nell Tallow’s eyes?", ())
-    with_facts = (await (await arm_of(desk, step)).give(question)).pieces
-    plain = (await (await arm_of(desk)).give(question)).pieces
-    known = with_facts[: len(with_facts) - len(plain)]
-    assert with_facts[len(known) :] == plain
-    assert any("grey" in piece.text for piece in known)
-    assert len({(one.document, one.span) for one in known}) == len(known)
-    early = (
-        await (await arm_of(desk, step)).give(replace(question, as_of="ch1"))
-    ).pieces
-    assert not any("grey" in piece.text for piece in early)
-
-
 async def test_the_whole_text_is_told_in_the_order_of_the_story(
     desk: StoryDesk,
 ) -> None:
@@ -214,29 +201,6 @@ async def test_the_whole_text_has_no_ranks_and_no_budget_that_it_does_not_fit(
     assert not {"recall@5", *RANKED} & found.keys()
 
 
-def test_each_step_of_the_ladder_does_one_thing_more() -> None:
-    def told(step: SearchVariant) -> set[str]:
-        switches = ("lexical", "dense", "names", "boosts", "rerank", "facts")
-        done = {one for one in switches if getattr(step, one)}
-        columns = {
-            f"{c}"
-            for c in list(SearchedColumns)[
-                : list(SearchedColumns).index(step.columns) + 1
-            ]
-        }
-        of_b = step.pipeline is Pipeline.AGENTIC
-        return done | (columns | {"b"} if of_b else {SearchedColumns.TEXT})
-
-    for lower, upper in pairwise(VARIANT_LADDER):
-        assert told(lower) < told(upper)
-        assert len(told(upper) - told(lower)) == 1
-    assert VARIANT_LADDER[7].way == VARIANT_B.way
-    assert (
-        len({step.name for step in (VARIANT_A, VARIANT_B, *VARIANT_LADDER)})
-        == len(VARIANT_LADDER) + 2
-    )
-
-
 def test_headline_arms_are_looked_at_a_second_time_alike() -> None:
     assert VARIANT_A.rerank
     assert VARIANT_B.rerank
@@ -245,31 +209,25 @@ def test_headline_arms_are_looked_at_a_second_time_alike() -> None:
 
 
 def test_without_embeddings_arms_go_by_words_and_say_so() -> None:
-    steps, remarks = select_possible_variants(
-        (VARIANT_A, VARIANT_B, *VARIANT_LADDER), embeds=False, reranks=False
+    variants, remarks = select_possible_variants(
+        (VARIANT_A, VARIANT_B), embeds=False, reranks=False
     )
-    assert all(s.lexical and not s.dense and not s.rerank for s in steps)
-    assert "Embeddings are off" in steps[0].told
-    assert [step.name for step in steps] == [
-        "A", "B", "a + words", "b's passages", "+ headings", "+ people", "+ names",
-        "+ boosts", "+ what is known",
-    ]  # fmt: skip
-    assert remarks == (
-        "Embeddings are off: every arm searches by words alone.",
-        "Left out, being no more than the step before: a: by meaning, + second look.",
-    )
+    assert [variant.name for variant in variants] == ["A", "B"]
+    assert all(v.lexical and not v.dense and not v.rerank for v in variants)
+    assert "Embeddings are off" in variants[0].told
+    assert remarks == ("Embeddings are off: every arm searches by words only.",)
 
 
-def test_without_a_second_look_only_that_step_is_left_out() -> None:
-    steps, remarks = select_possible_variants(
-        (VARIANT_A, VARIANT_B, *VARIANT_LADDER), embeds=True, reranks=False
+def test_without_reranking_no_arm_has_it() -> None:
+    variants, remarks = select_possible_variants(
+        (VARIANT_A, VARIANT_B), embeds=True, reranks=False
     )
-    assert {step.name for step in VARIANT_LADDER} - {s.name for s in steps} == {
-        "+ second look"
-    }
-    assert remarks[0] == "The second look is off: no arm has it."
-    assert select_possible_variants(VARIANT_LADDER, embeds=True, reranks=True) == (
-        VARIANT_LADDER,
+    assert not any(variant.rerank for variant in variants)
+    assert remarks == ("Reranking is off in every arm.",)
+    assert select_possible_variants(
+        (VARIANT_A, VARIANT_B), embeds=True, reranks=True
+    ) == (
+        (VARIANT_A, VARIANT_B),
         (),
     )
 
@@ -301,17 +259,27 @@ def test_a_recipe_tells_what_results_depend_on_and_no_more() -> None:
     assert other.library() == made.library()
     assert other.recipe(VARIANT_A, (1.0,)) != a
     assert other.recipe(VARIANT_B, (1.0, 0.5)) == b
-    assert made.recipe(VARIANT_LADDER[7], (1.0, 0.5)) == b
+    assert made.recipe(replace(VARIANT_B, name="other"), (1.0, 0.5)) == b
     without_look = LibraryFingerprint(both, (), "e", "", 20, 100)
     assert without_look.recipe(VARIANT_A, (1.0,)) != a
-    assert without_look.recipe(VARIANT_LADDER[0], (1.0,)) == made.recipe(
-        VARIANT_LADDER[0], (1.0,)
+    assert without_look.recipe(replace(VARIANT_A, rerank=False), (1.0,)) == made.recipe(
+        replace(VARIANT_A, rerank=False), (1.0,)
     )
     changed = LibraryFingerprint(
         {p: [seen("1", "d")] for p in both}, (), "e", "r", 20, 100
     )
     decided = LibraryFingerprint(both, (), "e", "r", 20, 100, canon=b"x")
     assert len({one.library() for one in (made, changed, decided)}) == 3
+
+
+def test_a_recipe_hashes_the_values_of_facts_and_no_class_names() -> None:
+    fact = Fact(
+        FactAbout.CHARACTER, "Nell", "attribute", "grey", (Span(0, 4),), "rules",
+        Certainty.VERIFIED,
+    )  # fmt: skip
+    facts = (DocumentFact(DocumentId("1.md"), fact),)
+    known = LibraryFingerprint({Pipeline.AGENTIC: [seen("1")]}, facts, "e", "r", 20, 9)
+    assert "known abe633c37bc47690" in known.recipe(VARIANT_B, (1.0,))
 
 
 def test_tokens_are_estimated_where_nothing_counts_them() -> None:

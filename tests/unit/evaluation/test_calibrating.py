@@ -16,17 +16,15 @@ from lrwr.core.retrieval.confidence import (
 )
 from lrwr.pipeline.evaluation.calibration import (
     DOUBTED_SHARE,
+    LEAST,
     CalibrationExample,
     CalibrationTarget,
+    describe_missing_examples,
     estimate_with_calibration,
     fit_calibration,
-)
-from lrwr.pipeline.evaluation.calibration_check import (
-    LEAST,
-    describe_missing_examples,
     try_calibrations,
 )
-from lrwr.pipeline.evaluation.figures import compute_calibration_figures
+from lrwr.pipeline.evaluation.calibration_figures import compute_calibration_figures
 from tests.fakes.suite import examples
 from tests.unit.evaluation.examples import example, told_by, told_by_nothing
 

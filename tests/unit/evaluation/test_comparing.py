@@ -14,8 +14,8 @@ from lrwr.pipeline.evaluation.comparison import (
     compare_arms,
     describe_comparison,
     group_means_by_kind,
+    is_lower_better,
 )
-from lrwr.pipeline.evaluation.figures import LOWER
 from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
 from lrwr.pipeline.evaluation.questions import QuestionKind
 from tests.fakes.suite import examples
@@ -129,7 +129,7 @@ def test_the_better_arm_is_the_one_that_has_less_where_less_is_better(
     figure: str,
 ) -> None:
     said = describe_comparison(one([0.0, 0.0, 1.0] * 40, [1.0, 0.0, 1.0] * 40, figure))
-    less = figure in LOWER
+    less = is_lower_better(figure)
     assert said.startswith("A " if less else "B ")
     assert (", −" in said) is less
     assert "has more" not in said

@@ -16,16 +16,14 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation
 from lrwr.core.ports.models import GroundedAnswer, JudgeResult, JudgeSample
-from lrwr.pipeline.evaluation.answer_measure import (
+from lrwr.pipeline.evaluation.answer_measures import (
     AnswerMeasure,
     AnswerMethod,
     build_session_answer_method,
 )
-from lrwr.pipeline.evaluation.gold_spans import SpanMeasure
 from lrwr.pipeline.evaluation.outcomes import Arm, RetrievedContext
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
 from lrwr.pipeline.evaluation.report import EvalReport, build_eval_report
-from lrwr.pipeline.evaluation.run_store import load_eval_run
 from lrwr.pipeline.evaluation.runner import (
     EvalMeasure,
     EvalRunner,
@@ -33,7 +31,9 @@ from lrwr.pipeline.evaluation.runner import (
     RunStart,
     build_eval_plan,
 )
-from lrwr.pipeline.evaluation.variants import VARIANT_LADDER, IndexedLibrary, SearchArm
+from lrwr.pipeline.evaluation.runs import load_eval_run
+from lrwr.pipeline.evaluation.search_measures import SpanMeasure
+from lrwr.pipeline.evaluation.variants import VARIANT_B, IndexedLibrary, SearchArm
 from tests.fakes.embedder import count_words
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 
@@ -116,7 +116,13 @@ class Otherwise:
 
 
 async def sound(desk: StoryDesk, shelf: IndexedLibrary) -> Arm:
-    return SearchArm(VARIANT_LADDER[5], desk.finder(), shelf, 50, "sound")
+    return SearchArm(
+        replace(VARIANT_B, boosts=False, rerank=False),
+        desk.finder(),
+        shelf,
+        50,
+        "sound",
+    )
 
 
 async def reported(
@@ -137,7 +143,7 @@ async def reported(
 
 
 def text_of(report: EvalReport) -> str:
-    return render_report_markdown(render_report_sections(report, width=100), "Report")
+    return render_report_markdown(render_report_sections(report), "Report")
 
 
 async def test_a_retriever_that_finds_the_wrong_passages(

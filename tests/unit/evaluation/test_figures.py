@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.evaluation.figures import (
+from lrwr.pipeline.evaluation.calibration_figures import (
     COVERAGES,
     EstimatedQuestion,
     auroc,

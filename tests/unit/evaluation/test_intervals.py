@@ -144,9 +144,9 @@ def test_mcnemar_bears_thousands_of_questions() -> None:
     )
 
 
-def test_chances_are_stepped_down() -> None:
+def test_p_values_are_multiplied_by_their_number() -> None:
     assert correct_p_values([0.01, 0.04, 0.03, 0.005]) == pytest.approx(
-        [0.03, 0.06, 0.06, 0.02]
+        [0.04, 0.16, 0.12, 0.02]
     )
 
 

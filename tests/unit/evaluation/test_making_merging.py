@@ -6,16 +6,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.pipeline.evaluation.question_generation.merger import (
-    APPROVED,
-    is_reviewed,
-    merge_questions,
-)
 from lrwr.pipeline.evaluation.questions import (
     WRITER_SOURCE,
     EvalQuestion,
     GoldQuote,
     QuestionKind,
+)
+from lrwr.pipeline.evaluation.review import (
+    APPROVED,
+    is_reviewed,
+    merge_questions,
 )
 
 MADE = ["a quotation", "a profile"]

@@ -7,8 +7,7 @@ import pytest
 
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.models import ChatMessage, ReplyShape
-from lrwr.pipeline.evaluation.question_generation.draft import GeneratedQuestions
-from lrwr.pipeline.evaluation.question_generation.generator import make_questions
+from lrwr.pipeline.evaluation.question_generation.generator import GeneratedQuestions
 from lrwr.pipeline.evaluation.question_generation.model_generator import (
     generate_questions_with_model,
 )
@@ -142,8 +141,7 @@ async def test_a_model_that_fails_leaves_the_templates_and_a_remark(
     chat: ScriptedChat, material: SourceMaterial
 ) -> None:
     made, _ = await ask(chat, material)
-    by_templates = make_questions(material, 10)
-    assert len(made.questions) == len(by_templates.questions) > 0
+    assert 5 < len(made.questions) < 10  # templates know four of the six kinds
     assert any("templates fill up" in remark for remark in made.remarks)
 
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
-from lrwr.pipeline.evaluation.measures import compute_retrieval_figures
 from lrwr.pipeline.evaluation.outcomes import ContextPiece, RetrievedContext
 from lrwr.pipeline.evaluation.questions import (
     AnswerPlace,
     covers_answer_place,
     has_gold,
 )
+from lrwr.pipeline.evaluation.search_measures import compute_retrieval_figures
 
 FOG, LAMP = DocumentId("chapters/fog.md"), DocumentId("chapters/lamp.md")
 BUDGETS = (5, 20, 60)

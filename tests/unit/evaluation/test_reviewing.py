@@ -5,10 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.pipeline.evaluation.question_generation.merger import (
-    is_reviewed,
-    merge_questions,
-)
 from lrwr.pipeline.evaluation.questions import EvalQuestion, GoldQuote, QuestionKind
 from lrwr.pipeline.evaluation.review import (
     change_question,
@@ -16,8 +12,10 @@ from lrwr.pipeline.evaluation.review import (
     drop_question,
     edit_question,
     find_question,
+    is_reviewed,
     keep_question,
     list_unreviewed_questions,
+    merge_questions,
 )
 
 GOLD = (GoldQuote("1.md", "Nell lit the lamp."),)

@@ -13,9 +13,7 @@ import pytest
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 from lrwr.core.model.language_model import Usage
-from lrwr.pipeline.evaluation.plan import EvalRun
 from lrwr.pipeline.evaluation.questions import QuestionKind
-from lrwr.pipeline.evaluation.run_store import OUTCOMES, list_eval_runs, load_eval_run
 from lrwr.pipeline.evaluation.runner import (
     EvalRunner,
     RunEstimate,
@@ -24,6 +22,12 @@ from lrwr.pipeline.evaluation.runner import (
     RunSetup,
     RunStart,
     build_eval_plan,
+)
+from lrwr.pipeline.evaluation.runs import (
+    OUTCOMES,
+    EvalRun,
+    list_eval_runs,
+    load_eval_run,
 )
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 from tests.fakes.evaluation_process import evaluate, two_arms

@@ -12,18 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrwr.core.model.errors import NotFound, StoreProblem
-from lrwr.pipeline.evaluation.plan import EvalPlan, EvalRun, OutcomePart, match_runs
 from lrwr.pipeline.evaluation.questions import GoldQuote
-from lrwr.pipeline.evaluation.run_store import (
+from lrwr.pipeline.evaluation.runs import (
     ASKED,
     OUTCOMES,
     QUESTIONS,
+    EvalPlan,
+    EvalRun,
     EvalRunWriter,
+    OutcomePart,
     begin_eval_run,
     delete_eval_run,
     list_eval_runs,
     load_eval_run,
     load_latest_eval_run,
+    match_runs,
 )
 from tests.fakes.arms import SetArm, a_plan, asked, means_of
 from tests.fakes.suite import examples

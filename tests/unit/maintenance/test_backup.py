@@ -32,7 +32,7 @@ from lrwr.core.retrieval.confidence import (
     save_calibrations,
 )
 from lrwr.core.settings.library import Library
-from lrwr.pipeline.evaluation.paths import (
+from lrwr.pipeline.evaluation.runs import (
     locate_evaluations_folder,
     locate_questions_file,
 )

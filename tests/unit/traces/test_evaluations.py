@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
 from lrwr.core.ports.telemetry import Experiment, MeasureScore
-from lrwr.pipeline.evaluation.plan import EvalPlan, EvalRun, OutcomePart
 from lrwr.pipeline.evaluation.questions import QuestionKind
 from lrwr.pipeline.evaluation.report import build_eval_report
+from lrwr.pipeline.evaluation.runs import EvalPlan, EvalRun, OutcomePart
 from tests.fakes.arms import SetArm, SetMeasure, a_plan, asked, means_of
 
 PLAN = replace(

@@ -1,48 +1,219 @@
-"""Making questions without a model.
+"""Questions made by templates, and the choice among drafts.
 
-What templates can do is limited. They ask about what one sentence says, in the words
-of a list, with one word of the passage as the thing asked about: so they are easier to
-find by words than what a writer asks, and never ask why. Whether an answer stands in a
-second place in other words, nobody looks. They compare ways of finding fairly, since
-all are asked the same; they do not tell how well a writer's own questions will fare.
+Templates ask about what one sentence says, in the words of a list, so their questions are
+easier to find by words than a writer's own, and they never ask why. They compare ways of
+searching fairly, because every arm gets the same questions; they do not predict how well
+a writer's own questions do.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
 from random import Random
 from types import MappingProxyType
 
-from lrwr.pipeline.evaluation.question_generation import facts, unanswerable
-from lrwr.pipeline.evaluation.question_generation.actions import draft_action_questions
-from lrwr.pipeline.evaluation.question_generation.details import (
-    draft_detail_questions,
-    draft_person_and_thing_questions,
-)
-from lrwr.pipeline.evaluation.question_generation.draft import (
-    GeneratedQuestions,
+from lrwr.core.bible.values import CharacterProfile
+from lrwr.pipeline.evaluation.question_generation import templates
+from lrwr.pipeline.evaluation.question_generation.source_material import (
     QuestionDraft,
+    SourceMaterial,
 )
-from lrwr.pipeline.evaluation.question_generation.quotes import QuoteQuestionDrafter
-from lrwr.pipeline.evaluation.question_generation.sampler import (
-    DraftFamily,
-    DraftSelector,
-    describe_shortfall,
-    divide_by_shares,
-)
-from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
-from lrwr.pipeline.evaluation.questions import EvalQuestion, QuestionKind
+from lrwr.pipeline.evaluation.questions import AnswerPlace, EvalQuestion, QuestionKind
 
-_WHY: Mapping[QuestionKind, str] = MappingProxyType(
+_ID_LENGTH = 10
+_SHORTEST = 12
+"""Characters below which words are no evidence of anything."""
+
+MODEL_SHARES: Mapping[QuestionKind, int] = MappingProxyType(
     {
-        QuestionKind.FACT: "few sentences say plainly who says or does what",
-        QuestionKind.SEVERAL: "few things come up in several places by one word",
-        QuestionKind.RELATIONSHIP: "few people are surely tied to others, or spoken of by name",
-        QuestionKind.TIMELINE: "few first appearances, dates or sayings can be told apart",
-        QuestionKind.AS_OF: "too few facts stand alone in one chapter of several",
-        QuestionKind.UNANSWERABLE: "too few people have a sure name, or the text has a word for"
-        " nearly everything",
+        QuestionKind.FACT: 35,
+        QuestionKind.SEVERAL: 15,
+        QuestionKind.RELATIONSHIP: 10,
+        QuestionKind.TIMELINE: 8,
+        QuestionKind.AS_OF: 7,
+        QuestionKind.UNANSWERABLE: 25,
     }
 )
+"""Percent of each kind among the questions that a language model makes.
+
+Most of what is asked of a book is one fact; but a set of facts alone flatters whatever
+matches words, so a third needs several passages, people or places in time. Less than a
+quarter without an answer would not show what invents one, nor teach when evidence is
+weak.
+"""
+
+TEMPLATE_SHARES: Mapping[QuestionKind, int] = MappingProxyType(
+    {
+        QuestionKind.FACT: 50,
+        QuestionKind.SEVERAL: 15,
+        QuestionKind.AS_OF: 10,
+        QuestionKind.UNANSWERABLE: 25,
+    }
+)
+"""Percent of each kind among the questions that templates make: they know these four."""
+
+_KIND_PHRASES: Mapping[QuestionKind, str] = MappingProxyType(
+    {
+        QuestionKind.FACT: "on single facts",
+        QuestionKind.SEVERAL: "that need several passages",
+        QuestionKind.AS_OF: "at a point of the story",
+        QuestionKind.UNANSWERABLE: "that the text does not answer",
+    }
+)
+_SHORTAGE_REASONS: Mapping[QuestionKind, str] = MappingProxyType(
+    {
+        QuestionKind.FACT: "few notes or sentences connect one person with one rare thing",
+        QuestionKind.SEVERAL: "few things are mentioned in just two or three chapters",
+        QuestionKind.AS_OF: "too few facts occur in only one of several chapters",
+        QuestionKind.UNANSWERABLE: "too few people have a name of their own, or the text"
+        " mentions nearly everything that could be asked about",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedQuestions:
+    """Questions that were made; `remarks` are sentences on what could not be."""
+
+    questions: tuple[EvalQuestion, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def make_question_id(kind: QuestionKind, text: str, as_of: str = "") -> str:
+    """Return a question's id, a hash of its kind, text and horizon, stable across runs."""
+    hash_input = "\n".join((kind.value, text, as_of) if as_of else (kind.value, text))
+    return f"{kind.value}-{sha256(hash_input.encode()).hexdigest()[:_ID_LENGTH]}"
+
+
+def question_from_draft(
+    draft: QuestionDraft, material: SourceMaterial
+) -> EvalQuestion | None:
+    """Return a draft as a question.
+
+    None if a quote it rests on is too short, or occurs twice in its file.
+    """
+    golds = [material.gold(place) for place in draft.places]
+    spoilers = [material.gold(place) for place in draft.spoilers]
+    golds_and_spoilers = [
+        gold for gold in (*golds, *spoilers) if gold and len(gold.quote) >= _SHORTEST
+    ]
+    if len(golds_and_spoilers) < len(golds) + len(spoilers):
+        return None
+    text = material.worded(draft.text)
+    as_of = f"ch{draft.as_of}" if draft.as_of else ""
+    return EvalQuestion(
+        id=make_question_id(draft.kind, text, as_of),
+        text=text,
+        gold=tuple(golds_and_spoilers[: len(golds)]),
+        every=draft.every,
+        as_of=as_of,
+        kind=draft.kind,
+        answer=draft.answer,
+        spoilers=tuple(golds_and_spoilers[len(golds) :]),
+        made=draft.made,
+    )
+
+
+def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> bool:
+    """Say whether two of these places share a character."""
+    return any(
+        place.document == other.document
+        and place.span.start < other.span.end
+        and other.span.start < place.span.end
+        for place in places
+        for other in used
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFamily:
+    """Drafts of one kind, made in one way; `weight` is its part beside the others."""
+
+    drafts: Sequence[QuestionDraft]
+    weight: int = 1
+
+
+class DraftSelector:
+    """Chooses questions, each about another place than all chosen before."""
+
+    def __init__(self, material: SourceMaterial, seed: int) -> None:
+        self._material = material
+        self._seed = seed
+        self._used: list[AnswerPlace] = []
+        self._asked: set[tuple[str, ...]] = set()
+        self._chapters: Counter[int] = Counter()
+        self._people: Counter[str] = Counter()
+
+    def choose(self, families: Sequence[DraftFamily], limit: int) -> list[EvalQuestion]:
+        """Return at most `limit` questions, from each family by its weight.
+
+        What a family cannot give, the others do. Chapters that have few questions go
+        first, then people who have.
+        """
+        remaining = [self._shuffled(family.drafts) for family in families]
+        chosen_counts = [0] * len(families)
+        eval_questions: list[EvalQuestion] = []
+        while len(eval_questions) < limit and any(remaining):
+            at = min(
+                (n for n, drafts in enumerate(remaining) if drafts),
+                key=lambda n: (Fraction(chosen_counts[n], families[n].weight), n),
+            )
+            question = self._next(remaining[at])
+            if question is not None:
+                eval_questions.append(question)
+                chosen_counts[at] += 1
+        return eval_questions
+
+    def _shuffled(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
+        shuffled = list(drafts)
+        Random(f"{self._seed}").shuffle(shuffled)
+        return shuffled
+
+    def _next(self, drafts: list[QuestionDraft]) -> EvalQuestion | None:
+        """Take the draft that is most wanted; None if it turns out not to do."""
+        best = min(range(len(drafts)), key=lambda n: (*self._crowd(drafts[n]), n))
+        return self.accepted(drafts.pop(best))
+
+    def accepted(self, draft: QuestionDraft) -> EvalQuestion | None:
+        """Return a draft as a question; None if its words, or it, were asked already.
+
+        None, too, if words that it rests on are too few, or stand twice in their file.
+        """
+        places = (*draft.places, *draft.spoilers)
+        if draft.about in self._asked or has_overlap(places, self._used):
+            return None
+        question = question_from_draft(draft, self._material)
+        if question is not None:
+            self._asked.add(draft.about)
+            self._used.extend(places)
+            self._chapters.update(map(self._material.chapter_of, places[:1]))
+            self._people.update(draft.about[:1])
+        return question
+
+    def _crowd(self, draft: QuestionDraft) -> tuple[int, int]:
+        """Return how much is asked already of a draft's chapter, and of its person."""
+        places = (*draft.places, *draft.spoilers)
+        chapter = self._chapters[self._material.chapter_of(places[0])] if places else 0
+        return chapter, self._people[draft.about[0]] if draft.about else 0
+
+
+def divide_by_shares(
+    number: int, shares: Mapping[QuestionKind, int]
+) -> dict[QuestionKind, int]:
+    """Divide `number` among kinds by their percentages, which add up to 100.
+
+    What rounding leaves over goes to the kinds with the largest remainders.
+    """
+    parts = {kind: Fraction(number * share, 100) for kind, share in shares.items()}
+    counts = {kind: int(part) for kind, part in parts.items()}
+    remainder = number - sum(counts.values())
+    by_rest = sorted(parts, key=lambda kind: counts[kind] - parts[kind])
+    for kind in by_rest[:remainder]:
+        counts[kind] += 1
+    return counts
 
 
 def make_questions(
@@ -50,132 +221,86 @@ def make_questions(
 ) -> GeneratedQuestions:
     """Make at most `number` questions by templates, the same for the same seed.
 
-    They come in the shares of `choosing.SHARES`. No two rest on the same place, they
-    are spread over the chapters, and every quote stands in its file exactly once.
-    Where a share cannot be filled, fewer are made and a remark says why; no other kind
-    takes its place.
+    They come in the shares of `TEMPLATE_SHARES`. No two rest on the same words, they are
+    spread over the chapters, and every quote occurs in its file exactly once. Where a
+    share cannot be filled, fewer are made and a remark says why; no other kind takes its
+    place.
     """
-    return make_questions_by_kind(material, divide_by_shares(number), seed)
-
-
-def make_questions_by_kind(
-    material: SourceMaterial, shares: Mapping[QuestionKind, int], seed: int
-) -> GeneratedQuestions:
-    """Make so many questions of each kind by templates; see `make_questions`."""
-    chooser = DraftSelector(material, seed)
-    pools = collect_draft_families(material, seed)
+    selector = DraftSelector(material, seed)
+    shares = divide_by_shares(number, TEMPLATE_SHARES)
     questions: list[EvalQuestion] = []
     remarks: list[str] = []
-    for kind, own in pools.items():
-        kind_questions = choose_kind_questions(chooser, kind, own, shares.get(kind, 0))
-        questions += kind_questions.questions
-        remarks += kind_questions.remarks
+    for kind, families in collect_draft_families(material, seed).items():
+        chosen = choose_kind_questions(selector, kind, families, shares[kind])
+        questions += chosen.questions
+        remarks += chosen.remarks
     return GeneratedQuestions(tuple(questions), tuple(remarks))
 
 
 def choose_kind_questions(
-    chooser: DraftSelector,
+    selector: DraftSelector,
     kind: QuestionKind,
     families: Sequence[DraftFamily],
     target: int,
 ) -> GeneratedQuestions:
     """Choose `target` questions of one kind; a remark says if there are too few."""
-    questions = chooser.choose(families, target)
+    questions = tuple(selector.choose(families, target))
     if len(questions) >= target:
-        return GeneratedQuestions(tuple(questions))
-    return GeneratedQuestions(
-        tuple(questions),
-        (describe_shortfall(kind, len(questions), target, _WHY[kind]),),
+        return GeneratedQuestions(questions)
+    remark = (
+        f"{len(questions)} of {target} questions {_KIND_PHRASES[kind]} were made:"
+        f" {_SHORTAGE_REASONS[kind]}."
     )
+    return GeneratedQuestions(questions, (remark,))
 
 
 def collect_draft_families(
     material: SourceMaterial, seed: int
 ) -> dict[QuestionKind, list[DraftFamily]]:
     """Return the drafts of each kind, the kinds that are hardest to fill first."""
-    speech, rng = QuoteQuestionDrafter(material), Random(f"{seed}")
-    speech_facts, actions = list(speech.facts()), list(draft_action_questions(material))
-    detailed = list(draft_detail_questions(material))
-    firsts = list(facts.draft_first_appearance_questions(material))
-    after_telling, before_telling = bound_drafts_by_horizon(
-        [*speech_facts, *actions, *detailed], material, firsts
+    sentences = list(templates.draft_sentence_questions(material))
+    # An answer can be early or late only if its thing occurs nowhere else.
+    single = [draft for draft in sentences if material.stems[draft.about[1]] == 1]
+    after_telling, before_telling = templates.bound_drafts_by_chapter(
+        single, material, find_first_chapters(material)
     )
     return {
-        QuestionKind.RELATIONSHIP: [
-            DraftFamily(list(facts.draft_relation_questions(material)), 2),
-            DraftFamily(list(speech.ties()), 1),
-        ],
         QuestionKind.SEVERAL: [
-            DraftFamily([*speech.several(), *speech.views()], 2),
-            DraftFamily(list(facts.draft_thing_place_questions(material)), 2),
-            DraftFamily(list(facts.draft_two_fact_questions(material)), 1),
+            DraftFamily(list(templates.draft_chapters_questions(material)))
         ],
         QuestionKind.AS_OF: [DraftFamily(after_telling), DraftFamily(before_telling)],
-        QuestionKind.TIMELINE: [
-            DraftFamily(firsts, 2),
-            DraftFamily(list(facts.draft_date_questions(material)), 2),
-            DraftFamily(list(speech.orders()), 1),
-        ],
         QuestionKind.FACT: [
-            DraftFamily(speech_facts, 4),
-            DraftFamily(actions, 4),
-            DraftFamily(detailed, 2),
-            DraftFamily(list(facts.draft_fact_questions(material)), 3),
-            DraftFamily(list(draft_person_and_thing_questions(material)), 2),
+            DraftFamily(list(templates.draft_profile_questions(material))),
+            DraftFamily(sentences),
         ],
-        QuestionKind.UNANSWERABLE: _draft_unanswerable(material, speech, rng),
+        QuestionKind.UNANSWERABLE: [
+            DraftFamily(
+                list(templates.draft_absent_word_questions(material, Random(f"{seed}")))
+            )
+        ],
     }
 
 
-def _draft_unanswerable(
-    material: SourceMaterial, speech: QuoteQuestionDrafter, rng: Random
-) -> list[DraftFamily]:
-    absent = unanswerable.draft_absent_word_questions(material, rng)
-    unsaid = unanswerable.draft_unsaid_topic_questions
-    return [
-        DraftFamily(list(absent), 2),
-        DraftFamily(list(unsaid(material, speech.single(), rng)), 1),
-    ]
+def find_first_chapters(material: SourceMaterial) -> dict[str, int]:
+    """Return the number of the chapter that first names each person, by name."""
+    first_chapters: dict[str, int] = {}
+    for profile in material.people():
+        place = _find_first_place(profile, material)
+        if place is not None and (chapter := material.chapter_of(place)) >= 1:
+            first_chapters[profile.name] = chapter
+    return first_chapters
 
 
-def bound_drafts_by_horizon(
-    drafts: Iterable[QuestionDraft],
-    material: SourceMaterial,
-    firsts: Iterable[QuestionDraft],
-) -> tuple[list[QuestionDraft], list[QuestionDraft]]:
-    """Return drafts with a horizon after their answer is told, and drafts with one before.
-
-    Both are about people who have appeared by then, according to `firsts`. Those before have no
-    gold; their answer is the spoiler.
-    """
-    first_chapters = {
-        first.about[0]: material.chapter_of(first.places[0]) for first in firsts
-    }
-    after_telling, before_telling = [], []
-    for draft in drafts:
-        chapter = material.chapter_of(draft.places[0])
-        if chapter < 1:
-            continue
-        after = min(material.order.last, chapter + draft.places[0].span.start % 2)
-        after_telling.append(replace(draft, kind=QuestionKind.AS_OF, as_of=after))
-        before = _before(draft, chapter, first_chapters)
-        if before:
-            before_telling.append(before)
-    return after_telling, before_telling
-
-
-def _before(
-    draft: QuestionDraft, chapter: int, first_chapters: Mapping[str, int]
-) -> QuestionDraft | None:
-    first = first_chapters.get(draft.about[0], chapter)
-    if not 1 <= max(first, 1) < chapter or draft.text.startswith("Who "):
-        return None
-    latest = chapter - 1
-    return replace(
-        draft,
-        kind=QuestionKind.AS_OF,
-        places=(),
-        spoilers=draft.places,
-        as_of=latest,
-        answer=f"Not told by then; in chapter {chapter}: {draft.answer}",
-    )
+def _find_first_place(
+    profile: CharacterProfile, material: SourceMaterial
+) -> AnswerPlace | None:
+    """Return the first sentence that names a person, by any of their own names."""
+    forms = material.forms(profile)
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")
+    for document in material.order.story:
+        text = material.texts.get(document, "")
+        for match in named.finditer(text) if forms else ():
+            place = material.sentence_at(document, match.start())
+            if place is not None:
+                return place
+    return None

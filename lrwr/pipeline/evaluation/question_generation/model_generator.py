@@ -1,31 +1,44 @@
-"""Making questions with a model: it asks, and every word it rests on is looked up."""
+"""Questions asked by a language model, each checked against the text it rests on."""
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
+from types import MappingProxyType
 from typing import TypeAlias
 
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.model.language_model import MalformedReply
-from lrwr.core.model.text import Span, extract_content_words, stem_lightly
-from lrwr.core.ports.models import ChatModel
-from lrwr.pipeline.evaluation.question_generation import facts, prompts
-from lrwr.pipeline.evaluation.question_generation.draft import (
-    GeneratedQuestions,
-    QuestionDraft,
+from lrwr.core.model.language_model import (
+    FENCE_RULE,
+    MalformedReply,
+    build_strict_schema,
+    extract_json_object,
+    flatten_reply_text,
+    generate_fence_mark,
+    wrap_in_fence,
 )
+from lrwr.core.model.text import Span, extract_content_words, stem_lightly
+from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.pipeline.evaluation.question_generation.generator import (
-    bound_drafts_by_horizon,
+    MODEL_SHARES,
+    TEMPLATE_SHARES,
+    DraftSelector,
+    GeneratedQuestions,
     choose_kind_questions,
     collect_draft_families,
-)
-from lrwr.pipeline.evaluation.question_generation.sampler import (
-    DraftSelector,
     divide_by_shares,
+    find_first_chapters,
 )
-from lrwr.pipeline.evaluation.question_generation.source_material import SourceMaterial
+from lrwr.pipeline.evaluation.question_generation.source_material import (
+    QuestionDraft,
+    SourceMaterial,
+)
+from lrwr.pipeline.evaluation.question_generation.templates import (
+    bound_drafts_by_chapter,
+)
 from lrwr.pipeline.evaluation.questions import (
     AnswerPlace,
     EvalQuestion,
@@ -35,6 +48,38 @@ from lrwr.pipeline.evaluation.questions import (
 
 AnswerProbe: TypeAlias = Callable[[str], Awaitable[bool]]
 """Says whether the text seems to answer a question after all, by searching it."""
+
+_TOLD = """\
+You write test questions on a novel for its author, who asks about it from memory. Write \
+{number} questions from the numbered passages.
+{way}
+Ask in your own words, in one sentence, as somebody asks who does not have the passage \
+before them: name the people and things that are meant, never say "the passage", and do \
+not repeat the passage's wording.
+answer: what a right answer says, in at most 30 words.
+quotes: the words that answer, each with the number of its passage, 5 to 40 words, copied \
+letter by letter from it.{quotes}
+"""
+
+_WAYS: Mapping[QuestionKind, str] = MappingProxyType(
+    {
+        QuestionKind.FACT: "Each asks for one fact that a single sentence or two tells.",
+        QuestionKind.SEVERAL: "Each can be answered only from two or three passages together,"
+        " and needs all of them.",
+        QuestionKind.RELATIONSHIP: "Each asks how two people stand to each other: kinship,"
+        " service, debt, trust, dislike, what one calls or thinks of the other.",
+        QuestionKind.TIMELINE: "Each asks when something happens, how long it takes, or which of"
+        " two things comes first.",
+        QuestionKind.UNANSWERABLE: "Each asks for something that a reader may well want to know"
+        " of the people and things in the passages, which they suggest, and which"
+        " neither they nor, most likely, the rest of the book tell.",
+    }
+)
+_NO_QUOTES = " Here there are none: leave quotes empty, and answer too."
+
+LONGEST = 240
+"""Characters of a question."""
+
 
 PER_CALL = 4
 PASSAGES = 4
@@ -49,6 +94,15 @@ _REPEATED = 0.8
 """The share of a quote's words that make a question a copy of it."""
 _FEWEST = 4
 """Words of a quote below which a question may well hold them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuestion:
+    """A question as a model puts it; `quotes` name passages from 0. Nothing is checked."""
+
+    question: str
+    answer: str
+    quotes: tuple[tuple[int, str], ...]
 
 
 @dataclass(slots=True)
@@ -67,9 +121,12 @@ class _Tally:
         if self.broken:
             sentences.append(f"The model failed: {self.broken}.")
         if question_count < limit:
+            rest = (
+                "; templates fill up what is missing" if kind in TEMPLATE_SHARES else ""
+            )
             sentences.append(
-                f"The model gave {question_count} of {limit} questions of kind {kind.value};"
-                " templates fill up what is missing."
+                f"The model gave {question_count} of {limit} questions of kind"
+                f" {kind.value}{rest}."
             )
         return sentences
 
@@ -91,23 +148,27 @@ async def generate_questions_with_model(
     that share comes from templates, as does whatever the model fails to give; the
     remarks say so, and count what was dropped. `advance` moves on by questions.
     """
-    chooser, firsts = (
-        DraftSelector(material, seed),
-        list(facts.draft_first_appearance_questions(material)),
-    )
+    selector = DraftSelector(material, seed)
     generator = _ModelQuestionGenerator(
-        chat, material, Random(f"{seed}"), chooser, answered, firsts
+        chat,
+        material,
+        Random(f"{seed}"),
+        selector,
+        answered,
+        find_first_chapters(material),
     )
-    pools = collect_draft_families(material, seed)
+    families = collect_draft_families(material, seed)
     questions: list[EvalQuestion] = []
     remarks: list[str] = []
-    for kind, share in divide_by_shares(number).items():
+    for kind, share in divide_by_shares(number, MODEL_SHARES).items():
         model_questions, model_remarks = await generator.ask(kind, share)
-        template_questions = choose_kind_questions(
-            generator.chooser, kind, pools[kind], share - len(model_questions)
-        )
-        questions += [*model_questions, *template_questions.questions]
-        remarks += [*model_remarks, *template_questions.remarks]
+        questions += model_questions
+        remarks += model_remarks
+        missing = share - len(model_questions)
+        if missing and kind in families:
+            chosen = choose_kind_questions(selector, kind, families[kind], missing)
+            questions += chosen.questions
+            remarks += chosen.remarks
         advance(share)
     return GeneratedQuestions(tuple(questions), tuple(remarks))
 
@@ -119,9 +180,9 @@ class _ModelQuestionGenerator:
     chat: ChatModel
     material: SourceMaterial
     rng: Random
-    chooser: DraftSelector
+    selector: DraftSelector
     answered: AnswerProbe | None
-    firsts: Sequence[QuestionDraft]
+    first_chapters: Mapping[str, int]
 
     async def ask(
         self, kind: QuestionKind, limit: int
@@ -158,10 +219,10 @@ class _ModelQuestionGenerator:
     ) -> list[QuestionDraft]:
         """Return the model's questions on some passages, with the places of their quotes."""
         texts = [self._text(place) for place in places]
-        asking = prompts.build_question_messages(kind, texts, PER_CALL)
+        asking = build_question_messages(kind, texts, PER_CALL)
         try:
-            reply = await self.chat.fill(asking, prompts.build_question_shape(kind))
-            question_reply = prompts.parse_question_reply(reply.text)
+            reply = await self.chat.fill(asking, build_question_shape(kind))
+            question_reply = parse_question_reply(reply.text)
         except ServiceUnavailable as problem:
             tally.broken = str(problem).rstrip(".")
             return []
@@ -176,7 +237,7 @@ class _ModelQuestionGenerator:
 
     def _draft(
         self,
-        model_question: prompts.ModelQuestion,
+        model_question: ModelQuestion,
         kind: QuestionKind,
         places: Sequence[AnswerPlace],
         tally: _Tally,
@@ -231,8 +292,8 @@ class _ModelQuestionGenerator:
         if len(questions) >= limit:
             return []
         if kind is QuestionKind.AS_OF:
-            after_telling, before_telling = bound_drafts_by_horizon(
-                [draft], self.material, self.firsts
+            after_telling, before_telling = bound_drafts_by_chapter(
+                [draft], self.material, self.first_chapters
             )
             unanswered_count = sum(
                 not eval_question.gold for eval_question in questions
@@ -250,7 +311,7 @@ class _ModelQuestionGenerator:
         if search is not None and await search(draft.text):
             tally.lost["turned out to have an answer"] += 1
             return []
-        question = self.chooser.accepted(draft)
+        question = self.selector.accepted(draft)
         if question is None:
             tally.lost["rest on words that others rest on, or on too few"] += 1
         return [question] if question else []
@@ -297,13 +358,11 @@ def _windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
             yield AnswerPlace(document, Span(start, end))
 
 
-def _fault(
-    model_question: prompts.ModelQuestion, kind: QuestionKind, golds: int
-) -> str:
+def _fault(model_question: ModelQuestion, kind: QuestionKind, golds: int) -> str:
     """Say why a question is no good; empty if nothing is wrong with it."""
     if (
         not model_question.question.endswith("?")
-        or len(model_question.question) > prompts.LONGEST
+        or len(model_question.question) > LONGEST
     ):
         return "were no questions, or too long"
     if kind is QuestionKind.UNANSWERABLE:
@@ -327,3 +386,71 @@ def _repeats(question: str, quote: str) -> bool:
     return len(quote_stems) >= _FEWEST and len(
         quote_stems & question_stems
     ) >= _REPEATED * len(quote_stems)
+
+
+def build_question_messages(
+    kind: QuestionKind, passages: Sequence[str], number: int
+) -> list[ChatMessage]:
+    """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
+    quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
+    instructions = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
+    mark = generate_fence_mark(*passages)
+    shown = "\n".join(
+        wrap_in_fence(f"passage {place}", text, mark)
+        for place, text in enumerate(passages, start=1)
+    )
+    return [
+        ChatMessage("system", f"{instructions}{FENCE_RULE}"),
+        ChatMessage("user", shown),
+    ]
+
+
+@cache
+def build_question_shape(kind: QuestionKind) -> ReplyShape:
+    """Return the shape of a reply with questions of one kind."""
+    quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
+    row = {
+        "question": {"type": "string"},
+        "answer": {"type": "string"},
+        "quotes": {"type": "array", "items": build_strict_schema(quote)},
+    }
+    fields = {"questions": {"type": "array", "items": build_strict_schema(row)}}
+    name = f"Questions_{kind.value.replace('-', '_')}"
+    return ReplyShape(
+        name, json.dumps(build_strict_schema(fields), separators=(",", ":"))
+    )
+
+
+def parse_question_reply(reply: str) -> list[ModelQuestion]:
+    """Return the questions of a reply, in order.
+
+    Raises:
+        MalformedReply: The reply does not keep to its shape.
+    """
+    match extract_json_object(reply):
+        case {"questions": [*rows], **more} if not more:
+            return [_row(row) for row in rows]
+    raise MalformedReply("it is not an object of `questions`")
+
+
+def _row(raw_question: object) -> ModelQuestion:
+    match raw_question:
+        case {
+            "question": str(question),
+            "answer": str(answer),
+            "quotes": [*quotes],
+            **more,
+        } if not more:
+            return ModelQuestion(
+                flatten_reply_text(question),
+                flatten_reply_text(answer),
+                tuple(map(_quote, quotes)),
+            )
+    raise MalformedReply("a question is not `question`, `answer` and `quotes`")
+
+
+def _quote(raw_quote: object) -> tuple[int, str]:
+    match raw_quote:
+        case {"passage": int(passage), "quote": str(quote), **more} if not more:
+            return passage - 1, quote
+    raise MalformedReply("a quote is not `passage` and `quote`")

@@ -19,8 +19,53 @@ from lrwr.core.model.text import (
     stem_lightly,
 )
 from lrwr.core.retrieval.story import StoryOrder
-from lrwr.pipeline.evaluation.question_generation.lexicon import BODY, VAGUE_WORDS
-from lrwr.pipeline.evaluation.questions import AnswerPlace, GoldQuote, find_quote_places
+from lrwr.pipeline.evaluation.questions import (
+    AnswerPlace,
+    GoldQuote,
+    QuestionKind,
+    find_quote_places,
+)
+
+_VAGUE_TEXT = (
+    "able about above absolute accident account across afraid afternoon along"
+    " also always amount answer any anything attempt aware away back beautiful"
+    " been beginning being below best better bit brave cannot case certain chance"
+    " chap clever come coming could course creature day days dead dear degree"
+    " difference different does doing done doubt down dozen effect eight eighth"
+    " eighty eleven else end ends even evening ever everything evil example fact"
+    " favor favour fellow few fifteen fifth fifty first five following foolish"
+    " former forty found four fourteen fourth friend from future given glad going"
+    " gone good great habit half hates have having here herself himself hold hour"
+    " hours hundred idea instance into itself just kind kinds known last latter"
+    " least left length less life like likes little living look lost lot loved"
+    " lovely mad made manner many matter matters middle might mind minute minutes"
+    " mistake moment moments month more morning most much must myself name names"
+    " nearest never next night nights nine ninety ninth nothing number occasion"
+    " often old once one ones only open opposite ordinary other others own part"
+    " parts past people person piece place places pleasure point poor present"
+    " pretty purpose quarter question quite rate ready real reason rest rich"
+    " right round said sake same saying second seen sense seven seventh seventy"
+    " shall should shut side sides sight sixth sixty someone something sorry sort"
+    " sorts start step still strong stupid such sure taken tenth themselves then"
+    " there thing things third thirteen thirty thousand three time times today"
+    " told tomorrow tone trouble true truth turn twelve twenty two ugly upon use"
+    " used very view want wants way ways weak week well were while whole wicked"
+    " will wise with word words world worse worst would wrong year years"
+    " yesterday young yourself"
+    " afterwards later ago apart together upstairs downstairs outside inside abroad"
+    " girl boy man men woman women child children mother father brother sister lady"
+    " ladies gentleman gentlemen husband wife son daughter mark"
+)
+VAGUE_WORDS = frozenset(_VAGUE_TEXT.split())
+"""Words that name nothing a question could ask about."""
+
+_BODY_TEXT = (
+    "them hand hands head eyes face feet arm arms foot finger fingers voice lips"
+    " shoulders shoulder mouth breath glance eye seat step heart cuff hair knee knees"
+    " tongue toe nose neck chest skin cheek cheeks chin ear ears"
+)
+BODY = frozenset(_BODY_TEXT.split())
+"""Parts of the body, which nobody asks about."""
 
 RARE = 9
 """How often a word may stand in the whole text to tell one place from others."""
@@ -61,6 +106,26 @@ _NO_NOUN = (
     "ed",
 )
 _ABSTRACT = ("ism", "ness", "ity", "ics", "ence", "ance", "thy", "dom", "ship")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDraft:
+    """A question and the places that answer it.
+
+    `about` are whom and what it asks about, plain; no two chosen questions of a kind
+    ask about the same. `as_of` is a chapter's number, 0 for none; `spoilers` are what
+    answers only after it.
+    """
+
+    kind: QuestionKind
+    text: str
+    places: tuple[AnswerPlace, ...]
+    made: str
+    answer: str = ""
+    every: bool = False
+    about: tuple[str, ...] = ()
+    as_of: int = 0
+    spoilers: tuple[AnswerPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

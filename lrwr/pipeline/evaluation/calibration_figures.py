@@ -2,10 +2,12 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+
+from lrwr.pipeline.evaluation.intervals import Interval
 
 RESAMPLED = 300
 """How often questions are drawn anew to see how far a figure is chance."""
@@ -25,15 +27,6 @@ class EstimatedQuestion:
     found: bool
     answerable: bool
     estimate: float
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A figure, and between which bounds it lies nineteen times in twenty."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,136 +250,3 @@ def _doubted(
             ]
         ),
     )
-
-
-LOWER = frozenset(
-    {
-        *("seconds", "tokens", "dollars", "leak", "false_gap", "invented"),
-        *("answer_seconds", "answer_tokens", "answer_leak"),
-    }
-)
-"""Figures of which less is better."""
-
-
-@dataclass(frozen=True, slots=True)
-class FigurePhrases:
-    """How a figure is told: what the better arm does, and what it is about.
-
-    Both stand in the middle of a sentence.
-    """
-
-    does: str
-    about: str
-
-
-_TOLD: Mapping[str, FigurePhrases] = {
-    "recall": FigurePhrases(
-        "finds more of the answer in {n} tokens",
-        "how much of the answer is found in {n} tokens",
-    ),
-    "precision": FigurePhrases(
-        "gives less beside the answer in {n} tokens",
-        "how much of what is given in {n} tokens is the answer",
-    ),
-    "iou": FigurePhrases(
-        "comes closer to the answer alone in {n} tokens",
-        "how close it comes to the answer alone in {n} tokens",
-    ),
-    "hit": FigurePhrases(
-        "has the answer among the first {n} more often",
-        "how often the answer is among the first {n}",
-    ),
-    "mrr": FigurePhrases("has the answer higher up", "how high up the answer comes"),
-    "ndcg": FigurePhrases(
-        "has all of the answer higher up among the first {n}",
-        "how high up all of the answer comes among the first {n}",
-    ),
-    "leak": FigurePhrases(
-        "shows what comes later less often", "how often it shows what comes later"
-    ),
-    "seconds": FigurePhrases("is faster", "how long it takes"),
-    "tokens": FigurePhrases("gives fewer tokens", "how many tokens it gives"),
-    "dollars": FigurePhrases("costs less", "what it costs"),
-    "resolved": FigurePhrases(
-        "cites more often what stands there",
-        "how often what it cites stands there",
-    ),
-    "citation_precision": FigurePhrases(
-        "cites more often what bears it out",
-        "how often what it cites bears it out",
-    ),
-    "citation_recall": FigurePhrases(
-        "bears out more of what it says", "how much of what it says is borne out"
-    ),
-    "quotes": FigurePhrases(
-        "quotes more often what stands in the text",
-        "how often what it quotes stands in the text",
-    ),
-    "gap": FigurePhrases(
-        "says more often that the text does not tell",
-        "how often it says that the text does not tell",
-    ),
-    "false_gap": FigurePhrases(
-        "misses less often what the text does tell",
-        "how often it misses what the text does tell",
-    ),
-    "invented": FigurePhrases(
-        "invents an answer less often", "how often it invents an answer"
-    ),
-    "doubted": FigurePhrases(
-        "warns more often that its evidence is weak",
-        "how often it warns that its evidence is weak",
-    ),
-    "word_overlap": FigurePhrases(
-        "answers more in the words of the known answer",
-        "how far it answers in the words of the known answer",
-    ),
-    "answer_seconds": FigurePhrases("answers faster", "how long an answer takes"),
-    "answer_tokens": FigurePhrases(
-        "takes fewer tokens for an answer", "how many tokens an answer takes"
-    ),
-    "answer_leak": FigurePhrases(
-        "gives away less often what comes later",
-        "how often it gives away what comes later",
-    ),
-    "correctness": FigurePhrases(
-        "answers more correctly", "how correct its answers are"
-    ),
-    "faithfulness": FigurePhrases(
-        "keeps closer to what it was given, says the judge",
-        "how close it keeps to what it was given, says the judge",
-    ),
-    "context_precision": FigurePhrases(
-        "puts what is useful higher up, says the judge",
-        "how high up it puts what is useful, says the judge",
-    ),
-    "context_recall": FigurePhrases(
-        "is given more of what the answer needs, says the judge",
-        "how much of what the answer needs is given, says the judge",
-    ),
-}
-
-
-def is_lower_better(figure: str) -> bool:
-    """Say whether the arm with less of it is the better one."""
-    return figure.partition("@")[0] in LOWER
-
-
-def describe_figure(figure: str) -> FigurePhrases:
-    """Return the phrases for a figure; for an unknown figure, its own name."""
-    if figure == "hit@1":
-        return FigurePhrases(
-            "has the answer first more often", "how often the answer is first"
-        )
-    name, _, number = figure.partition("@")
-    phrases = _TOLD.get(name, FigurePhrases(f"has more {name}", name))
-    shown = f"{int(number):,}" if number.isdecimal() else number
-    return FigurePhrases(phrases.does.format(n=shown), phrases.about.format(n=shown))
-
-
-def format_figure(figure: str, value: float, digits: int) -> str:
-    """Return a figure's value with its unit; dollars and seconds have one."""
-    shown = f"{value:,.{digits}f}"
-    if figure == "dollars":
-        return f"${shown}"
-    return f"{shown} s" if figure.endswith("seconds") else shown
