@@ -35,7 +35,7 @@ from lrwr.core.canon.decision import (
 from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 from tests.fakes.story_desks import StoryDesk, a_story_desk
 from tests.fakes.watches import Watched, over
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from bench.edits import sentence
-from lrwr.core.adapters.source.text_decoder import decode_text
+from lrwr.core.adapters.source.text import decode_text
 
 TEXTS = (".md", ".txt")
 BREAK = "* * *"

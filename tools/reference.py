@@ -23,7 +23,7 @@ import typer
 from lrwr.cli.main import app
 from lrwr.cli.runtime.groups import LazyGroup
 from lrwr.core.model.errors import ExitCode
-from lrwr.core.settings.example import format_toml_value
+from lrwr.core.settings.loader import format_toml_value
 from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.schema import Setting
 

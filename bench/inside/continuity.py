@@ -24,7 +24,7 @@ from bench.inside.wordings import SECOND, THIRD, Wordings
 from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import ManuscriptParser
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon
 from lrwr.core.continuity.guard import find_contradictions

@@ -24,7 +24,7 @@ from bench.edits import next_edit
 from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.pipeline.stages.semantic_splitter import (
     ChunkCut,

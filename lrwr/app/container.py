@@ -10,19 +10,19 @@ from lrwr.app.egress import ExternalAccess
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon.file import CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.freshness import FreshnessService
+from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import (
+    CANON_FILE_NAME,
     Library,
     check_state_dir,
     list_manuscript_folders,
     prepare_state_dir,
     resolve_library,
 )
-from lrwr.core.settings.places import CANON_FILE_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path

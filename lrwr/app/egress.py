@@ -13,7 +13,7 @@ from lrwr.core.adapters.chat.factory import (
     create_openai_chat_model,
 )
 from lrwr.core.adapters.chat.placeholder import UnavailableChatModel
-from lrwr.core.adapters.embed.factory import (
+from lrwr.core.adapters.embed.connection import (
     build_embedding_connection,
     create_embedding_server_client,
 )
@@ -35,10 +35,9 @@ from lrwr.core.settings.consent import (
     find_consent_problem,
     resolve_consent,
 )
-from lrwr.core.settings.keys import find_key
-from lrwr.core.settings.library import Library, prepare_state_dir
+from lrwr.core.settings.library import Library, get_consent_folder, prepare_state_dir
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import get_consent_folder
+from lrwr.core.settings.service_access import find_key
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.chat.connection import ModelServerClient
@@ -218,7 +217,7 @@ class ExternalAccess:
         """
         if self.settings.rerank.model != "cohere":
             return None
-        from lrwr.core.adapters.rerank.factory import create_cohere_reranker
+        from lrwr.core.adapters.rerank.cohere import create_cohere_reranker
 
         key = partial(self.keyring.key, "cohere")
         return create_cohere_reranker(self.settings, key, self.request_logger)
@@ -242,12 +241,12 @@ class ExternalAccess:
         """
         if self.settings.web.use == "off":
             return None
-        from lrwr.core.adapters.web import factory
+        from lrwr.core.adapters.web import tavily
 
         refusal = self.consent_refusal("tavily")
         if refusal is not None:
-            return factory.UnavailableWebSearch(refusal)
-        return factory.create_tavily_search(
+            return tavily.UnavailableWebSearch(refusal)
+        return tavily.create_tavily_search(
             self.settings, os.environ, self.request_logger
         )
 

@@ -17,7 +17,7 @@ from lrwr.app.retrieval import (
     RetrievalComponents,
 )
 from lrwr.app.sessions import SessionDependencies, create_session_service
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import (
@@ -25,7 +25,6 @@ from lrwr.core.adapters.storage.sqlite.fts_index import (
     SqliteLexicalIndex,
 )
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.chat.nodes import parse_canon_command
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
 from lrwr.core.model.chunks import Pipeline
@@ -33,6 +32,7 @@ from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import Citation, PassageCited, TurnDone
 from lrwr.core.retrieval.service import PassageFinder
 from lrwr.core.retrieval.story_search import StorySearch
+from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import Library
 from lrwr.pipeline.evaluation.answers import build_answer_from_turn
 from lrwr.pipeline.evaluation.outcomes import choose_token_counter

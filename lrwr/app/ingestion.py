@@ -18,7 +18,7 @@ from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
 from lrwr.core.adapters.storage.worker_liveness import build_worker_name
 from lrwr.core.model.chunks import Pipeline

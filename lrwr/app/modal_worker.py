@@ -20,7 +20,7 @@ from lrwr.app.egress import ModelAccess
 from lrwr.app.ingestion import create_caching_analyst, create_recipe
 from lrwr.app.retrieval import MAX_THREADS
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed.factory import build_embedding_connection
+from lrwr.core.adapters.embed.connection import build_embedding_connection
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.http.rate_limit import RateLimit
@@ -48,9 +48,9 @@ from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProble
 from lrwr.core.model.jobs import ChunksEmbedded, StageStarted
 from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.jobs import ModelAnswers, ModelCallReplies
+from lrwr.core.settings.library import SETTINGS_FILE_NAME
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import SETTINGS_FILE_NAME
 from lrwr.pipeline.recipes import AgenticRecipe, RecipeTools
 from lrwr.pipeline.report import wrap_unexpected_error
 from lrwr.pipeline.service import LocalRunner, build_recipe_name

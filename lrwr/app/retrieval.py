@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
-from lrwr.core.adapters.vectors.factory import open_local_vector_index
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 8
 """More threads than this do not make the local embedding model faster."""
+
+EDGE_MIN_CHUNKS = 6_000
+"""From this many chunks, opening a shard is faster than reading every vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +125,46 @@ class LazyVectorIndex:
                 dimensions=embedder.dimensions,
                 chunks=counts.embedded,
             )
-        from lrwr.core.adapters.vectors import qdrant
+        from lrwr.core.adapters.vectors import qdrant, qdrant_http
 
         return qdrant.create_qdrant_index(
             replace(settings, pipeline=self._pipeline),
             os.environ,
             library.index_dir,
             feed,
-            library=qdrant.build_library_key(library.root, await feed.library()),
+            library=qdrant_http.build_library_key(library.root, await feed.library()),
             space=embedder.space,
             dimensions=embedder.dimensions,
             refused=egress.consent_refusal("qdrant"),
             noting=egress.request_logger,
         )
+
+
+async def open_local_vector_index(
+    index: Path,
+    feed: SqliteChangeFeed,
+    *,
+    pipeline: Pipeline,
+    space: str,
+    dimensions: int,
+    chunks: int,
+) -> "VectorIndex":
+    """Open the fastest index for a library with `chunks` embedded chunks.
+
+    `index` is the folder for the shards of large libraries. Where another process holds
+    the shard, this process searches in memory.
+    """
+    if chunks >= EDGE_MIN_CHUNKS:
+        from lrwr.core.adapters.vectors.edge import open_edge_index
+
+        edge = await open_edge_index(
+            index, feed, pipeline=pipeline, space=space, dimensions=dimensions
+        )
+        if edge is not None:
+            return edge
+    from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+
+    return NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
 
 
 class RetrievalComponents:

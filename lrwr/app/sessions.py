@@ -13,7 +13,7 @@ from lrwr.app.egress import (
     describe_refusal,
 )
 from lrwr.core.adapters.chat.factory import ModelRole
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.chat.context.gap_finder import GapFinder
 from lrwr.core.chat.context.tool_loop import LookupLoop

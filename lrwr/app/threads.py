@@ -4,9 +4,9 @@ from pathlib import Path
 
 from lrwr.app.container import Workspace
 from lrwr.app.presenters.threads import thread_to_blocks
-from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.model.turns import ThreadId
-from lrwr.core.settings.own_files import check_output_file, write_output_file
+from lrwr.core.settings.files import check_output_file, write_output_file
 
 
 async def render_thread(workspace: Workspace, thread: ThreadId) -> str:

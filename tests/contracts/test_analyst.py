@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Fact, FactAbout, PassageField, WorldField
 from lrwr.core.model.text import Span
 from lrwr.core.ports.models import Analyst, Excerpt, ExcerptFinding

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
+from lrwr.core.adapters.embed.connection import EmbeddingConnection
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-from lrwr.core.adapters.embed.spaces import EmbeddingConnection
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.ports.models import Embedder
 from tests.fakes.embedder import WordEmbedder

@@ -25,9 +25,12 @@ from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty
-from lrwr.core.settings.library import prepare_state_dir, resolve_library
+from lrwr.core.settings.library import (
+    get_session_path,
+    prepare_state_dir,
+    resolve_library,
+)
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import get_session_path
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import PASSWORD, Writer, asking, machine, sign_up
 from tests.fakes.hosted_records import speak

@@ -5,7 +5,7 @@ import pytest
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.ports.models import Reranker
 from tests.fakes.cohere_server import KEY, CohereServer
 

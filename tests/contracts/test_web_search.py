@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch
 from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS, WebPage, WebSearch

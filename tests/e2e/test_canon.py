@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from lrwr.cli.main import app
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 
 FILES = {
     "lrwr.toml": '[embedding]\nmodel = "off"\n',

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon.decision import (
     Decision,
     DocumentMoved,
@@ -27,7 +26,8 @@ from lrwr.core.canon.decision import (
 from lrwr.core.canon.model import ManuscriptLocation
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.files import FileLock
+from lrwr.core.settings.library import CANON_FILE_NAME
 
 NAMES = ["Nell", "Nell Tallow", "Wren", "Mags", "O'Hara", "Żółw", 'the "Reeve"', "a#b"]
 DOCUMENTS = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import project_bible
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource

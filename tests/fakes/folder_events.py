@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from lrwr.core.adapters.source.exclusions import may_be_manuscript_name
+from lrwr.core.adapters.source.folder import may_be_manuscript_name
 from lrwr.core.ports.sources import FolderEvent, FolderLost, PathsChanged
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import BibleService
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.extractive.sentence_ranker import PassageSource

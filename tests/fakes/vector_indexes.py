@@ -5,10 +5,10 @@ from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from lrwr.core.adapters.vectors.collection import QdrantCollection
 from lrwr.core.adapters.vectors.edge import open_edge_index
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.qdrant import QdrantCollectionIndex, QdrantVectorIndex
+from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.ports.indexes import VectorIndex
@@ -46,7 +46,7 @@ async def opened(
         assert edge is not None
         async with aclosing(edge):
             yield edge
-        assert not edge.given_up
+        assert not edge.uses_fallback
     else:
         wire = QdrantHttpClient(
             QdrantConnection(), connect=partial(lasting_client, folder)
@@ -67,4 +67,4 @@ def over_qdrant(
     followed = QdrantCollectionIndex(
         collection, folder / "index", library.feed, pipeline=pipeline, space=space
     )
-    return QdrantVectorIndex(followed, instead=scan, now=lambda: 0.0)
+    return QdrantVectorIndex(followed, fallback=scan, now=lambda: 0.0)

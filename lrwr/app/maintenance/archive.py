@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from lrwr.core.model.errors import NotFound, StoreProblem, UnreadableDocument
 from lrwr.core.retrieval import confidence
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 from lrwr.pipeline.evaluation import runs as evaluation
 
 FORMAT = 1

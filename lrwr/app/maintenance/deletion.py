@@ -36,16 +36,20 @@ from lrwr.core.adapters.storage.sqlite.document_snapshots import (
     take_library_inventory,
 )
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
-from lrwr.core.settings.addresses import parse_host
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     MAX_CONSENT_BYTES,
     ConsentStore,
     find_consent_problem,
 )
-from lrwr.core.settings.library import Library, check_state_dir, resolve_library
+from lrwr.core.settings.library import (
+    Library,
+    check_state_dir,
+    get_consent_folder,
+    resolve_library,
+)
 from lrwr.core.settings.model import Settings, SettingSource
-from lrwr.core.settings.places import get_consent_folder
+from lrwr.core.settings.service_access import parse_host
 
 SayCallback = Callable[[str], None]
 

@@ -56,6 +56,7 @@ from lrwr.app.maintenance.checks.remote_services import (
 )
 from lrwr.app.maintenance.checks.supabase import PART as RECORDS
 from lrwr.app.maintenance.checks.supabase import check_supabase, is_project_configured
+from lrwr.app.retrieval import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.chat.connection import ChatConnection
 from lrwr.core.adapters.chat.factory import (
     OLLAMA_CHAT_URL,
@@ -77,18 +78,18 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     inspect_database,
 )
 from lrwr.core.adapters.vectors.edge import build_shard_name
-from lrwr.core.adapters.vectors.factory import EDGE_MIN_CHUNKS
 from lrwr.core.adapters.vectors.maintenance import inspect_shard, list_shards
 from lrwr.core.model.errors import LrwrError, SettingsProblem, StoreProblem
 from lrwr.core.settings.consent import ConsentStore
-from lrwr.core.settings.library import Library, resolve_library
-from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import (
+from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
+    Library,
     get_consent_folder,
     get_user_settings_path,
+    resolve_library,
 )
+from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.model import Settings
 
 _MODEL, _WEB = "language model", "web search"
 

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.maintenance import checkpoint_database
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import Library
 
 RECORDS = "what lrwr knows, and your conversations"

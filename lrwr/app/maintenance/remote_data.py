@@ -16,18 +16,16 @@ from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventor
 from lrwr.core.adapters.storage.supabase.records import delete_remote_library
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors.maintenance import list_shards
-from lrwr.core.adapters.vectors.qdrant import (
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QdrantHttpClient,
     build_collection_name,
     build_library_key,
     build_qdrant_connection,
-    read_local_mark,
-)
-from lrwr.core.adapters.vectors.qdrant_http import (
-    QdrantHttpClient,
     delete_collection,
     fetch_collection_mark,
     is_lrwr_collection,
     list_lrwr_collections,
+    read_local_mark,
 )
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StoreProblem

@@ -8,7 +8,7 @@ from lrwr.app.presenters.text import (
     format_tokens_and_price,
 )
 from lrwr.core.model.language_model import Usage, compute_price, parse_prices
-from lrwr.core.settings.model_retrieval import DEFAULT_EMBEDDING_MODEL
+from lrwr.core.settings.model import DEFAULT_EMBEDDING_MODEL
 
 if TYPE_CHECKING:
     from lrwr.core.ports.stores import LibraryCounts

@@ -8,12 +8,12 @@ from hashlib import sha256
 from pathlib import Path, PureWindowsPath
 from uuid import uuid4
 
-from lrwr.core.adapters.source.exclusions import (
+from lrwr.core.adapters.source.folder import (
     explain_skipped_file,
     explain_skipped_folder,
 )
 from lrwr.core.model.errors import StoreProblem
-from lrwr.core.settings.places import CANON_FILE_NAME, SETTINGS_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME, SETTINGS_FILE_NAME
 
 PART = ".lrwr-part-"
 """How the name of a file begins that is not whole yet. No manuscript's does."""

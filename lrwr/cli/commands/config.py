@@ -10,14 +10,14 @@ from lrwr.app.presenters.text import LinePiece, StyledText
 from lrwr.cli.commands import keys
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.settings.example import format_toml_value
-from lrwr.core.settings.library import resolve_library
-from lrwr.core.settings.model import Settings, index_settings
-from lrwr.core.settings.places import (
+from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     find_library_root,
     get_user_settings_path,
+    resolve_library,
 )
+from lrwr.core.settings.loader import format_toml_value
+from lrwr.core.settings.model import Settings, index_settings
 
 ConfigJsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of a table.")

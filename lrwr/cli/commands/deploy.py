@@ -24,7 +24,7 @@ from lrwr.core.adapters.modal.factory import (
     select_remote_settings,
 )
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.service_access import find_key
 
 MODAL_EPILOG = "Examples: lrwr deploy modal --dry-run · lrwr deploy modal"
 

@@ -12,12 +12,14 @@ from lrwr.cli.presenters.story import load_bible
 from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
-from lrwr.core.adapters.documents.word import render_blocks_as_docx
+from lrwr.core.adapters.document_renderer import (
+    render_blocks_as_docx,
+    render_blocks_as_markdown,
+)
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.values import Bible
 from lrwr.core.model.documents import Block
-from lrwr.core.settings.own_files import check_output_file, write_output_file
+from lrwr.core.settings.files import check_output_file, write_output_file
 
 EPILOG = (
     "Examples: lrwr export bible --to ../bible.docx · lrwr export bible --as-of ch4 --to"

@@ -32,12 +32,12 @@ from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.ports.stores import LibraryCounts
 from lrwr.core.settings.library import (
+    describe_unsafe_folder,
     resolve_library,
     resolve_targets,
     store_ingested_paths,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import describe_unsafe_folder
 from lrwr.pipeline.report import IngestReport
 
 EPILOG = (

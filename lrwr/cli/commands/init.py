@@ -7,12 +7,12 @@ import typer
 
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
-from lrwr.core.settings.example import render_example_toml
-from lrwr.core.settings.places import (
+from lrwr.core.settings.library import (
     SETTINGS_FILE_NAME,
     STATE_FOLDER_NAME,
     describe_unsafe_folder,
 )
+from lrwr.core.settings.loader import render_example_toml
 
 app = typer.Typer()
 

@@ -9,7 +9,7 @@ import typer
 
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.keys import (
+from lrwr.core.settings.service_access import (
     delete_key,
     list_key_states,
     list_key_variables,

@@ -24,10 +24,9 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.factory import is_chat_remote
-from lrwr.core.adapters.embed.factory import is_embedding_remote
+from lrwr.core.adapters.embed.connection import is_embedding_remote
 from lrwr.core.model.egress import EgressReport
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
-from lrwr.core.settings.addresses import parse_host
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
     ConsentState,
@@ -36,15 +35,15 @@ from lrwr.core.settings.consent import (
     find_hosted_service,
     resolve_consent,
 )
-from lrwr.core.settings.keys import locate_key
 from lrwr.core.settings.library import (
     Library,
     check_state_dir,
+    get_consent_folder,
     prepare_state_dir,
     resolve_library,
 )
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import get_consent_folder
+from lrwr.core.settings.service_access import locate_key, parse_host
 
 EPILOG = (
     "Examples: lrwr privacy · lrwr privacy --since 7d · lrwr privacy --since 2026-11-01"

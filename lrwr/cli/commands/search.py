@@ -23,7 +23,7 @@ from lrwr.cli.runtime.options import parse_choice
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import open_search_services
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import NotFound, SettingsProblem

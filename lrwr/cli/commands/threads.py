@@ -28,14 +28,14 @@ from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
+from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId
 from lrwr.core.ports.stores import ThreadStore
 from lrwr.core.retrieval.anchors import AnchoredCitation
+from lrwr.core.settings.files import check_output_file, write_output_file
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.own_files import check_output_file, write_output_file
 
 CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 

@@ -15,9 +15,8 @@ from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.retrieval.story import StoryOrder, build_story_order
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import SETTINGS_FILE_NAME, resolve_library
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import SETTINGS_FILE_NAME
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from lrwr.app.maintenance.local_data import RECORDS
 from lrwr.app.presenters.text import LinePiece, StyledText, format_count
 from lrwr.cli.runtime.output import Output
 from lrwr.core.adapters.storage.sqlite.document_snapshots import EgressRecipient
-from lrwr.core.settings.addresses import parse_host
 from lrwr.core.settings.consent import HOSTED_SERVICES
+from lrwr.core.settings.service_access import parse_host
 
 KEPT = (
     "Your manuscript, lrwr.toml and lrwr.canon.toml stay, and so do backups, your keys"

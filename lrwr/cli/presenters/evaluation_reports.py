@@ -13,9 +13,9 @@ from lrwr.app.presenters.evaluation import (
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import format_local_time
 from lrwr.cli.runtime.output import Output
+from lrwr.core.settings.files import check_output_file, write_output_file
 from lrwr.core.settings.library import check_state_dir, resolve_library
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.own_files import check_output_file, write_output_file
 from lrwr.pipeline.evaluation.comparison import ArmComparison, describe_comparison
 from lrwr.pipeline.evaluation.report import (
     ArmReport,

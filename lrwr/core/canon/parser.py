@@ -17,7 +17,7 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.parser import find_nearest_name
+from lrwr.core.settings.loader import find_nearest_name
 
 CANON_TABLES: Mapping[str, tuple[str, ...]] = {
     "types": (),

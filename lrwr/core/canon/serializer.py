@@ -14,7 +14,7 @@ from lrwr.core.canon.model import (
 )
 from lrwr.core.canon.parser import parse_canon
 from lrwr.core.model.errors import LrwrError, StoreProblem
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 
 _HEAD = f"""\
 # {CANON_FILE_NAME}: what you have decided about your story; every guess gives way to it.

@@ -15,14 +15,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.settings.addresses import is_loopback_host
 from lrwr.core.settings.library import (
     Library,
     read_library_identity,
     write_private_file,
 )
+from lrwr.core.settings.loader import find_nearest_name
 from lrwr.core.settings.model import Settings, SettingSource
-from lrwr.core.settings.parser import find_nearest_name
+from lrwr.core.settings.service_access import is_loopback_host
 
 MAX_CONSENT_BYTES = 10_000
 """Bytes of an answer that is read: ours are shorter."""

@@ -13,7 +13,7 @@ from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import AnswerMode, ThreadId
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 from lrwr.tui.input.prompt import CompletionContext
 from lrwr.tui.scope import ChatScope
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.language_model import Usage

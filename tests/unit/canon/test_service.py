@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.canon import service as service_module
 from lrwr.core.canon.decision import (
     Decision,
@@ -21,6 +20,7 @@ from lrwr.core.canon.model import Canon
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
+from lrwr.core.settings.files import FileLock
 from tests.fakes.canons import a_service, decisions
 from tests.fakes.suite import examples
 

@@ -19,7 +19,7 @@ from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.canon.serializer import serialize_canon
 from lrwr.core.model.documents import DocumentId, DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 from tests.fakes.canons import decisions
 
 MINE = """\

@@ -10,8 +10,8 @@ from lrwr.app.presenters.threads import FROM_THE_WEB, thread_to_blocks
 from lrwr.cli.chat.live_answer import LiveAnswer
 from lrwr.cli.presenters.threads import show_turn, turn_as_json
 from lrwr.cli.runtime.output import Output
-from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.values import Bible
 from lrwr.core.chat.context.gap_finder import GapFinderResult
 from lrwr.core.chat.extractive.writer import quote_web_pages

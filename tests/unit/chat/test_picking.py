@@ -1,6 +1,6 @@
 """Sentences are picked whole, and what is no sentence is not."""
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.extractive.sentence_ranker import (
     SentenceQuery,
     SentenceQuote,

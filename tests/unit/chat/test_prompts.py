@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.context.items import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
     WEB_BUDGET,

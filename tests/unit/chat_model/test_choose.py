@@ -18,9 +18,9 @@ from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.ports.models import ChatMessage, ReplyShape
-from lrwr.core.settings.addresses import is_loopback_host
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import is_loopback_host
 from tests.fakes.keyrings import MemoryKeyring
 from tests.fakes.model_server import ModelServer, Refuse
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from lrwr.cli.commands.config import config_path_command, config_show_command
 from lrwr.cli.commands.init import init_command
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.settings.example import render_example_toml
+from lrwr.core.settings.loader import render_example_toml
 from lrwr.core.settings.model import index_settings
 
 

@@ -7,7 +7,8 @@ import pytest
 from lrwr.app.presenters.ingestion import describe_ingest_report
 from lrwr.cli.presenters.ingestion import ingest_report_as_json
 from lrwr.core.model.language_model import Usage
-from lrwr.core.settings.model import ModelSettings, Settings
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.model_services import ModelSettings
 from lrwr.pipeline.report import IngestReport
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from lrwr.core.adapters.documents.markdown import render_blocks_as_markdown
-from lrwr.core.adapters.documents.word import render_blocks_as_docx
+from lrwr.core.adapters.document_renderer import (
+    render_blocks_as_docx,
+    render_blocks_as_markdown,
+)
 from lrwr.core.bible.export import build_bible_blocks
 from lrwr.core.bible.service import project_bible
 from lrwr.core.model.documents import Block, BlockKind, Horizon

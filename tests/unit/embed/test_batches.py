@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.embed.spaces import (
+from lrwr.core.adapters.embed.connection import (
     MAX_EMBEDDED_TEXT_BYTES,
     EmbeddingBatchLimit,
     plan_embedding_batches,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed.openai import OpenAIEmbedder
-from lrwr.core.adapters.embed.spaces import (
+from lrwr.core.adapters.embed.connection import (
     OPENAI_EMBEDDING_URL,
     EmbeddingBatchLimit,
     EmbeddingConnection,
 )
+from lrwr.core.adapters.embed.openai import OpenAIEmbedder
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.model.errors import ServiceUnavailable
 from tests.fakes.embedding_server import KEY, MODEL, EmbeddingServer, vector_of

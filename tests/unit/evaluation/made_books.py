@@ -1,6 +1,6 @@
 """A small book, and what is known of it, from which questions can be made."""
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, CharacterField, FactAbout
 from lrwr.pipeline.evaluation.question_generation.source_material import (

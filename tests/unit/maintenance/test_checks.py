@@ -42,11 +42,10 @@ from lrwr.core.adapters.storage.sqlite.maintenance import (
     DatabaseCounts,
     DatabaseReport,
 )
+from lrwr.core.adapters.vectors.edge import EdgeShardCursor
 from lrwr.core.adapters.vectors.maintenance import ShardReport, ShardState
-from lrwr.core.adapters.vectors.shard import EdgeShardCursor
 from lrwr.core.model.documents import DocumentId
-from lrwr.core.settings.model import Settings
-from lrwr.core.settings.model_retrieval import RerankSettings
+from lrwr.core.settings.model import RerankSettings, Settings
 from lrwr.pipeline.changes import DocumentChanges
 
 ROOT = Path("novel")

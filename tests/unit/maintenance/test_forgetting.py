@@ -26,9 +26,12 @@ from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
 from lrwr.core.model.language_model import compute_price
 from lrwr.core.settings.consent import ConsentStore
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import (
+    get_consent_folder,
+    get_session_path,
+    resolve_library,
+)
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import get_consent_folder, get_session_path
 from tests.fakes.hosted_server import Asked, Say, Turn
 from tests.unit.maintenance import test_supabase as doctors
 from tests.unit.maintenance.test_supabase import (

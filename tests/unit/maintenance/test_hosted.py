@@ -11,9 +11,8 @@ from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
 from lrwr.core.settings.consent import ConsentStore
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import get_consent_folder, resolve_library
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import get_consent_folder
 from tests.fakes import model_server, web_server
 from tests.fakes.hosted_server import CutShort, Nonsense, Refuse, Turn
 from tests.fakes.model_server import ModelServer

@@ -18,9 +18,12 @@ from lrwr.core.adapters.storage.supabase.library_link import (
 )
 from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 from lrwr.core.settings.consent import ConsentStore
-from lrwr.core.settings.library import resolve_library
+from lrwr.core.settings.library import (
+    get_consent_folder,
+    get_session_path,
+    resolve_library,
+)
 from lrwr.core.settings.loader import load_settings
-from lrwr.core.settings.places import get_consent_folder, get_session_path
 from tests.fakes.hosted_server import (
     Asked,
     HostedServer,

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.text.prose import annotate_prose

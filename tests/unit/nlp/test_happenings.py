@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import Certainty
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
 from lrwr.core.nlp.facts.places import find_place_facts

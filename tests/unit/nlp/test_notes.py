@@ -1,7 +1,7 @@
 import pytest
 
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.cast import Gender
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, ContentType, Fact
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.prose import annotate_prose, ends_in_speech

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.source.parser import parse_document
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.pipeline.stages.semantic_splitter import ChunkLimits, plan_cuts
 from lrwr.pipeline.stages.units import UnitBond
 from tests.fakes.embedder import count_words

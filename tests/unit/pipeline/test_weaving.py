@@ -24,7 +24,7 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.dialogue.speakers import gather_narrator_evidence
 from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import AppearanceRole
-from lrwr.core.settings.places import CANON_FILE_NAME
+from lrwr.core.settings.library import CANON_FILE_NAME
 from lrwr.pipeline.speaker_attribution import (
     AttributionSummary,
     find_narrator_signs,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Chunk, ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.ports.models import EXCERPTS_PER_CALL, EXTRACTION_WINDOW_TOKENS, Excerpt

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.embed import factory as embed
-from lrwr.core.adapters.embed.spaces import OPENAI_EMBEDDING_URL
-from lrwr.core.adapters.rerank import factory as rerank
+from lrwr.core.adapters.embed import connection as embed
+from lrwr.core.adapters.embed.connection import OPENAI_EMBEDDING_URL
+from lrwr.core.adapters.rerank import cohere as rerank
 from lrwr.core.adapters.rerank.cohere import COHERE_URL
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings

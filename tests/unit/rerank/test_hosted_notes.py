@@ -11,7 +11,7 @@ import pytest
 from lrwr.app.egress import Keyring
 from lrwr.core.adapters.chat.connection import ModelServerClient
 from lrwr.core.adapters.embed import openai as embed
-from lrwr.core.adapters.embed.spaces import EmbeddingConnection
+from lrwr.core.adapters.embed.connection import EmbeddingConnection
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit
 from lrwr.core.adapters.rerank.cohere import CohereConnection, CohereReranker

@@ -16,10 +16,10 @@ from lrwr.core.settings.consent import (
     find_hosted_service,
     resolve_consent,
 )
-from lrwr.core.settings.keys import KEY_VARIABLES
 from lrwr.core.settings.library import Library, prepare_state_dir, resolve_library
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings, index_settings
+from lrwr.core.settings.service_access import KEY_VARIABLES
 
 
 @pytest.fixture

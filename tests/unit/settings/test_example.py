@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.settings.example import format_toml_value, render_example_toml
-from lrwr.core.settings.loader import load_settings
+from lrwr.core.settings.loader import (
+    format_toml_value,
+    load_settings,
+    render_example_toml,
+)
 from lrwr.core.settings.model import index_settings
 from lrwr.core.settings.schema import Setting
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from lrwr.cli.commands import keys as commands
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
-from lrwr.core.settings.keys import (
+from lrwr.core.settings.service_access import (
     KEY_VARIABLES,
     MAX_KEY_CHARS,
     KeyLocation,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.settings.places import find_library_root
+from lrwr.core.settings.library import find_library_root
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.source.headings import (
+from lrwr.core.adapters.source.layout import (
     HeadingKind,
     HeadingMeaning,
     derive_title_from_file_name,

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.retrieval import EDGE_MIN_CHUNKS, open_local_vector_index
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
-from lrwr.core.adapters.vectors.factory import EDGE_MIN_CHUNKS, open_local_vector_index
-from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
-from lrwr.core.adapters.vectors.shard import (
+from lrwr.core.adapters.vectors.edge import (
     EDGE_ENGINE_VERSION,
     EdgeShard,
+    EdgeVectorIndex,
     ShardCorruption,
+    open_edge_index,
 )
+from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
@@ -147,7 +148,7 @@ async def test_a_damaged_shard_is_made_again_from_the_records(
         await index.catch_up()
         new = {chunk.id for chunk in some_chunks(["Something new."], document=TWO)}
         assert await found(index) == expected() | new
-        assert not index.given_up
+        assert not index.uses_fallback
 
 
 async def test_a_shard_of_another_library_is_made_again(
@@ -171,7 +172,7 @@ async def test_a_shard_of_another_make_is_made_again(
     async with edge(library, tmp_path) as index:
         await index.catch_up()
         assert await found(index) == expected()
-        assert not index.given_up
+        assert not index.uses_fallback
 
 
 def test_the_engine_is_the_one_that_shards_are_marked_with() -> None:
@@ -184,7 +185,7 @@ async def test_a_shard_that_cannot_be_made_again_is_given_up(
     async with edge(library, tmp_path) as index:
         shard_of(tmp_path).write_text("in the way")
         await index.catch_up()
-        assert index.given_up
+        assert index.uses_fallback
         assert await found(index) == expected()
         await library.keep_texts(ONE, TEXTS[:3])
         await index.catch_up()
@@ -222,7 +223,7 @@ async def test_the_records_failure_is_not_taken_for_the_shards(
     assert index is not None
     with pytest.raises(KeyError, match="the records"):
         await index.catch_up()
-    assert not index.given_up
+    assert not index.uses_fallback
     await index.aclose()
 
 
@@ -270,7 +271,7 @@ async def test_a_shard_killed_at_any_moment_goes_on_from_where_it_was(
         await scan.catch_up()
         async with edge(library, tmp_path) as index:
             await index.catch_up()
-            assert not index.given_up
+            assert not index.uses_fallback
             assert await found(index) == await found(scan)
 
 

@@ -10,16 +10,14 @@ import pytest
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.vectors.collection import QdrantCollection
-from lrwr.core.adapters.vectors.qdrant import (
-    build_qdrant_connection,
-    create_qdrant_index,
-)
+from lrwr.core.adapters.vectors.qdrant import create_qdrant_index
+from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import (
     QDRANT_URL,
     QdrantConnection,
     QdrantCursor,
     QdrantHttpClient,
+    build_qdrant_connection,
 )
 from lrwr.core.model.chunks import SearchScope
 from lrwr.core.model.egress import RequestOutcome, RequestPurpose
@@ -183,7 +181,7 @@ async def test_what_leaves_this_machine_is_noted_with_its_size(
     async with aclosing(
         QdrantCollection(elsewhere, "lrwr-x", DIMENSIONS)
     ) as collection:
-        await collection.make(QdrantCursor("mark", "epoch", 0))
+        await collection.recreate(QdrantCursor("mark", "epoch", 0))
     report = await library.sent.report()
     assert {(one.service, one.purpose) for one in report.newest} == {
         ("qdrant", RequestPurpose.VECTORS)

@@ -9,18 +9,25 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.vectors.collection import MAX_REQUEST_BYTES, QdrantCollection
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
 from lrwr.core.adapters.vectors.qdrant import (
     UNREACHABLE_SERVER_PAUSE,
     QdrantCollectionIndex,
     QdrantVectorIndex,
-    build_collection_name,
 )
-from lrwr.core.adapters.vectors.qdrant_http import QdrantConnection, QdrantHttpClient
+from lrwr.core.adapters.vectors.qdrant_collection import (
+    MAX_REQUEST_BYTES,
+    QdrantCollection,
+)
+from lrwr.core.adapters.vectors.qdrant_http import (
+    QdrantConnection,
+    QdrantHttpClient,
+    build_collection_name,
+    delete_collection,
+)
 from lrwr.core.model.chunks import Pipeline, ScoredChunk, SearchScope
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.settings.files import FileLock
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Turn
 from tests.fakes.libraries import Library, sqlite_library
 from tests.fakes.qdrant_server import KEY, QdrantServer
@@ -83,7 +90,7 @@ def index_over(
             pipeline=Pipeline.NAIVE,
             space=SPACE,
         ),
-        instead=a_scan(library),
+        fallback=a_scan(library),
         now=hours,
     )
 
@@ -280,8 +287,10 @@ async def test_a_wrong_key_is_refused_and_none_is_shown(
     async with aclosing(made) as index:
         await searched(index)
         assert "does not accept the key" in index.remark
+        http = QdrantHttpClient(QdrantConnection(server.url, wrong))
         with pytest.raises(ServiceUnavailable) as caught:
-            await index.forget()
+            await delete_collection(http, NAME)
+        await http.aclose()
     told = [repr(caught.value), str(caught.value), caught.value.hint]
     cause: BaseException | None = caught.value
     while cause is not None:
@@ -336,9 +345,11 @@ async def test_forgetting_deletes_the_collection_and_twice_is_safe(
     server: QdrantServer, index: QdrantVectorIndex
 ) -> None:
     await index.catch_up()
-    await index.forget()
-    assert not server.engine.collection_exists(NAME)
-    await index.forget()
+    http = QdrantHttpClient(QdrantConnection(server.url, KEY))
+    async with aclosing(http):
+        assert await delete_collection(http, NAME)
+        assert not server.engine.collection_exists(NAME)
+        assert not await delete_collection(http, NAME)
     assert len(await searched(index)) == 3
 
 
@@ -369,7 +380,7 @@ async def test_while_another_process_sends_this_one_compares_by_itself(
     lock = FileLock(tmp_path / "index" / f"{NAME}.lock")
     assert lock.acquire()
     assert await searched(index) == await by_scanning(library)
-    assert "Another lrwr is sending vectors" in index.remark
+    assert "Another lrwr process is sending vectors" in index.remark
     assert server.asked == []
     lock.release()
 

@@ -6,8 +6,12 @@ from pathlib import Path
 import keyring
 import pytest
 
-from lrwr.core.adapters.web.factory import build_tavily_connection, create_tavily_search
-from lrwr.core.adapters.web.tavily import TAVILY_URL, TavilySearch
+from lrwr.core.adapters.web.tavily import (
+    TAVILY_URL,
+    TavilySearch,
+    build_tavily_connection,
+    create_tavily_search,
+)
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.settings.loader import load_settings
 from lrwr.core.settings.model import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.web.tavily import TavilyConnection, TavilySearch

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.web.tavily import (
     CreditsUnavailable,
     TavilyConnection,

@@ -14,9 +14,8 @@ from lrwr.app.maintenance.check_result import (
     format_size,
     pluralize,
 )
-from lrwr.core.settings.library import Library
+from lrwr.core.settings.library import Library, describe_unsafe_folder
 from lrwr.core.settings.model import Settings, SettingSource
-from lrwr.core.settings.places import describe_unsafe_folder
 
 LITTLE_SPACE = 500_000_000
 """Bytes; with less the next ingestion may not fit."""

@@ -7,9 +7,9 @@ from lrwr.app.maintenance.check_result import HealthFinding, HealthState, plural
 from lrwr.core.adapters.chat.connection import OPENAI_CHAT_URL, ChatConnection
 from lrwr.core.adapters.chat.local_servers import LocalServer, LocalServerModels
 from lrwr.core.adapters.embed.minilm import EmbeddingModelReport
-from lrwr.core.settings.addresses import is_loopback_host
+from lrwr.core.settings.loader import find_nearest_name
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.parser import find_nearest_name
+from lrwr.core.settings.service_access import is_loopback_host
 
 _SHOWN_NAMES = 6
 

@@ -18,17 +18,15 @@ from lrwr.app.maintenance.check_result import (
 )
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
-from lrwr.core.adapters.vectors.collection import QdrantCollection
-from lrwr.core.adapters.vectors.qdrant import (
-    build_collection_name,
-    build_library_key,
-    build_qdrant_connection,
-    read_local_mark,
-)
+from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantConnection,
     QdrantCursor,
     QdrantHttpClient,
+    build_collection_name,
+    build_library_key,
+    build_qdrant_connection,
+    read_local_mark,
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.settings.model import Settings

@@ -20,9 +20,9 @@ from lrwr.app.maintenance.check_result import (
 from lrwr.app.maintenance.checks.models import LanguageModelStatus, check_language_model
 from lrwr.core.adapters.chat import factory as chatting
 from lrwr.core.adapters.chat.connection import ModelServerClient
-from lrwr.core.adapters.embed import factory as embedding
+from lrwr.core.adapters.embed import connection as embedding
+from lrwr.core.adapters.embed.connection import EmbeddingConnection
 from lrwr.core.adapters.embed.openai import OpenAIEmbedder, VectorLengthMismatch
-from lrwr.core.adapters.embed.spaces import EmbeddingConnection
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from lrwr.core.adapters.modal.factory import (
@@ -30,12 +30,12 @@ from lrwr.core.adapters.modal.factory import (
     find_modal_connection,
     select_remote_settings,
 )
-from lrwr.core.adapters.rerank import factory as reranking
+from lrwr.core.adapters.rerank import cohere as reranking
 from lrwr.core.adapters.rerank.cohere import CohereReranker
-from lrwr.core.adapters.source.sentence_splitter import find_sentence_spans
+from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.traces import factory as tracing
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.adapters.web import factory as searching
+from lrwr.core.adapters.web import tavily as searching
 from lrwr.core.adapters.web.tavily import CreditsUnavailable, TavilySearch
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState

@@ -10,8 +10,8 @@ from lrwr.core.adapters.auth.project import (
 )
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore, SessionLocation
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
+from lrwr.core.settings.library import get_session_path
 from lrwr.core.settings.model import Settings
-from lrwr.core.settings.places import get_session_path
 
 
 @dataclass(frozen=True, slots=True)

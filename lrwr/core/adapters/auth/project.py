@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.http.timeouts import BoundedHttpClient
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
-from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    find_key,
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 if TYPE_CHECKING:
     from httpx import AsyncClient, Response

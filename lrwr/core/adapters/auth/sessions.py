@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, StoreProblem
-from lrwr.core.settings.keys import KEYRING_SERVICE, MAX_KEY_CHARS
 from lrwr.core.settings.library import write_private_file
+from lrwr.core.settings.service_access import KEYRING_SERVICE, MAX_KEY_CHARS
 
 KEYRING_SESSION_ENTRY = "SUPABASE_SESSION"
 """Under this name the keyring keeps the session."""

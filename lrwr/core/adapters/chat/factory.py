@@ -13,9 +13,13 @@ from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.rate_limit import INTERACTIVE_RETRY_SECONDS, RateLimit
 from lrwr.core.model.egress import RequestPurpose
 from lrwr.core.model.errors import SettingsProblem
-from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
-from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    find_key,
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 OLLAMA_CHAT_URL = "http://127.0.0.1:11434/v1"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lrwr.core.adapters.embed.spaces import MINILM_DIMENSIONS, SHIPPED_SPACE
+from lrwr.core.adapters.embed.connection import MINILM_DIMENSIONS, SHIPPED_SPACE
 
 if TYPE_CHECKING:
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from lrwr.core.adapters.embed.spaces import SHIPPED_SPACE
+from lrwr.core.adapters.embed.connection import SHIPPED_SPACE
 from lrwr.core.model.chunks import compute_norm
 from lrwr.core.model.errors import ServiceUnavailable
 

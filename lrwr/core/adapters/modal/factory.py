@@ -12,10 +12,9 @@ from lrwr.core.adapters.modal.calls import (
 from lrwr.core.adapters.modal.ledger import ModalCallLedger
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.ports.jobs import RunnerUnavailable
-from lrwr.core.settings.addresses import resolve_address
-from lrwr.core.settings.keys import find_key
 from lrwr.core.settings.library import Library
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import find_key, resolve_address
 
 REMOTE_SETTINGS = (
     "pipeline",

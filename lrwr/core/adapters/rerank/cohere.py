@@ -27,6 +27,12 @@ from lrwr.core.adapters.http.errors import (
 )
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -35,12 +41,9 @@ if TYPE_CHECKING:
     from httpx import AsyncClient
 
 T = TypeVar("T")
-
 COHERE_URL = "https://api.cohere.com"
-
 _PATIENCE = 6.0
 """Seconds. A search waits for the second look: not long."""
-
 _OFF = '[rerank] model = "late-interaction"'
 
 
@@ -274,3 +277,34 @@ def _tokens_of(reply: "V2RerankResponse") -> int | None:
         if isinstance(tokens, int | float) and math.isfinite(tokens):
             return int(tokens)
     return None
+
+
+def build_cohere_connection(settings: Settings) -> CohereConnection | None:
+    """Return which model of Cohere's looks again, None where that is not set.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    rerank = settings.rerank
+    if rerank.model != "cohere":
+        return None
+    address = resolve_address(settings, "rerank.base_url", COHERE_URL, secret=True)
+    is_local = is_loopback_host(parse_host(address))
+    return CohereConnection(
+        rerank.cohere_model, address, float(rerank.timeout), is_local
+    )
+
+
+def create_cohere_reranker(
+    settings: Settings, key: Callable[[], str], noting: EgressLogger
+) -> CohereReranker | None:
+    """Return who looks again elsewhere, None where nobody there does.
+
+    What is sent is noted before it leaves, whatever the address. Nothing is sent or
+    opened yet.
+
+    Raises:
+        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+    """
+    connection = build_cohere_connection(settings)
+    return CohereReranker(connection, key, noting) if connection else None

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from lrwr.core.adapters.source import exclusions
+from lrwr.core.adapters.source.folder import (
+    explain_skipped_folder,
+    may_be_manuscript_name,
+)
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.ports.sources import (
     FolderEvent,
@@ -129,9 +132,9 @@ def _may_matter(path: Path, target: Path) -> bool:
     if not path.is_relative_to(target):
         return False
     *folders, name = path.relative_to(target).parts or (target.name,)
-    if any(exclusions.explain_skipped_folder(folder) for folder in folders):
+    if any(explain_skipped_folder(folder) for folder in folders):
         return False
-    return path == target or exclusions.may_be_manuscript_name(name)
+    return path == target or may_be_manuscript_name(name)
 
 
 def _folder_of(target: Path) -> Path:

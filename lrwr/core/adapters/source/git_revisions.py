@@ -16,8 +16,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from lrwr.core.adapters.source import exclusions
-from lrwr.core.adapters.source.folder import FILE_LIMIT
+from lrwr.core.adapters.source.folder import (
+    FILE_LIMIT,
+    explain_skipped_file,
+    explain_skipped_folder,
+)
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 
 LFS_POINTER_PREFIX = b"version https://git-lfs.github.com/spec/"
@@ -315,9 +318,9 @@ def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:
 
 def _is_read(path: PurePosixPath) -> bool:
     folders = path.parts[:-1]
-    if any(exclusions.explain_skipped_folder(folder) for folder in folders):
+    if any(explain_skipped_folder(folder) for folder in folders):
         return False
-    return not exclusions.explain_skipped_file(path.name)
+    return not explain_skipped_file(path.name)
 
 
 async def _content(process: Process, object_: bytes) -> bytes | None:

@@ -4,13 +4,236 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
 
-from lrwr.core.adapters.source.headings import (
-    HeadingKind,
-    parse_heading_line,
-    parse_lone_number,
-)
 from lrwr.core.model.text import LineIndex, Span
+
+_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_UNITS_TH = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+)  # fmt: skip
+_TEENS = (
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TEENS_TH = (
+    "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
+    "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+)  # fmt: skip
+_TENS = (
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+)  # fmt: skip
+_TENS_TH = (
+    "twentieth", "thirtieth", "fortieth", "fiftieth", "sixtieth", "seventieth",
+    "eightieth", "ninetieth",
+)  # fmt: skip
+_ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
+_ROMAN_SMALL = r"(?=[clxvi])c{0,3}(?:xc|xl|l?x{0,4})(?:ix|iv|v?i{0,4})"
+_UNIT = "|".join((*_UNITS_TH, *_UNITS))
+_WORD = (
+    f"(?:{'|'.join(_TENS)})(?:[-\\s](?:{_UNIT}))?"
+    f"|{'|'.join((*_TENS_TH, *_TEENS_TH, *_TEENS))}|{_UNIT}"
+)
+NUMERAL_PATTERN = (
+    rf"(?:\d{{1,4}}(?:st|nd|rd|th)?|(?i:{_WORD})|(?-i:{_ROMAN}|{_ROMAN_SMALL}))\b"
+)
+"""A pattern for a number; `parse_numeral` reads what it finds."""
+FIGURE_PATTERN = rf"(?:\d{{1,4}}|(?-i:{_ROMAN}))"
+"""A pattern for an Arabic or Roman numeral alone."""
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+def parse_numeral(numeral: str) -> int | None:
+    """Read "12", "12th", "XII", "twelve" or "Twelfth"; None when it is none of them."""
+    word = " ".join(numeral.lower().replace("-", " ").split())
+    digits = re.match(r"\d{1,6}", word)
+    if digits:
+        return int(digits[0])
+    if word in _named():
+        return _named()[word]
+    if word and re.fullmatch(_ROMAN, word.upper()):
+        return _roman(word.upper())
+    return None
+
+
+def _roman(numeral: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in numeral]
+    following = [*values[1:], 0]
+    return sum(
+        -value if value < after else value
+        for value, after in zip(values, following, strict=True)
+    )
+
+
+@cache
+def _named() -> dict[str, int]:
+    names: dict[str, int] = {}
+    for first, words in (
+        (1, _UNITS),
+        (1, _UNITS_TH),
+        (10, _TEENS),
+        (10, _TEENS_TH),
+    ):
+        names.update({word: first + i for i, word in enumerate(words)})
+    for i, (ten, tenth) in enumerate(zip(_TENS, _TENS_TH, strict=True)):
+        value = 20 + 10 * i
+        names |= {ten: value, tenth: value}
+        for units in (_UNITS, _UNITS_TH):
+            names.update({f"{ten} {u}": value + 1 + j for j, u in enumerate(units)})
+    return names
+
+
+class HeadingKind(Enum):
+    """What a heading announces."""
+
+    CHAPTER = "chapter"
+    """A chapter by name: "Chapter 7", "BOOK ONE, CHAPTER I"."""
+    OPENING = "opening"
+    """What comes before the first chapter: "Prologue", "Preface"."""
+    NAMED = "named"
+    """A chapter without a number: "Epilogue", "Interlude"."""
+    GROUP = "group"
+    """A run of chapters: "Volume II", "Part One"."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingMeaning:
+    """What a heading's words say. `rank` orders groups: a volume holds books,
+    a book holds parts.
+    """
+
+    kind: HeadingKind
+    volume: int | None = None
+    number: int | None = None
+    rank: int = 0
+
+
+_RANKS = {"vol": 0, "tom": 0, "boo": 1, "par": 2, "act": 2}
+_OPENINGS = (
+    "preface|foreword|prologue|prelude|introduction|dedication|epigraph"
+    "|front[ -]?matter|title[ -]page|half[ -]title|copyright|dramatis person(?:ae|æ)"
+)
+_NAMED = "epilogue|afterword|interlude|intermission|intermezzo|coda|postscript"
+_SMALL_WORDS = "a an and as at but by for from in into of on or the to upon with"
+_TITLE_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    chapter: re.Pattern[str]
+    word: re.Pattern[str]
+    group: re.Pattern[str]
+    opening: re.Pattern[str]
+    named: re.Pattern[str]
+    bare: re.Pattern[str]
+    figures: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    after = rf"(?=\s*(?:$|[.:,;()–—-]|{NUMERAL_PATTERN}))"
+    chapter = rf"\b(?:chapter|chap\.?|ch\.?)\s*[#–—-]?\s*(?:the\s+|no\.?\s*)?({NUMERAL_PATTERN})"
+    group = rf"(volume|vol\.?|tome|book|part|act)\s*[#–—-]?\s*(?:the\s+)?({NUMERAL_PATTERN})"
+    bare = rf"(?:({FIGURE_PATTERN})(?=\s*(?:$|[.:)–—-]))|({NUMERAL_PATTERN})\.?$)"
+    return _Patterns(
+        chapter=re.compile(chapter, re.I),
+        word=re.compile(r"chapter\b(?!\s+\w+\s+\w+\s+\w)", re.I),
+        group=re.compile(group, re.I),
+        opening=re.compile(rf"(?:the\s+)?(?:{_OPENINGS})\b{after}", re.I),
+        named=re.compile(rf"(?:the\s+)?(?:{_NAMED})\b{after}", re.I),
+        bare=re.compile(bare),
+        figures=re.compile(rf"({FIGURE_PATTERN})\.?"),
+    )
+
+
+def parse_heading(title: str) -> HeadingMeaning:
+    """Say what a heading's text, without marks, announces."""
+    patterns = _patterns()
+    group = patterns.group.match(title)
+    chapter = (
+        patterns.chapter.search(title, group.end())
+        if group
+        else patterns.chapter.match(title)
+    )
+    volume = parse_numeral(group[2]) if group else None
+    if chapter:
+        return HeadingMeaning(HeadingKind.CHAPTER, volume, parse_numeral(chapter[1]))
+    if group:
+        return HeadingMeaning(
+            HeadingKind.GROUP, volume, rank=_RANKS[group[1][:3].lower()]
+        )
+    if patterns.word.match(title):
+        return HeadingMeaning(HeadingKind.CHAPTER)
+    if patterns.opening.match(title):
+        return HeadingMeaning(HeadingKind.OPENING)
+    if patterns.named.match(title):
+        return HeadingMeaning(HeadingKind.NAMED)
+    bare = patterns.bare.match(title)
+    return HeadingMeaning(
+        HeadingKind.OTHER, number=parse_numeral(bare[1] or bare[2]) if bare else None
+    )
+
+
+def parse_heading_line(line: str) -> HeadingMeaning | None:
+    """Say what a line of plain text announces; None when it is a line of prose.
+
+    Stricter than `parse_heading`, since nothing but its words marks the line: it is
+    short, has a number unless it is a name such as "Prologue", and what follows is
+    set off by punctuation or written as a title.
+    """
+    line = line.strip()
+    if not line or len(line) > _TITLE_LIMIT:
+        return None
+    reading = parse_heading(line)
+    patterns = _patterns()
+    match reading.kind:
+        case HeadingKind.CHAPTER:
+            match = patterns.chapter.search(line)
+        case HeadingKind.GROUP:
+            match = patterns.group.match(line)
+        case HeadingKind.OPENING:
+            match = patterns.opening.match(line)
+        case HeadingKind.NAMED:
+            match = patterns.named.match(line)
+        case _:
+            match = None
+    return reading if match and _is_title(line[match.end() :]) else None
+
+
+def parse_lone_number(line: str) -> int | None:
+    """Return the number that is all there is on a line: "IV", "IV.", "4"."""
+    match = _patterns().figures.fullmatch(line.strip())
+    return parse_numeral(match[1]) if match else None
+
+
+def _is_title(text: str) -> bool:
+    text = text.strip()
+    if not text or text[0] in ".:,;()–—-":
+        return True
+    words = [word for word in re.split(r"[\s–—-]+", text) if word[:1].isalpha()]
+    small = _SMALL_WORDS.split()
+    titled = all(w[0].isupper() or w.lower() in small for w in words)
+    return titled and (text.isupper() or text[-1] not in ".!?,;\"'”’")
+
+
+def derive_words_from_file_name(name: str) -> str:
+    """Turn a file's name without its ending into words: `07-the-fog` → "the fog"."""
+    name = re.sub(r"^\d+(?=[-_ .])", "", name)
+    return " ".join(re.split(r"[-_\s]+", name)).strip(" .")
+
+
+def derive_title_from_file_name(name: str) -> str:
+    """Make a title from a file's name: `volume-iii-chapter-vi` → "Volume III …"."""
+    words = derive_words_from_file_name(name) or name
+    if not words.islower():
+        return words
+    roman = re.compile(rf"{FIGURE_PATTERN}")
+    return " ".join(
+        word.upper() if roman.fullmatch(word.upper()) else word[:1].upper() + word[1:]
+        for word in words.split()
+    )
 
 
 @dataclass(frozen=True, slots=True)

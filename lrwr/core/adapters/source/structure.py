@@ -1,23 +1,219 @@
 """A layout cut into chapters and scenes."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from lrwr.core.adapters.source.layout import (
     DocumentLayout,
     Footnote,
+    Heading,
+    HeadingKind,
+    HeadingMeaning,
     ProseRegions,
+    parse_heading,
     trim_prose_span,
-)
-from lrwr.core.adapters.source.outline import (
-    ChapterStart,
-    OutlineEntry,
-    build_outline_entries,
-    find_chapter_starts,
 )
 from lrwr.core.model.documents import Chapter, Scene
 from lrwr.core.model.text import Span
+
+_NEVER = (-1, -1)
+_LEAST_SECTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A heading and what it says."""
+
+    heading: Heading
+    reading: HeadingMeaning
+
+    @property
+    def level(self) -> int:
+        """How deep it is; 0 is a book's title."""
+        return self.heading.level
+
+    @property
+    def kind(self) -> HeadingKind:
+        """What it announces."""
+        return self.reading.kind
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.heading.span
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is a chapter by name or by number."""
+        return self.kind is HeadingKind.CHAPTER or (
+            self.kind is HeadingKind.OTHER and self.reading.number is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterStart:
+    """Where a chapter begins, the heading that names it, and its numbers."""
+
+    at: int
+    entry: OutlineEntry | None
+    volume: int | None = None
+    number: int | None = None
+    opening: bool = False
+
+    @classmethod
+    def alone(cls, at: int, entry: OutlineEntry | None) -> "ChapterStart":
+        """Make the start of a document's only chapter."""
+        if entry is None:
+            return cls(at, None)
+        reading, is_group = entry.reading, entry.kind is HeadingKind.GROUP
+        return cls(
+            at,
+            entry,
+            volume=None if is_group else reading.volume,
+            number=reading.volume if is_group else reading.number,
+            opening=entry.kind is HeadingKind.OPENING,
+        )
+
+
+def build_outline_entries(headings: Iterable[Heading]) -> Iterator[OutlineEntry]:
+    """Read every heading."""
+    return (OutlineEntry(heading, parse_heading(heading.title)) for heading in headings)
+
+
+def find_chapter_starts(
+    outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
+) -> list[ChapterStart]:
+    """Return the chapters that headings begin, in order; empty when none does.
+
+    A heading of a volume, or a book's title, begins the chapter that follows it.
+    """
+    low, high = _levels(outline, prose, sections_count)
+    begins = [entry for entry in outline if _begins(entry, low, high)]
+    return _opened(list(_merged(begins, prose)))
+
+
+def _begins(entry: OutlineEntry, low: int, high: int) -> bool:
+    if entry.kind is HeadingKind.CHAPTER:
+        return True
+    return entry.level <= (low if entry.kind is HeadingKind.OTHER else high)
+
+
+def _levels(
+    outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
+) -> tuple[int, int]:
+    """Return how deep a chapter's heading may be: any other one, one by name."""
+    numbered = [e.level for e in outline if e.kind is HeadingKind.CHAPTER]
+    if numbered:
+        return min(numbered), max(numbered)
+    groups = [e.level for e in outline if e.kind is HeadingKind.GROUP]
+    if groups:
+        level = min(_beneath_groups(outline, prose) or groups)
+        return level, level
+    named_levels = [
+        e.level for e in outline if e.kind in (HeadingKind.NAMED, HeadingKind.OPENING)
+    ]
+    if named_levels:
+        return min(named_levels), min(named_levels)
+    return _unnamed_levels(outline, sections_count)
+
+
+def _beneath_groups(outline: Sequence[OutlineEntry], prose: ProseRegions) -> list[int]:
+    return [
+        after.level
+        for entry, after in pairwise(outline)
+        if entry.kind is HeadingKind.GROUP
+        and after.level > entry.level
+        and not prose.any(entry.span.end, after.span.start)
+    ]
+
+
+def _unnamed_levels(
+    outline: Sequence[OutlineEntry], sections_count: bool
+) -> tuple[int, int]:
+    levels = [e.level for e in outline if e.level > 0] or [e.level for e in outline]
+    if not levels:
+        return _NEVER
+    top = min(levels)
+    if levels.count(top) > 1:
+        return top, top
+    below = [e for e in outline if e.level > top and e.is_numbered]
+    numbers = [e.reading.number for e in below if e.level == below[0].level]
+    counts = numbers == list(range(1, len(numbers) + 1))
+    if sections_count and counts and len(numbers) >= _LEAST_SECTIONS:
+        return below[0].level, below[0].level
+    return _NEVER
+
+
+def _merged(
+    begins: Sequence[OutlineEntry], prose: ProseRegions
+) -> Iterator[ChapterStart]:
+    """Yield chapters, each with the headings above it that only lead to it."""
+    at: int | None = None
+    volume: OutlineEntry | None = None
+    for i, entry in enumerate(begins):
+        after = begins[i + 1] if i + 1 < len(begins) else None
+        at = entry.span.start if at is None else at
+        leads = after is not None and _leads_to(entry, after, prose, first=i == 0)
+        if entry.kind is HeadingKind.GROUP and (leads or _is_over(entry, after)):
+            volume = _outer(volume, entry)
+        if leads:
+            continue
+        start = ChapterStart.alone(at, entry)
+        if volume is not None and start.volume is None:
+            number = None if entry is volume else start.number
+            start = replace(start, volume=volume.reading.volume, number=number)
+        yield start
+        at = None
+
+
+def _is_over(entry: OutlineEntry, after: OutlineEntry | None) -> bool:
+    return after is not None and after.level > entry.level
+
+
+def _outer(current: OutlineEntry | None, entry: OutlineEntry) -> OutlineEntry:
+    """Choose what counts as the volume: "Book Two" stays it when "Part 1" follows."""
+    if current is None:
+        return entry
+    old = (current.level, current.reading.rank)
+    return entry if (entry.level, entry.reading.rank) <= old else current
+
+
+def _leads_to(
+    entry: OutlineEntry, after: OutlineEntry, prose: ProseRegions, *, first: bool
+) -> bool:
+    """Say whether a heading only leads to the next chapter's."""
+    if entry.kind is HeadingKind.GROUP and after.kind is HeadingKind.CHAPTER:
+        return True
+    if prose.any(entry.span.end, after.span.start):
+        return False
+    if entry.kind is HeadingKind.GROUP:
+        same = (after.level, after.reading.rank) == (entry.level, entry.reading.rank)
+        return not (after.kind is HeadingKind.GROUP and same)
+    if entry.kind is HeadingKind.OTHER:
+        return entry.level < after.level or (
+            first and after.kind is not HeadingKind.OTHER
+        )
+    return False
+
+
+def _opened(starts: list[ChapterStart]) -> list[ChapterStart]:
+    """Mark what stands before the first chapter."""
+    at = 0
+    first = next(
+        (i for i, s in enumerate(starts) if s.entry and s.entry.is_numbered), 0
+    )
+    before_one = bool(starts) and starts[first].number in (1, None)
+    while at < len(starts) and (
+        starts[at].opening or (at < first and before_one and _is_other(starts[at]))
+    ):
+        at += 1
+    return [replace(start, opening=i < at) for i, start in enumerate(starts)]
+
+
+def _is_other(start: ChapterStart) -> bool:
+    return start.entry is not None and start.entry.kind is HeadingKind.OTHER
 
 
 class ChapterFinder:

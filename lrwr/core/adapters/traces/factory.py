@@ -6,9 +6,13 @@ from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
 from lrwr.core.adapters.traces.http import LANGSMITH_URL, LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
 from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 
 def build_langsmith_connection(settings: Settings) -> LangSmithConnection | None:

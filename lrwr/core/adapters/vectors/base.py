@@ -1,70 +1,168 @@
-"""What all vector indexes share: following the change feed, and scopes as filters."""
+"""What all vector indexes share: the change feed, exact scores, filters and fallback."""
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
-from lrwr.core.model.documents import DocumentId
+from lrwr.core.model.chunks import (
+    ChunkId,
+    Pipeline,
+    ScoredChunk,
+    SearchScope,
+    compute_norm,
+)
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+COSINE_TOLERANCE = 1e-5
+"""The largest error of a cosine computed in 32 bits, with a margin."""
+
+TIE_MARGIN = 16
+"""Points requested beyond the limit, to see whether more points tie with the last."""
+
+Result = TypeVar("Result")
+EngineFilter = TypeVar("EngineFilter")
+
+
+def normalize_vector(vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return `vector` scaled to length 1.0; a vector of length 0.0 is unchanged."""
+    norm = compute_norm(vector)
+    return np.asarray(vector / norm if norm else vector, np.float32)
+
+
+def compute_exact_cosines(
+    query: "NDArray[np.float32]", vectors: "NDArray[np.float32]"
+) -> list[float]:
+    """Return the cosine of `query` with each row of `vectors`, from -1.0 to 1.0.
+
+    `query` and the rows have length 1.0. Equal rows get equal cosines: each row is
+    summed by itself in 64 bits, which a fast matrix product does not guarantee.
+    """
+    products = vectors.astype(np.float64) * query.astype(np.float64)
+    cosines: list[float] = np.clip(products.sum(axis=1), -1.0, 1.0).tolist()
+    return cosines
 
 
 @dataclass(frozen=True, slots=True)
-class NetChanges:
-    """What a run of changes comes to: chunks to keep, with their vectors, and others.
+class StoredVectors:
+    """Chunks and their vectors: row n of `rows` belongs to chunk n."""
 
-    `gone` are chunks that are not to be found, whether they ever were or not.
+    chunks: Sequence[str]
+    rows: "NDArray[np.float32]"
+
+    def scores(self, query: "NDArray[np.float32]") -> list[float]:
+        """Return the exact cosine of `query`, of length 1.0, with each row, in order."""
+        return compute_exact_cosines(query, self.rows) if self.chunks else []
+
+
+class FeedVectorIndex(ABC):
+    """The `VectorIndex` port over one store of vectors, which follows the change feed.
+
+    A subclass says how its store applies changes and returns vectors. Scores are
+    computed here, in 64 bits, so that every store returns the same results. `limit`
+    is the number of changes applied at once.
     """
 
-    kept: tuple[ChunkChange, ...]
-    gone: tuple[ChunkId, ...]
+    def __init__(
+        self, feed: SqliteChangeFeed, pipeline: Pipeline, space: str, *, limit: int
+    ) -> None:
+        self._feed = feed
+        self._pipeline = pipeline
+        self._space = space
+        self._limit = limit
+        self._busy = asyncio.Lock()
 
-
-def compute_net_changes(changes: Sequence[ChunkChange]) -> NetChanges:
-    """Return what `changes`, oldest first, come to: of each chunk the last one counts."""
-    last = {change.chunk: change for change in changes}
-    upserts = tuple(change for change in last.values() if change.vector is not None)
-    deletions = tuple(chunk for chunk, change in last.items() if change.vector is None)
-    return NetChanges(upserts, deletions)
-
-
-async def apply_change_feed(
-    feed: SqliteChangeFeed,
-    pipeline: Pipeline,
-    space: str,
-    apply: Callable[[Sequence[ChunkChange]], Awaitable[None]],
-    *,
-    after: int,
-    limit: int,
-) -> int:
-    """Apply what came after `after`, at most `limit` changes at once; return how much.
-
-    Raises:
-        StoreProblem: The records cannot be read.
-    """
-    applied = 0
-    while page := await feed.changes(pipeline, space, after=after, limit=limit):
-        await apply(page)
-        after = page[-1].seq
-        applied += len(page)
-    return applied
-
-
-Result = TypeVar("Result")
-
-
-class DelegatingVectorIndex(ABC):
-    """Passes the questions of the `VectorIndex` port on."""
+    @property
+    def remark(self) -> str:
+        """Always empty: this index answers completely, or raises."""
+        return ""
 
     async def catch_up(self) -> int:
-        """Apply what changed in the records since the last call; return how much.
+        """Apply the changes recorded since the last call; return their number.
+
+        Raises:
+            StoreProblem: The records cannot be read.
+        """
+        async with self._busy:
+            return await self._follow(await self._feed.epoch())
+
+    async def nearest(
+        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
+    ) -> list[ScoredChunk]:
+        """Return at most `limit` chunks in `scope`, best first; cosine, -1.0 to 1.0.
+
+        Chunks with equal scores are ordered by id.
+        """
+        if limit < 1:
+            return []
+        query = normalize_vector(query)
+        candidates = await self._candidates(query, scope, limit)
+        matches = [
+            ScoredChunk(ChunkId(chunk), score)
+            for chunk, score in zip(
+                candidates.chunks, candidates.scores(query), strict=True
+            )
+        ]
+        return sorted(matches, key=lambda match: (-match.score, match.chunk))[:limit]
+
+    async def similarities(
+        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
+    ) -> list[float]:
+        """Return the cosine of each chunk, in order; 0.0 for one without a vector."""
+        stored = await self._vectors_of(list(dict.fromkeys(chunks)))
+        scores = stored.scores(normalize_vector(query))
+        score_by_chunk = dict(zip(stored.chunks, scores, strict=True))
+        return [score_by_chunk.get(chunk, 0.0) for chunk in chunks]
+
+    async def _follow(self, epoch: str) -> int:
+        return await self._apply_feed(await self._resume(epoch))
+
+    async def _apply_feed(self, after: int) -> int:
+        """Apply every change after the sequence number `after`; return their number."""
+        applied = 0
+        while page := await self._feed.changes(
+            self._pipeline, self._space, after=after, limit=self._limit
+        ):
+            await self._apply(page)
+            after = page[-1].seq
+            applied += len(page)
+        return applied
+
+    @abstractmethod
+    async def _resume(self, epoch: str) -> int:
+        """Empty a store of another epoch; return the last change that was applied."""
+
+    @abstractmethod
+    async def _apply(self, page: Sequence[ChunkChange]) -> None:
+        """Apply changes, oldest first, and remember the last one."""
+
+    @abstractmethod
+    async def _candidates(
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> StoredVectors:
+        """Return every chunk in `scope` that may be among the best `limit`."""
+
+    @abstractmethod
+    async def _vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
+        """Return the vectors of those `chunks` that have one."""
+
+
+class FallbackVectorIndex(ABC):
+    """The `VectorIndex` port over a store that may fail: then `fallback` answers."""
+
+    def __init__(self, fallback: VectorIndex) -> None:
+        self._fallback = fallback
+
+    async def catch_up(self) -> int:
+        """Apply the changes recorded since the last call; return their number.
 
         Raises:
             StoreProblem: The records cannot be read.
@@ -74,7 +172,7 @@ class DelegatingVectorIndex(ABC):
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
+        """Return at most `limit` chunks in `scope`, best first; cosine, -1.0 to 1.0."""
         return await self._ask(
             lambda index: index.nearest(query, scope=scope, limit=limit)
         )
@@ -82,44 +180,69 @@ class DelegatingVectorIndex(ABC):
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        """Return the cosine of each chunk, in order; 0.0 for one without a vector."""
         return await self._ask(lambda index: index.similarities(query, chunks))
 
     @abstractmethod
     async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
-        """Return what an index that works answers."""
+        """Return the answer of the store, or of `fallback` where the store fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorFilter:
-    """What may be found: of some kinds, and in any of these places.
+def compute_net_changes(
+    changes: Sequence[ChunkChange],
+) -> tuple[list[ChunkChange], list[ChunkId]]:
+    """Return the chunks to store and the ids of the chunks to delete.
 
-    Every document but `bounded` where `others`; the documents `whole`; of each document
-    in `bounded` what ends at its character or before. Where `everywhere`, no place need
-    be looked at.
+    `changes` are ordered oldest first; the last change of a chunk counts. A chunk to
+    delete need not be in the index.
     """
-
-    kinds: tuple[str, ...]
-    others: bool
-    whole: tuple[DocumentId, ...]
-    bounded: Mapping[DocumentId, int]
-
-    @property
-    def everywhere(self) -> bool:
-        """Whether every document is open to its end."""
-        return self.others and not self.bounded
+    last = {change.chunk: change for change in changes}
+    upserts = [change for change in last.values() if change.vector is not None]
+    deletions = [chunk for chunk, change in last.items() if change.vector is None]
+    return upserts, deletions
 
 
-def build_vector_filter(scope: SearchScope) -> VectorFilter | None:
-    """Return what `scope` asks for; None when nothing can be in it."""
-    among = scope.documents
-    bounded = {
-        document: until
-        for document, until in scope.until.items()
-        if among is None or document in among
+def includes_all_ties(scores: Sequence[float], requested: int, limit: int) -> bool:
+    """Return whether no further point can tie with the point at position `limit`.
+
+    `scores` are those of an engine, in 32 bits, best first; `requested` is how many
+    were requested of it.
+    """
+    if len(scores) < requested:
+        return True
+    return scores[-1] < scores[limit - 1] - COSINE_TOLERANCE
+
+
+def build_scope_filter(
+    scope: SearchScope,
+    make_filter: Callable[..., EngineFilter],
+    among: Callable[[str, Iterable[str]], object],
+    at_most: Callable[[str, int], object],
+) -> EngineFilter | None:
+    """Return `scope` as a filter of a Qdrant engine; None if no chunk can be in scope.
+
+    `make_filter` takes `must`, `should` and `must_not`. `among` builds the condition
+    that a field has one of some values, `at_most` that a number is not above a bound.
+    Points have the fields `document`, `kind` and `end`.
+    """
+    documents = scope.documents
+    until: Mapping[str, int] = {
+        document: end
+        for document, end in scope.until.items()
+        if documents is None or document in documents
     }
-    whole_documents = () if among is None else tuple(sorted(among - scope.until.keys()))
-    if not scope.kinds or not (among is None or whole_documents or bounded):
+    whole = () if documents is None else sorted(documents - scope.until.keys())
+    if not scope.kinds or not (documents is None or whole or until):
         return None
-    kinds = tuple(sorted(kind.value for kind in scope.kinds))
-    return VectorFilter(kinds, among is None, whole_documents, bounded)
+    kinds = among("kind", sorted(kind.value for kind in scope.kinds))
+    if documents is None and not until:
+        return make_filter(must=[kinds])
+    allowed = [
+        make_filter(must=[among("document", [document]), at_most("end", end)])
+        for document, end in until.items()
+    ]
+    if documents is None:
+        allowed.append(make_filter(must_not=[among("document", until)]))
+    if whole:
+        allowed.append(make_filter(must=[among("document", whole)]))
+    return make_filter(must=[kinds, make_filter(should=allowed)])

@@ -1,35 +1,227 @@
-"""Nearness of meaning with Qdrant Edge: the real engine, inside this process."""
+"""Vectors in Qdrant Edge: the native engine, inside this process.
+
+The engine may raise anything, panics that are no `Exception` among them, and may read
+damaged files without an error. Here all of that becomes `ShardCorruption`: a shard
+holds nothing that the records do not, so it is deleted and built again.
+"""
 
 import asyncio
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+from uuid import UUID
+
+import numpy as np
+import qdrant_edge as engine
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
-    DelegatingVectorIndex,
+    TIE_MARGIN,
+    FallbackVectorIndex,
+    FeedVectorIndex,
     Result,
-    apply_change_feed,
+    StoredVectors,
+    build_scope_filter,
+    compute_net_changes,
+    includes_all_ties,
 )
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
-from lrwr.core.adapters.vectors.shard import EdgeShard, ShardCorruption
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
+from lrwr.core.settings.files import FileLock
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
+EDGE_ENGINE_VERSION = "0.9.0"
+"""Version of the engine; a shard that another version wrote is built again."""
+
 EDGE_CHANGES_PER_BATCH = 1_000
-"""Changes applied at once."""
+"""Changes of the feed applied at once."""
+
+_LAYOUT = f"1 qdrant-edge {EDGE_ENGINE_VERSION}"
+_VECTOR = "text"
+_CURSOR = 0
+"""Id of the point that stores the cursor; the ids of chunks are UUIDs."""
+
+
+class ShardCorruption(Exception):
+    """A shard's files, or the engine that opened them, cannot be trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeShardCursor:
+    """State of a shard: the feed `epoch` it follows, and its last change `seq`.
+
+    `points` is the number of vectors in the shard.
+    """
+
+    epoch: str
+    seq: int
+    points: int
+
+
+class EdgeShard:
+    """An open shard, used by one thread. Every method may raise `ShardCorruption`."""
+
+    def __init__(
+        self, shard: "engine.EdgeShard", cursor: EdgeShardCursor, dimensions: int
+    ) -> None:
+        self._shard = shard
+        self._dimensions = dimensions
+        self.cursor = cursor
+
+    @classmethod
+    def load(cls, folder: Path, dimensions: int) -> "EdgeShard":
+        """Open the shard in `folder` and check its version and number of vectors."""
+        with _native():
+            shard = engine.EdgeShard.load(str(folder))
+            try:
+                cursor = _read_cursor(shard, dimensions)
+            except BaseException:
+                shard.close()
+                raise
+        return cls(shard, cursor, dimensions)
+
+    @classmethod
+    def create(cls, folder: Path, dimensions: int, epoch: str) -> "EdgeShard":
+        """Create an empty shard in `folder`, which must not exist."""
+        with _native():
+            folder.mkdir(parents=True)
+            vector = engine.EdgeVectorParams(
+                size=dimensions, distance=engine.Distance.Cosine
+            )
+            shard = engine.EdgeShard.create(
+                str(folder), engine.EdgeConfig(vectors={_VECTOR: vector})
+            )
+            kinds = engine.PayloadSchemaType
+            index = engine.UpdateOperation.create_field_index
+            shard.update(index("document", kinds.Keyword))
+            shard.update(index("end", kinds.Integer))
+            shard.update(index("kind", kinds.Keyword))
+            edge_shard = cls(shard, EdgeShardCursor(epoch, 0, 0), dimensions)
+            edge_shard._write([], edge_shard.cursor)
+        return edge_shard
+
+    def apply(self, changes: Sequence[ChunkChange]) -> None:
+        """Apply changes of the feed, oldest first, and store the cursor with them."""
+        upserts, deletions = compute_net_changes(changes)
+        with _native():
+            point_ids: list[int | UUID | str] = [change.chunk for change in upserts]
+            point_ids += deletions
+            stored_chunks = {
+                str(point.id) for point in self._shard.retrieve(point_ids, False, False)
+            }
+            if deleted := [chunk for chunk in deletions if chunk in stored_chunks]:
+                self._shard.update(engine.UpdateOperation.delete_points([*deleted]))
+            points = self.cursor.points - len(stored_chunks) + len(upserts)
+            self._write(
+                upserts, EdgeShardCursor(self.cursor.epoch, changes[-1].seq, points)
+            )
+
+    def candidates(
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> StoredVectors:
+        """Return the best `limit` chunks in scope, and those that tie with the last."""
+        with _native():
+            scope_filter = build_scope_filter(scope, engine.Filter, _among, _at_most)
+            if scope_filter is None:
+                return _as_stored([])
+            requested = limit + TIE_MARGIN
+            while True:
+                points = self._shard.query(
+                    engine.QueryRequest(
+                        requested,
+                        query=engine.Query.Nearest(query.tolist(), using=_VECTOR),
+                        filter=scope_filter,
+                        with_vector=[_VECTOR],
+                    )
+                )
+                scores = [point.score for point in points]
+                if not all(abs(score) < 1.01 for score in scores):
+                    raise ShardCorruption("A cosine is not between -1 and 1.")
+                if includes_all_ties(scores, requested, limit):
+                    return _as_stored(points)
+                requested *= 2
+
+    def vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
+        """Return the vectors of those `chunks` that are in the shard."""
+        with _native():
+            return _as_stored(self._shard.retrieve(list(chunks), False, [_VECTOR]))
+
+    def close(self) -> None:
+        """Flush the shard to disk and release its files."""
+        with _native():
+            try:
+                self._shard.flush()
+            finally:
+                self._shard.close()
+
+    def _write(self, changes: Sequence[ChunkChange], cursor: EdgeShardCursor) -> None:
+        cursor_payload = {
+            "layout": _LAYOUT,
+            "dimensions": self._dimensions,
+            "epoch": cursor.epoch,
+            "seq": cursor.seq,
+            "points": cursor.points,
+        }
+        points = [engine.Point(_CURSOR, {}, cursor_payload)]
+        for change in changes:
+            payload = {
+                "document": change.document,
+                "end": change.end,
+                "kind": change.kind,
+            }
+            vector = {} if change.vector is None else {_VECTOR: change.vector.tolist()}
+            points.append(engine.Point(change.chunk, vector, payload))
+        self._shard.update(engine.UpdateOperation.upsert_points(points))
+        self.cursor = cursor
+
+
+@contextmanager
+def _native() -> Iterator[None]:
+    """Turn every error of the engine into `ShardCorruption`."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, ShardCorruption):
+        raise
+    except BaseException as error:  # a panic in the engine is no Exception
+        raise ShardCorruption(str(error)) from error
+
+
+def _read_cursor(shard: "engine.EdgeShard", dimensions: int) -> EdgeShardCursor:
+    points = shard.retrieve([_CURSOR], True, False)
+    payload = (points[0].payload or {}) if points else {}
+    if (payload.get("layout"), payload.get("dimensions")) != (_LAYOUT, dimensions):
+        raise ShardCorruption("The shard was made by another version.")
+    cursor = EdgeShardCursor(payload["epoch"], payload["seq"], payload["points"])
+    vectors = engine.Filter(must=[engine.HasVectorCondition(_VECTOR)])
+    if shard.count(engine.CountRequest(exact=True, filter=vectors)) != cursor.points:
+        raise ShardCorruption("The shard does not hold the vectors that it recorded.")
+    return cursor
+
+
+def _among(key: str, values: Iterable[str]) -> "engine.FieldCondition":
+    return engine.FieldCondition(key, match=engine.MatchAny([*values]))
+
+
+def _at_most(key: str, bound: int) -> "engine.FieldCondition":
+    return engine.FieldCondition(key, range=engine.RangeFloat(lte=float(bound)))
+
+
+def _as_stored(
+    points: "Sequence[engine.Record | engine.ScoredPoint]",
+) -> StoredVectors:
+    # The cursor is the one point without a vector, and it is never among `points`.
+    vectors = [cast("dict[str, list[float]]", p.vector)[_VECTOR] for p in points]
+    return StoredVectors([str(p.id) for p in points], np.array(vectors, np.float32))
 
 
 async def open_edge_index(
@@ -40,10 +232,10 @@ async def open_edge_index(
     space: str,
     dimensions: int,
 ) -> "EdgeVectorIndex | None":
-    """Open the shard of one pipeline and space under `index`, and hold it alone.
+    """Open the shard of one pipeline and embedding space, for this process alone.
 
-    Returns None when it cannot be had: another process holds it, or the folder may
-    not be written. `NumpyVectorIndex` keeps the same promises then.
+    The shard is a folder below `index`, created at its first use. Returns None if
+    another process holds it or the folder cannot be written.
     """
     name = build_shard_name(pipeline, space)
     lock = FileLock(index / f"{name}.lock")
@@ -53,49 +245,53 @@ async def open_edge_index(
     except OSError:
         return None
     scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
-    followed = _EdgeShardIndex(
-        index / name, feed, pipeline=pipeline, space=space, dimensions=dimensions
-    )
-    return EdgeVectorIndex(followed, instead=scan, lock=lock)
+    shard = _EdgeShardIndex(index / name, feed, pipeline, space, dimensions)
+    return EdgeVectorIndex(shard, fallback=scan, lock=lock)
 
 
 def build_shard_name(pipeline: Pipeline, space: str) -> str:
-    """Return the name of a shard's folder; its lock is the file `NAME.lock`."""
-    return f"{pipeline.value}-{_file_name(space)}"
+    """Return the name of a shard's folder; its lock is the file `NAME.lock`.
+
+    Two embedding spaces never share a name.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", space)
+    if plain != space or len(plain) > 80:
+        plain = f"{plain[:80]}-{sha256(space.encode()).hexdigest()[:12]}"
+    return f"{pipeline.value}-{plain}"
 
 
-class EdgeVectorIndex(DelegatingVectorIndex):
-    """Keeps the `VectorIndex` port with a shard, and never fails because of it.
+class EdgeVectorIndex(FallbackVectorIndex):
+    """The `VectorIndex` port over a shard; it never fails because of the shard.
 
-    A shard that breaks is thrown away and made again from the records, once; when
-    that does not help, `instead` answers from then on.
+    A corrupt shard is deleted and built again from the records, once. If it breaks
+    again, `fallback` answers from then on. `lock` is released when the index closes.
     """
 
     def __init__(
-        self, shard: "_EdgeShardIndex", *, instead: VectorIndex, lock: FileLock
+        self, shard: "_EdgeShardIndex", *, fallback: VectorIndex, lock: FileLock
     ) -> None:
+        super().__init__(fallback)
         self._shard = shard
-        self._instead = instead
         self._lock = lock
         self._index: VectorIndex = shard
         self._rebuilt = False
         self._busy = asyncio.Lock()
 
     @property
-    def given_up(self) -> bool:
-        """Say whether the shard could not be mended, and `instead` answers."""
-        return self._index is self._instead
+    def uses_fallback(self) -> bool:
+        """Whether the shard could not be repaired, so that `fallback` answers."""
+        return self._index is self._fallback
 
     @property
     def remark(self) -> str:
-        """Nothing: a shard that breaks changes no answer."""
+        """Always empty: a corrupt shard changes no result."""
         return ""
 
     async def aclose(self) -> None:
-        """Put the shard on disk and let others have it. Safe to call twice."""
+        """Flush the shard to disk and release its lock. Idempotent."""
         async with self._busy:
             await self._shard.aclose()
-            await self._instead.aclose()
+            await self._fallback.aclose()
             self._lock.release()
 
     async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
@@ -112,101 +308,76 @@ class EdgeVectorIndex(DelegatingVectorIndex):
             with suppress(ShardCorruption):
                 await self._shard.rebuild()
                 return
-        self._index = self._instead
-        await self._instead.catch_up()
+        self._index = self._fallback
+        await self._fallback.catch_up()
 
 
-class _EdgeShardIndex:
-    """The `VectorIndex` port over a shard, which may raise `ShardCorruption` at any time.
+class _EdgeShardIndex(FeedVectorIndex):
+    """The `VectorIndex` port over a shard; any method may raise `ShardCorruption`.
 
-    The shard is opened at the first use. It is used from one thread of its own.
+    The shard is opened at the first use, and used in one thread of its own: the engine
+    is not safe in several.
     """
 
     def __init__(
         self,
         folder: Path,
         feed: SqliteChangeFeed,
-        *,
         pipeline: Pipeline,
         space: str,
         dimensions: int,
     ) -> None:
+        super().__init__(feed, pipeline, space, limit=EDGE_CHANGES_PER_BATCH)
         self._folder = folder
-        self._feed = feed
-        self._pipeline = pipeline
-        self._space = space
         self._dimensions = dimensions
         self._shard: EdgeShard | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-vectors")
         self._closed = False
 
-    @property
-    def remark(self) -> str:
-        """Nothing."""
-        return ""
-
-    async def catch_up(self) -> int:
-        """Apply what changed since the last call; start anew for another epoch."""
-        epoch = await self._feed.epoch()
-        seq = await self._run(lambda: self._at(epoch))
-
-        async def apply(page: Sequence[ChunkChange]) -> None:
-            await self._run(partial(self._opened().apply, page))
-
-        return await apply_change_feed(
-            self._feed,
-            self._pipeline,
-            self._space,
-            apply,
-            after=seq,
-            limit=EDGE_CHANGES_PER_BATCH,
-        )
-
-    async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
-    ) -> list[ScoredChunk]:
-        """Ask the shard."""
-        if limit < 1:
-            return []
-        return await self._run(lambda: self._opened().nearest(query, scope, limit))
-
-    async def similarities(
-        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
-    ) -> list[float]:
-        """Ask the shard for the vectors, and compare here."""
-        return await self._run(lambda: self._opened().similarities(query, chunks))
-
     async def rebuild(self) -> None:
-        """Throw the shard away and make it again from the feed."""
+        """Delete the shard and build it again from the feed."""
         epoch = await self._feed.epoch()
-        await self._run(lambda: self._start_anew(epoch))
+        await self._run(lambda: self._recreate(epoch))
         await self.catch_up()
 
     async def aclose(self) -> None:
-        """Close the shard. Safe to call twice."""
+        """Close the shard. Idempotent."""
         if not self._closed:
             self._closed = True
-            await self._run(self._let_go)
+            await self._run(self._close)
             self._thread.shutdown(wait=False)
+
+    async def _resume(self, epoch: str) -> int:
+        return await self._run(lambda: self._open_at(epoch))
+
+    async def _apply(self, page: Sequence[ChunkChange]) -> None:
+        await self._run(lambda: self._open().apply(page))
+
+    async def _candidates(
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> StoredVectors:
+        return await self._run(lambda: self._open().candidates(query, scope, limit))
+
+    async def _vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
+        return await self._run(lambda: self._open().vectors_of(chunks))
 
     async def _run(self, work: Callable[[], Result]) -> Result:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, work)
 
-    def _opened(self) -> EdgeShard:
+    def _open(self) -> EdgeShard:
         if self._shard is None:
             self._shard = EdgeShard.load(self._folder, self._dimensions)
         return self._shard
 
-    def _at(self, epoch: str) -> int:
-        if self._shard is None and not self._folder.exists():
-            self._start_anew(epoch)
-        if self._opened().cursor.epoch != epoch:
-            self._start_anew(epoch)
-        return self._opened().cursor.seq
+    def _open_at(self, epoch: str) -> int:
+        missing = self._shard is None and not self._folder.exists()
+        if missing or self._open().cursor.epoch != epoch:
+            self._recreate(epoch)
+        return self._open().cursor.seq
 
-    def _start_anew(self, epoch: str) -> None:
-        self._let_go()
+    def _recreate(self, epoch: str) -> None:
+        self._close()
         try:
             if self._folder.exists():
                 shutil.rmtree(self._folder)
@@ -214,16 +385,8 @@ class _EdgeShardIndex:
             raise ShardCorruption(str(error)) from error
         self._shard = EdgeShard.create(self._folder, self._dimensions, epoch)
 
-    def _let_go(self) -> None:
+    def _close(self) -> None:
         shard, self._shard = self._shard, None
         if shard is not None:
             with suppress(ShardCorruption):
                 shard.close()
-
-
-def _file_name(space: str) -> str:
-    """Return `space` as a file's name; two spaces never share one."""
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", space)
-    if plain == space and len(plain) <= 80:
-        return plain
-    return f"{plain[:80]}-{sha256(space.encode()).hexdigest()[:12]}"

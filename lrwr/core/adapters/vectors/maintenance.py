@@ -1,4 +1,4 @@
-"""Looking after the shards of large libraries: what is there, and taking it away."""
+"""Inspection and deletion of the Qdrant Edge shards of a library."""
 
 import os
 import shutil
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lrwr.core.adapters.vectors.lock import FileLock
-from lrwr.core.adapters.vectors.shard import EdgeShard, EdgeShardCursor, ShardCorruption
+from lrwr.core.adapters.vectors.edge import EdgeShard, EdgeShardCursor, ShardCorruption
 from lrwr.core.model.errors import StoreProblem
+from lrwr.core.settings.files import FileLock
 
 
 class ShardState(StrEnum):
-    """How a shard was found."""
+    """Result of opening a shard."""
 
     MISSING = "missing"
     HELD = "held"
-    """Another process has it, or the folder may not be written."""
+    """Another process holds the shard, or the folder cannot be written."""
     BROKEN = "broken"
     OPENED = "opened"
 
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """One shard: `cursor` says how far it has come, where it could be opened."""
+    """State of one shard; `cursor` is None unless the shard could be opened."""
 
     name: str
     state: ShardState
@@ -34,14 +34,14 @@ class ShardReport:
 
 @dataclass(frozen=True, slots=True)
 class ShardCleanup:
-    """Shards that were taken away, and those that another process holds."""
+    """Names of the shards that were deleted (`gone`) and that are in use (`held`)."""
 
     gone: tuple[str, ...]
     held: tuple[str, ...]
 
 
 def list_shards(index: Path) -> list[str]:
-    """Return the names of the shards under `index`, sorted. Links are not followed."""
+    """Return the names of the shards in the folder `index`, sorted; no links."""
     if index.is_symlink() or not index.is_dir():
         return []
     with os.scandir(index) as entries:
@@ -49,7 +49,7 @@ def list_shards(index: Path) -> list[str]:
 
 
 def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
-    """Open a shard and say how it is."""
+    """Open the shard `name` in the folder `index`, close it and report its state."""
     if name not in list_shards(index):
         return ShardReport(name, ShardState.MISSING)
     with _held(index, name) as is_acquired:
@@ -65,17 +65,17 @@ def inspect_shard(index: Path, name: str, dimensions: int) -> ShardReport:
 
 
 def clear_shards(index: Path) -> ShardCleanup:
-    """Take every shard under `index` away that no process holds.
+    """Delete every shard in the folder `index` that no process holds.
 
-    Locks stay: a lock that is deleted could be had twice.
+    Lock files stay: two processes could hold one that was deleted and made again.
 
     Raises:
-        StoreProblem: A shard cannot be deleted, or `index` leads elsewhere.
+        StoreProblem: A shard cannot be deleted, or `index` is a link.
     """
     if index.is_symlink():
         raise StoreProblem(
             f"{index} is a link to another folder.",
-            hint="Delete the link: the vector index is made again without it.",
+            hint="Delete the link; lrwr builds the vector index again without it.",
         )
     deleted: list[str] = []
     locked: list[str] = []
@@ -89,6 +89,7 @@ def clear_shards(index: Path) -> ShardCleanup:
 
 @contextmanager
 def _held(index: Path, name: str) -> Iterator[bool]:
+    """Hold the lock of a shard; yield False if another process holds it."""
     lock = FileLock(index / f"{name}.lock")
     try:
         is_acquired = lock.acquire()

@@ -1,274 +1,133 @@
-"""Nearness of meaning with a Qdrant server, and without it where it does not answer."""
+"""Vectors on a Qdrant server, with an exact search on this machine as the fallback."""
 
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
-    DelegatingVectorIndex,
+    FallbackVectorIndex,
+    FeedVectorIndex,
     Result,
-    apply_change_feed,
+    StoredVectors,
 )
-from lrwr.core.adapters.vectors.lock import FileLock
 from lrwr.core.adapters.vectors.numpy_index import NumpyVectorIndex
+from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import (
-    QDRANT_URL,
+    MARK_FILE_NAME,
     CollectionNotFound,
-    QdrantConnection,
     QdrantCursor,
     QdrantHttpClient,
+    build_collection_name,
+    build_qdrant_connection,
+    read_local_mark,
 )
-from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
+from lrwr.core.model.chunks import ChunkId, Pipeline, SearchScope
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.indexes import VectorIndex
 from lrwr.core.ports.stores import ChunkChange
-from lrwr.core.settings.addresses import is_loopback_host, parse_host, resolve_address
-from lrwr.core.settings.keys import find_key
+from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lrwr.core.adapters.vectors.collection import QdrantCollection
-
 UNREACHABLE_SERVER_PAUSE = 60.0
-"""Seconds for which a server that did not answer is left alone."""
+"""Seconds before a server that did not answer is asked again."""
 
-_A_MOMENT = 5.0
-"""Seconds for which another process may go on sending."""
-
-_MARK = "mark"
+_IN_USE_PAUSE = 5.0
+"""Seconds before a collection is asked again that another process was updating."""
 
 
-def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
-    """Return the name of a collection: one for each library, pipeline and space.
-
-    `library` tells libraries apart. Nothing of it can be read from the name.
-    """
-    digest = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
-    return f"lrwr-{pipeline.value}-{digest}"
+class CollectionInUse(ServiceUnavailable):
+    """Another process on this machine is updating the collection."""
 
 
-def read_local_mark(index: Path, name: str) -> str:
-    """Return the mark that a collection must bear to be this library's; empty: none."""
-    try:
-        return (index / name / _MARK).read_text(encoding="ascii")[:64]
-    except (OSError, UnicodeError):
-        return ""
+class QdrantCollectionIndex(FeedVectorIndex):
+    """The `VectorIndex` port over a collection; any method may raise `ServiceUnavailable`.
 
-
-class QdrantVectorIndex(DelegatingVectorIndex):
-    """Keeps the `VectorIndex` port with a collection, and never fails because of it.
-
-    Where the server does not answer, `instead` does, and `remark` says so; the server
-    is asked again after a while. `now` tells seconds that only grow.
+    The folder `index` stores the collection's mark. The mark is random and disappears
+    when the folder is cleared, so that the collection is built again after a repair or
+    a restored backup. One process at a time sends changes; the others search what the
+    server has by then.
     """
 
     def __init__(
         self,
-        collection: "QdrantCollectionIndex",
-        *,
-        instead: VectorIndex,
-        now: Callable[[], float],
-    ) -> None:
-        self._collection = collection
-        self._instead = instead
-        self._now = now
-        self._again = float("-inf")
-        self._remark = ""
-
-    @property
-    def remark(self) -> str:
-        """Why the server is not asked now, and what to do; empty while it is."""
-        return self._remark
-
-    async def forget(self) -> None:
-        """Delete the collection from the server.
-
-        Raises:
-            ServiceUnavailable: The server did not do it.
-        """
-        await self._collection.forget()
-
-    async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
-        await self._collection.aclose()
-        await self._instead.aclose()
-
-    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
-        if self._now() >= self._again:
-            try:
-                answer = await ask(self._collection)
-            except ServiceUnavailable as error:
-                self._leave_alone(error)
-                await self._instead.catch_up()
-            else:
-                self._remark = ""
-                return answer
-        return await ask(self._instead)
-
-    def _leave_alone(self, error: ServiceUnavailable) -> None:
-        match error:
-            case CollectionNotFound():
-                pause = 0.0  # it is made anew
-            case CollectionInUse():
-                pause = _A_MOMENT
-            case _:
-                pause = UNREACHABLE_SERVER_PAUSE
-        self._again = self._now() + pause
-        self._remark = format_local_search_remark(error)
-
-
-class UnavailableQdrantIndex:
-    """The `VectorIndex` port where the server may not be asked, or cannot be."""
-
-    def __init__(self, error: LrwrError, instead: VectorIndex) -> None:
-        self._instead = instead
-        self.remark = format_local_search_remark(error)
-
-    async def catch_up(self) -> int:
-        """Apply what changed in the records since the last call; return how much."""
-        return await self._instead.catch_up()
-
-    async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
-    ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0."""
-        return await self._instead.nearest(query, scope=scope, limit=limit)
-
-    async def similarities(
-        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
-    ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
-        return await self._instead.similarities(query, chunks)
-
-    async def aclose(self) -> None:
-        """Let go of memory. Safe to call twice."""
-        await self._instead.aclose()
-
-
-class QdrantCollectionIndex:
-    """The `VectorIndex` port over a collection, which may not answer at any time.
-
-    What is kept of it under `index` is its mark: random, and gone when that folder is
-    cleared, so that the collection is made anew after a repair and a restored backup.
-    One process at a time sends changes; all others find what is there by then.
-    """
-
-    def __init__(
-        self,
-        collection: "QdrantCollection",
+        collection: QdrantCollection,
         index: Path,
         feed: SqliteChangeFeed,
         *,
         pipeline: Pipeline,
         space: str,
     ) -> None:
+        super().__init__(feed, pipeline, space, limit=collection.page)
         self._collection = collection
         self._index = index
         self._lock = FileLock(index / f"{collection.name}.lock")
-        self._feed = feed
-        self._pipeline = pipeline
-        self._space = space
         self._at: QdrantCursor | None = None
-        self._busy = asyncio.Lock()
-
-    @property
-    def remark(self) -> str:
-        """Nothing: it answers, or raises."""
-        return ""
-
-    async def catch_up(self) -> int:
-        """Send what changed since the last call; start anew for another epoch.
-
-        Raises:
-            ServiceUnavailable: The server or the disk fails, or another process is at it.
-            StoreProblem: The records cannot be read.
-        """
-        async with self._busy:
-            epoch = await self._feed.epoch()
-            if await self._is_level(epoch):
-                return 0
-            async with self._held():
-                return await self._followed(epoch)
-
-    async def nearest(
-        self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
-    ) -> list[ScoredChunk]:
-        """Ask the server."""
-        if limit < 1:
-            return []
-        at = await self._somewhere()
-        scored_chunks = self._collection.nearest(query, scope, limit, at.mark)
-        return await self._unless_missing(scored_chunks)
-
-    async def similarities(
-        self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
-    ) -> list[float]:
-        """Ask the server for the vectors, and compare here."""
-        await self._somewhere()
-        return await self._unless_missing(self._collection.similarities(query, chunks))
-
-    async def forget(self) -> None:
-        """Delete the collection."""
-        async with self._busy:
-            self._at = None
-            await self._collection.forget()
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         await self._collection.aclose()
 
-    async def _somewhere(self) -> QdrantCursor:
-        """Return how far the collection has come; it is caught up where nobody knows."""
-        while self._at is None:
-            await self.catch_up()
-        return self._at
+    async def _follow(self, epoch: str) -> int:
+        if await self._is_current(epoch):
+            return 0
+        async with self._held():
+            after = await self._resume(epoch)
+            try:
+                return await self._apply_feed(after)
+            except BaseException:
+                self._at = None  # the server may have stored part of the last page
+                raise
 
-    async def _is_level(self, epoch: str) -> bool:
-        """Say whether nothing is new since this process last looked."""
+    async def _is_current(self, epoch: str) -> bool:
+        """Return whether nothing changed since this process last caught up."""
         at = self._at
-        if at is None or (at.mark, at.epoch) != (self._marked(), epoch):
+        if at is None or (at.mark, at.epoch) != (self._local_mark(), epoch):
             return False
         return not await self._feed.changes(
             self._pipeline, self._space, after=at.seq, limit=1
         )
 
-    async def _followed(self, epoch: str) -> int:
-        mark = self._marked() or self._new_mark()
-        qdrant_cursor = await self._collection.cursor()
-        if qdrant_cursor is None or (qdrant_cursor.mark, qdrant_cursor.epoch) != (
-            mark,
-            epoch,
-        ):
-            qdrant_cursor = QdrantCursor(mark, epoch, 0)
-            await self._collection.make(qdrant_cursor)
+    async def _resume(self, epoch: str) -> int:
+        mark = self._local_mark() or self._create_mark()
+        cursor = await self._collection.cursor()
+        if cursor is None or (cursor.mark, cursor.epoch) != (mark, epoch):
+            cursor = QdrantCursor(mark, epoch, 0)
+            await self._collection.recreate(cursor)
+        self._at = cursor
+        return cursor.seq
 
-        async def apply(page: Sequence[ChunkChange]) -> None:
-            now = QdrantCursor(mark, epoch, page[-1].seq)
-            await self._collection.apply(page, now)
-            self._at = now
+    async def _apply(self, page: Sequence[ChunkChange]) -> None:
+        assert self._at is not None
+        cursor = QdrantCursor(self._at.mark, self._at.epoch, page[-1].seq)
+        await self._collection.apply(page, cursor)
+        self._at = cursor
 
-        self._at = qdrant_cursor
-        try:
-            return await apply_change_feed(
-                self._feed,
-                self._pipeline,
-                self._space,
-                apply,
-                after=qdrant_cursor.seq,
-                limit=self._collection.page,
-            )
-        except BaseException:
-            self._at = None  # what the server took of the last page is not known
-            raise
+    async def _candidates(
+        self, query: "NDArray[np.float32]", scope: SearchScope, limit: int
+    ) -> StoredVectors:
+        cursor = await self._known_cursor()
+        return await self._unless_missing(
+            self._collection.candidates(query, scope, limit, cursor.mark)
+        )
+
+    async def _vectors_of(self, chunks: Sequence[ChunkId]) -> StoredVectors:
+        await self._known_cursor()
+        return await self._unless_missing(self._collection.vectors_of(chunks))
+
+    async def _known_cursor(self) -> QdrantCursor:
+        """Return the collection's cursor; catch up first if it is unknown."""
+        while self._at is None:
+            await self.catch_up()
+        return self._at
 
     async def _unless_missing(self, call: Awaitable[Result]) -> Result:
         try:
@@ -282,69 +141,106 @@ class QdrantCollectionIndex:
         try:
             is_acquired = await asyncio.to_thread(self._lock.acquire)
         except OSError as error:
-            raise self._unkept(error) from error
+            raise self._unwritable(error) from error
         if not is_acquired:
-            raise CollectionInUse("Another lrwr is sending vectors to Qdrant")
+            raise CollectionInUse("Another lrwr process is sending vectors to Qdrant")
         try:
             yield
         finally:
             self._lock.release()
 
-    def _marked(self) -> str:
+    def _local_mark(self) -> str:
         return read_local_mark(self._index, self._collection.name)
 
-    def _new_mark(self) -> str:
+    def _create_mark(self) -> str:
         mark = secrets.token_hex(16)
         folder = self._index / self._collection.name
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / _MARK).write_text(mark, encoding="ascii")
+            (folder / MARK_FILE_NAME).write_text(mark, encoding="ascii")
         except OSError as error:
-            raise self._unkept(error) from error
+            raise self._unwritable(error) from error
         return mark
 
-    def _unkept(self, error: OSError) -> ServiceUnavailable:
+    def _unwritable(self, error: OSError) -> ServiceUnavailable:
         return ServiceUnavailable(
-            f"{self._index} cannot be written ({error.strerror}), so what"
-            " Qdrant holds cannot be told",
-            hint="Check the disk and your rights there.",
+            f"lrwr cannot write to {self._index} ({error.strerror}), so it cannot"
+            " check what Qdrant stores",
+            hint="Check the disk and your permissions there.",
         )
 
 
-class CollectionInUse(ServiceUnavailable):
-    """Another process is at it."""
+class QdrantVectorIndex(FallbackVectorIndex):
+    """The `VectorIndex` port over a collection; it never fails because of the server.
 
-
-def format_local_search_remark(error: LrwrError) -> str:
-    """Say that this machine compared vectors, and why."""
-    return f"Compared on this machine, without Qdrant. {error.full_text}"
-
-
-QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
-
-
-def build_library_key(root: Path, library: str) -> str:
-    """Return what tells a library from a copy of it in another folder."""
-    return f"{root}\0{library}"
-
-
-def build_qdrant_connection(
-    settings: Settings, env: Mapping[str, str]
-) -> QdrantConnection | None:
-    """Return how the server is asked, None where lrwr keeps vectors itself.
-
-    A key that is there turns nothing on, and a server need not want one.
-
-    Raises:
-        SettingsProblem: The address is none, or leads where it must not.
-        ServiceUnavailable: The keyring is locked.
+    When the server does not answer, `fallback` does, and `remark` says so; the server
+    is asked again after a pause. `now` returns seconds of a clock that never goes back.
     """
-    if settings.vectors.keeper != "qdrant":
-        return None
-    key = find_key(QDRANT_KEY_VARIABLE, env) or ""
-    address = resolve_address(settings, "vectors.url", QDRANT_URL, secret=bool(key))
-    is_local = is_loopback_host(parse_host(address))
-    return QdrantConnection(address, key, float(settings.vectors.timeout), is_local)
+
+    def __init__(
+        self,
+        collection: QdrantCollectionIndex,
+        *,
+        fallback: VectorIndex,
+        now: Callable[[], float],
+    ) -> None:
+        super().__init__(fallback)
+        self._collection = collection
+        self._now = now
+        self._again = float("-inf")
+        self._remark = ""
+
+    @property
+    def remark(self) -> str:
+        """Why the server is not asked, and what to do; empty while it answers."""
+        return self._remark
+
+    async def aclose(self) -> None:
+        """Close all connections. Idempotent."""
+        await self._collection.aclose()
+        await self._fallback.aclose()
+
+    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
+        if self._now() >= self._again:
+            try:
+                answer = await ask(self._collection)
+            except ServiceUnavailable as error:
+                self._pause(error)
+                await self._fallback.catch_up()
+            else:
+                self._remark = ""
+                return answer
+        return await ask(self._fallback)
+
+    def _pause(self, error: ServiceUnavailable) -> None:
+        match error:
+            case CollectionNotFound():
+                pause = 0.0  # the next call builds it again
+            case CollectionInUse():
+                pause = _IN_USE_PAUSE
+            case _:
+                pause = UNREACHABLE_SERVER_PAUSE
+        self._again = self._now() + pause
+        self._remark = _format_fallback_remark(error)
+
+
+class UnavailableQdrantIndex(FallbackVectorIndex):
+    """The `VectorIndex` port where the server may not be asked: `fallback` answers."""
+
+    def __init__(self, error: LrwrError, fallback: VectorIndex) -> None:
+        super().__init__(fallback)
+        self.remark = _format_fallback_remark(error)
+
+    async def aclose(self) -> None:
+        """Release the memory of the fallback. Idempotent."""
+        await self._fallback.aclose()
+
+    async def _ask(self, ask: Callable[[VectorIndex], Awaitable[Result]]) -> Result:
+        return await ask(self._fallback)
+
+
+def _format_fallback_remark(error: LrwrError) -> str:
+    return f"Compared on this machine, without Qdrant. {error.full_text}"
 
 
 def create_qdrant_index(
@@ -358,19 +254,16 @@ def create_qdrant_index(
     dimensions: int,
     refused: LrwrError | None,
     noting: EgressLogger,
-) -> "VectorIndex":
-    """Return the index that the server keeps; nothing is sent or opened yet.
+) -> VectorIndex:
+    """Create the index over the configured Qdrant server; sends and opens nothing.
 
-    `library` tells libraries apart; what is known of its collection is in the folder
-    `index`. `refused` says why the server may not be asked: this machine compares then.
-    What leaves it is noted with `noting`.
+    `library` is the key of `build_library_key`; `index` is the folder for the mark of
+    the collection. With `refused`, the reason why the server may not be asked, this
+    machine compares vectors instead. Requests to other machines are logged in `noting`.
 
     Raises:
-        SettingsProblem: The address is none, or leads where it must not.
+        SettingsProblem: `vectors.url` is not an address, or may not be used.
     """
-    # Imported here: it imports Qdrant's client, which takes a second.
-    from lrwr.core.adapters.vectors.collection import QdrantCollection
-
     pipeline = settings.pipeline
     scan = NumpyVectorIndex(feed, pipeline=pipeline, space=space, dimensions=dimensions)
     try:
@@ -378,11 +271,14 @@ def create_qdrant_index(
     except ServiceUnavailable as error:
         return UnavailableQdrantIndex(error, scan)
     if refused is not None or connection is None:
-        return UnavailableQdrantIndex(refused or LrwrError("It is off"), scan)
-    wire = QdrantHttpClient(connection, noting=None if connection.own else noting)
+        return UnavailableQdrantIndex(refused or LrwrError("Qdrant is off"), scan)
+    http = QdrantHttpClient(connection, noting=None if connection.own else noting)
     name = build_collection_name(library, pipeline, space)
-    collection = QdrantCollection(wire, name, dimensions)
     followed = QdrantCollectionIndex(
-        collection, index, feed, pipeline=pipeline, space=space
+        QdrantCollection(http, name, dimensions),
+        index,
+        feed,
+        pipeline=pipeline,
+        space=space,
     )
-    return QdrantVectorIndex(followed, instead=scan, now=wire.clock.now)
+    return QdrantVectorIndex(followed, fallback=scan, now=http.clock.now)

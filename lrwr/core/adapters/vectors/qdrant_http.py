@@ -4,12 +4,14 @@ Also lists and deletes the collections that lrwr made there.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import httpx
@@ -21,7 +23,13 @@ from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.settings.addresses import parse_host
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    find_key,
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -284,6 +292,59 @@ class QdrantHttpClient:
         if not response.is_success:
             after = parse_retry_after(response.headers, now=self.clock.today())
             raise translate_qdrant_status(response.status_code, self._server, after)
+
+
+MARK_FILE_NAME = "mark"
+"""File in a collection's folder on this machine that holds its mark."""
+
+QDRANT_KEY_VARIABLE = "QDRANT_API_KEY"
+
+
+def build_qdrant_connection(
+    settings: Settings, env: Mapping[str, str]
+) -> QdrantConnection | None:
+    """Return the configured Qdrant server; None unless `vectors.keeper` is qdrant.
+
+    A key alone turns nothing on, and a server may need no key.
+
+    Raises:
+        SettingsProblem: `vectors.url` is not an address, or may not be used.
+        ServiceUnavailable: The keyring is locked.
+    """
+    if settings.vectors.keeper != "qdrant":
+        return None
+    key = find_key(QDRANT_KEY_VARIABLE, env) or ""
+    address = resolve_address(settings, "vectors.url", QDRANT_URL, secret=bool(key))
+    is_local = is_loopback_host(parse_host(address))
+    return QdrantConnection(address, key, float(settings.vectors.timeout), is_local)
+
+
+def build_library_key(root: Path, library: str) -> str:
+    """Return a text that differs between a library and a copy in another folder.
+
+    `library` is the identity in the library's records, which a copy shares.
+    """
+    return f"{root}\0{library}"
+
+
+def build_collection_name(library: str, pipeline: Pipeline, space: str) -> str:
+    """Return the name of the collection of one library, pipeline and embedding space.
+
+    `library` is the key of `build_library_key`; the name reveals nothing of it.
+    """
+    digest = sha256(f"{library}\0{space}".encode()).hexdigest()[:24]
+    return f"lrwr-{pipeline.value}-{digest}"
+
+
+def read_local_mark(index: Path, name: str) -> str:
+    """Return the mark that the collection `name` must have to be this library's.
+
+    `index` is the library's index folder. Empty if no mark was stored.
+    """
+    try:
+        return (index / name / MARK_FILE_NAME).read_text(encoding="ascii")[:64]
+    except (OSError, UnicodeError):
+        return ""
 
 
 def is_lrwr_collection(name: str) -> bool:

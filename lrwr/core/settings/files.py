@@ -1,5 +1,7 @@
 """Files that the writer has written for themselves: never over one that is there."""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +11,11 @@ from lrwr.core.settings.library import list_manuscript_folders, resolve_library
 
 if TYPE_CHECKING:
     from lrwr.core.settings.model import Settings
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 
 def check_output_file(
@@ -72,3 +79,40 @@ def _there_already(file: Path, force: bool | None) -> SettingsProblem:
         "Name another file." if force is None else "Name another file, or use --force."
     )
     return SettingsProblem(f"{file} is there already", hint=hint)
+
+
+class FileLock:
+    """Holds a file for one process; the system lets go when that process ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock without waiting; False when another holds it.
+
+        Raises:
+            OSError: The file cannot be made.
+        """
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock(file)
+        except OSError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Let go. Safe to call twice."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _lock(file: int) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

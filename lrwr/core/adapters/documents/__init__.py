@@ -1,1 +1,0 @@
-"""Documents that lrwr writes for the writer to keep."""
