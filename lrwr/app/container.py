@@ -1,15 +1,22 @@
 """Composition root: settings in, services of one library out."""
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lrwr.app.egress import ExternalAccess
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
+from lrwr.core.adapters.storage.sqlite.story_store import (
+    SqliteAnalysisStore,
+    SqliteCastStore,
+    SqliteStoryStore,
+)
+from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.canon.file import CanonFile
 from lrwr.core.canon.service import CanonService
 from lrwr.core.model.errors import NotFound
@@ -28,15 +35,121 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lrwr.app.retrieval import Embedders, RetrievalComponents
-    from lrwr.app.stores import Stores
     from lrwr.core.bible.service import BibleService
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.service import AvatarSessionService
     from lrwr.core.ports.jobs import JobQueue
-    from lrwr.core.ports.stores import PassageStore, ThreadStore
-    from lrwr.core.ports.story_stores import StoryStore
+    from lrwr.core.ports.stores import (
+        AnalysisStore,
+        FileStore,
+        KnowledgeStore,
+        PassageStore,
+        ThreadStore,
+    )
+    from lrwr.core.ports.story_stores import CastStore, StoryStore
     from lrwr.core.retrieval.service import PassageFinder
     from lrwr.core.settings.model import Settings
+
+
+class Stores(Protocol):
+    """The stores that lrwr writes to. Everything is read from `database`."""
+
+    @property
+    def database(self) -> SqliteDatabase:
+        """The library's file on this machine."""
+        ...
+
+    @property
+    def knowledge(self) -> "KnowledgeStore":
+        """What an ingestion extracts from documents."""
+        ...
+
+    @property
+    def casts(self) -> "CastStore":
+        """The cast of the story and who speaks each quotation."""
+        ...
+
+    @property
+    def analysis(self) -> "AnalysisStore":
+        """Cached replies of language models."""
+        ...
+
+    @property
+    def jobs(self) -> "JobQueue":
+        """The queue of documents to process."""
+        ...
+
+    @property
+    def threads(self) -> "ThreadStore":
+        """The conversations."""
+        ...
+
+    @property
+    def files(self) -> "FileStore | None":
+        """The archive of manuscript files; None where only their folder has them."""
+        ...
+
+    @property
+    def pause(self) -> Callable[[], Awaitable[None]] | None:
+        """Waits between two checks of jobs that others hold; None where checks are cheap."""
+        ...
+
+
+class LocalStores:
+    """Stores everything in the library's SQLite file."""
+
+    def __init__(self, database: SqliteDatabase, now: Callable[[], float]) -> None:
+        self.database = database
+        self.pause = None
+        self.files = None
+        self._now = now
+
+    @cached_property
+    def knowledge(self) -> "KnowledgeStore":
+        """What an ingestion extracts from documents."""
+        return SqliteKnowledgeStore(self.database, now=self._now)
+
+    @cached_property
+    def casts(self) -> "CastStore":
+        """The cast of the story and who speaks each quotation."""
+        return SqliteCastStore(self.database)
+
+    @cached_property
+    def analysis(self) -> "AnalysisStore":
+        """Cached replies of language models."""
+        return SqliteAnalysisStore(self.database, now=self._now)
+
+    @cached_property
+    def jobs(self) -> "JobQueue":
+        """The queue of documents to process."""
+        return SqliteJobQueue(self.database, now=self._now)
+
+    @cached_property
+    def threads(self) -> "ThreadStore":
+        """The conversations."""
+        return SqliteThreadStore(self.database)
+
+
+def open_stores(
+    egress: ExternalAccess,
+    stack: AsyncExitStack,
+    now: Callable[[], float],
+    say: Callable[[str], None] | None,
+    *,
+    brief: bool = True,
+) -> Stores:
+    """Return the stores that the settings select.
+
+    A `brief` process does not listen for changes made on other machines.
+
+    Raises:
+        SettingsProblem: A project is configured that does not have the library yet.
+    """
+    if egress.settings.records.keeper == "embedded":
+        return LocalStores(egress.database, now)
+    from lrwr.app.supabase_project import open_supabase_stores
+
+    return open_supabase_stores(egress, stack, now, say, brief=brief)
 
 
 @asynccontextmanager
@@ -111,7 +224,6 @@ class Workspace:
         Raises:
             SettingsProblem: A project is configured that does not have the library yet.
         """
-        from lrwr.app.stores import open_stores
 
         return open_stores(
             self.egress, self._stack, self.now, self.notify, brief=self._brief

@@ -12,7 +12,7 @@ from lrwr.core.adapters.chat.factory import (
     create_chat_server_client,
     create_openai_chat_model,
 )
-from lrwr.core.adapters.chat.placeholder import UnavailableChatModel
+from lrwr.core.adapters.chat.openai import UnavailableChatModel
 from lrwr.core.adapters.embed.connection import (
     build_embedding_connection,
     create_embedding_server_client,
@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.modal.calls import ModalFunctionClient, ModalToken
     from lrwr.core.adapters.rerank.cohere import CohereReranker
     from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+    from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
+    from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.ports.models import ChatModel
     from lrwr.core.ports.sources import WebSearch
-    from lrwr.core.ports.telemetry import ExperimentLog, Tracer
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
@@ -251,7 +252,7 @@ class ExternalAccess:
         )
 
     @cached_property
-    def tracer(self) -> "Tracer | None":
+    def tracer(self) -> "LangSmithTracer | None":
         """The destination of traces; None where traces are turned off.
 
         Raises:
@@ -259,17 +260,19 @@ class ExternalAccess:
         """
         if self.settings.traces.keeper == "off":
             return None
-        from lrwr.core.adapters.traces.factory import create_langsmith_tracer
+        from lrwr.core.adapters.traces import http, langsmith
 
+        connection = http.build_langsmith_connection(self.settings)
+        if connection is None:
+            return None
         key = partial(self.keyring.key, "langsmith")
-        tracer = create_langsmith_tracer(
-            self.settings, key, self.request_logger, self._say
+        tracer = langsmith.LangSmithTracer(
+            connection, key, self.request_logger, self._say
         )
-        if tracer is not None:
-            self._stack.push_async_callback(tracer.aclose)
+        self._stack.push_async_callback(tracer.aclose)
         return tracer
 
-    def experiments(self) -> "ExperimentLog | None":
+    def experiments(self) -> "LangSmithExperimentLog | None":
         """Return the log of evaluation results; None where traces are turned off.
 
         Raises:
@@ -277,10 +280,13 @@ class ExternalAccess:
         """
         if self.settings.traces.keeper == "off":
             return None
-        from lrwr.core.adapters.traces.factory import create_langsmith_experiment_log
+        from lrwr.core.adapters.traces import experiments, http
 
+        connection = http.build_langsmith_connection(self.settings)
+        if connection is None:
+            return None
         key = partial(self.keyring.key, "langsmith")
-        return create_langsmith_experiment_log(self.settings, key, self.request_logger)
+        return experiments.LangSmithExperimentLog(connection, key, self.request_logger)
 
     @cached_property
     def _chat_client(self) -> "ModelServerClient | None":

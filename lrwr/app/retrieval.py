@@ -136,7 +136,7 @@ class LazyVectorIndex:
             space=embedder.space,
             dimensions=embedder.dimensions,
             refused=egress.consent_refusal("qdrant"),
-            noting=egress.request_logger,
+            request_logger=egress.request_logger,
         )
 
 

@@ -36,6 +36,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
+    from lrwr.core.adapters.traces.langsmith import LangSmithTracer
     from lrwr.core.bible.values import Bible
     from lrwr.core.canon.decision import CanonChange, Decision
     from lrwr.core.chat.state import TurnQuestion
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from lrwr.core.ports.models import ChatModel, Reranker
     from lrwr.core.ports.sources import WebSearch
     from lrwr.core.ports.stores import PassageStore, ThreadStore
-    from lrwr.core.ports.telemetry import Tracer
     from lrwr.core.retrieval.service import PassageFinder
 
 PASSAGE_LIMIT = 20
@@ -76,7 +76,7 @@ def create_session_service(
     access: ModelAccess,
     *,
     web: "WebSearch | None" = None,
-    tracer: "Tracer | None" = None,
+    tracer: "LangSmithTracer | None" = None,
 ) -> AvatarSessionService:
     """Return the service that answers questions and stores threads.
 

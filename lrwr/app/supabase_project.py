@@ -128,7 +128,7 @@ class SupabaseProject:
             link.library,
             self.token,
             on_change,
-            noting=self.request_logger,
+            request_logger=self.request_logger,
         )
         self._stack.push_async_callback(listener.aclose)
         return listener

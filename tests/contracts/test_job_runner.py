@@ -13,12 +13,12 @@ from lrwr.app import ingestion
 from lrwr.app.modal_worker import read_document
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.modal.calls import (
+    ModalCallLedger,
     ModalConnection,
     ModalFunctionClient,
     ModalToken,
 )
 from lrwr.core.adapters.modal.factory import select_remote_settings
-from lrwr.core.adapters.modal.ledger import ModalCallLedger
 from lrwr.core.adapters.modal.replies import encode_job_result
 from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
 from lrwr.core.adapters.source.parser import ManuscriptParser

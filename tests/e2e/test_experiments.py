@@ -175,12 +175,15 @@ def test_dry_runs_and_traces_that_are_off_send_nothing(
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        (Refuse(401, SENTENCES[0]), "LangSmith does not accept the key (401)."),
-        (Refuse(404, SENTENCES[0]), "LangSmith's API is not at that address (404)."),
+        (Refuse(401, SENTENCES[0]), "LangSmith does not accept the key (HTTP 401)."),
+        (
+            Refuse(404, SENTENCES[0]),
+            "LangSmith's no LangSmith API at this address (HTTP 404).",
+        ),
         (Refuse(429, SENTENCES[0], {"retry-after": "60"}), "more requests than it"),
-        (Refuse(500, SENTENCES[0]), "LangSmith failed (500)."),
+        (Refuse(500, SENTENCES[0]), "LangSmith failed (HTTP 500)."),
         (Hang(), "LangSmith did not answer within 2 seconds."),
-        (CutShort(), "LangSmith broke off in the middle of its answer."),
+        (CutShort(), "LangSmith closed the connection before its answer was complete."),
         (Nonsense("<html>"), "something that is no answer of its API."),
     ],
 )

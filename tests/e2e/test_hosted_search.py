@@ -105,12 +105,15 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        (Refuse(401), "Cohere does not accept the key (401). Set the key anew with"),
-        (Refuse(404), "Cohere has no model rerank-v5.0-fast (404). Set"),
-        (Refuse(429, headers={"retry-after": "60"}), "requests than it takes (429)."),
+        (
+            Refuse(401),
+            "Cohere does not accept the key (HTTP 401). Set the key anew with",
+        ),
+        (Refuse(404), "Cohere has no model rerank-v5.0-fast (HTTP 404). Set"),
+        (Refuse(429, headers={"retry-after": "60"}), "too many requests (HTTP 429)."),
         (Hang(), "Cohere did not answer within 1 seconds. Try again, or raise"),
-        (CutShort(), "Cohere broke off in the middle of its answer. Ask again."),
-        (Nonsense("<html>"), "something that is no model's answer. Check"),
+        (CutShort(), "Cohere stopped in the middle of its answer. Try again."),
+        (Nonsense("<html>"), "an answer that lrwr does not understand. Check"),
     ],
 )
 def test_a_search_goes_on_without_cohere_and_says_why(
@@ -229,7 +232,7 @@ def test_a_search_whose_question_cannot_be_embedded_goes_by_words(
     found = hosted.run("search", LAMP, "--json")
     assert files_in(found)[0] == "3.md"
     assert found.json["remarks"][0].startswith("Searched by words alone. ")
-    assert "does not accept the key (401)" in found.json["remarks"][0]
+    assert "does not accept the key (HTTP 401)" in found.json["remarks"][0]
 
 
 def test_one_setting_brings_the_local_model_back(

@@ -168,16 +168,18 @@ async def test_the_log_of_what_was_sent_has_no_word_of_it(
     async with AsyncExitStack() as stack:
         database = SqliteDatabase(tmp_path / "library.db")
         stack.push_async_callback(database.aclose)
-        noting = EgressLogger(SqliteEgressLog(database), lambda: 1.0, lambda *_: None)
-        hosted = SupabaseRpc(away, token, noting)
+        request_logger = EgressLogger(
+            SqliteEgressLog(database), lambda: 1.0, lambda *_: None
+        )
+        hosted = SupabaseRpc(away, token, request_logger)
         stack.push_async_callback(hosted.aclose)
-        files = SupabaseFileStore(away, token, "an-account", LIBRARY, noting)
+        files = SupabaseFileStore(away, token, "an-account", LIBRARY, request_logger)
         stack.push_async_callback(files.aclose)
         for worst in HARD:
             with hostile[0].doing(worst):
                 await refused(hosted.call("put_record", key=NOTES, body=MANUSCRIPT))
                 await refused(files.put(MANUSCRIPT.encode()))
-        report = await noting.log.report(limit=99)
+        report = await request_logger.log.report(limit=99)
         assert len(report.newest) == 2 * len(HARD)
     hostile[0].asked.clear()
     assert leaking_files(tmp_path, {**planted.SECRETS, **TEXTS}) == []

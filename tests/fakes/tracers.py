@@ -1,10 +1,11 @@
 """A tracer that keeps traces in memory."""
 
-from lrwr.core.ports.telemetry import TraceSpan
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
+from lrwr.core.model.traces import TraceSpan
 
 
-class MemoryTracer:
-    """Keeps the Tracer port; `traces` are what was kept, in order."""
+class MemoryTracer(LangSmithTracer):
+    """Sends nothing; `traces` are what was kept, in order."""
 
     def __init__(self) -> None:
         self.traces: list[TraceSpan] = []

@@ -83,12 +83,17 @@ async def listening(
     *,
     token: Callable[[], Awaitable[str]] = its_token,
     rest: Rests | None = None,
-    noting: EgressLogger | None = None,
+    request_logger: EgressLogger | None = None,
     own: bool = True,
 ) -> AsyncIterator[RealtimeListener]:
     project = SupabaseConnection(url, KEY, own=own)
     waking = RealtimeListener(
-        project, LIBRARY, token, came or Came(), noting=noting, sleep=rest or Rests()
+        project,
+        LIBRARY,
+        token,
+        came or Came(),
+        request_logger=request_logger,
+        sleep=rest or Rests(),
     )
     waking.begin()
     try:

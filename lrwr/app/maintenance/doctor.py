@@ -210,9 +210,9 @@ async def _check_remote_services(
         }
     try:
         async with open_workspace(settings) as workspace:
-            noting = workspace.egress.request_logger
+            request_logger = workspace.egress.request_logger
             return {
-                part: await ask(settings, keyring, noting)
+                part: await ask(settings, keyring, request_logger)
                 for part, ask in parts.items()
             }
     except LrwrError as error:

@@ -151,8 +151,10 @@ async def remove_collections(
         return RemoteDeletion("Qdrant", left=failures, again=bool(failures))
     server = f"Qdrant at {connection.host}"
     async with (
-        _open_request_logger(settings, library, is_local=connection.own) as noting,
-        aclosing(QdrantHttpClient(connection, noting=noting)) as wire,
+        _open_request_logger(
+            settings, library, is_local=connection.own
+        ) as request_logger,
+        aclosing(QdrantHttpClient(connection, request_logger=request_logger)) as wire,
     ):
         own_collections, possible_collections = await _find_collections(
             wire, identifiers
@@ -184,12 +186,12 @@ async def delete_hosted_library(
     await _check_home(sign_in, home)
     async with _open_request_logger(
         settings, library, is_local=sign_in.project.own
-    ) as noting:
-        return await delete_from_project(sign_in, home, noting)
+    ) as request_logger:
+        return await delete_from_project(sign_in, home, request_logger)
 
 
 async def delete_from_project(
-    sign_in: SupabaseSignIn, home: HostedLocation, noting: EgressLogger | None
+    sign_in: SupabaseSignIn, home: HostedLocation, request_logger: EgressLogger | None
 ) -> RemoteDeletion:
     """Delete a library from the project and the account that have it.
 
@@ -197,10 +199,12 @@ async def delete_from_project(
         LrwrError: The project did not answer, or refused.
     """
     project, token = sign_in.project, sign_in.auth.token
-    files = SupabaseFileStore(project, token, home.account, home.library, noting)
+    files = SupabaseFileStore(
+        project, token, home.account, home.library, request_logger
+    )
     async with (
         aclosing(files),
-        aclosing(SupabaseRpc(project, token, noting)) as hosted,
+        aclosing(SupabaseRpc(project, token, request_logger)) as hosted,
     ):
         removed = await files.remove(await files.held())
         is_deleted = await delete_remote_library(hosted, home.library)

@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.app.maintenance.archive import (
+from lrwr.app.maintenance.backup import (
     CALIBRATION_JSON,
     DATABASE,
     DECISIONS,

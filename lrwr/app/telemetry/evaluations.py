@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.ports.telemetry import (
+from lrwr.core.model.traces import (
     Experiment,
     ExperimentResult,
     GoldenExample,
@@ -93,7 +93,7 @@ def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Exp
     return Experiment(
         key=f"{run.plan.fingerprint}\n{arm.name}",
         name=arm.name,
-        told=arm.told,
+        description=arm.told,
         facts=dict(_facts(run, arm)),
         results=tuple(
             _result(outcome, numbers[outcome.question]) for outcome in outcomes

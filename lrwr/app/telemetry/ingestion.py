@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import DocumentFinished, IngestEvent, JobStage, StageStarted
-from lrwr.core.ports.telemetry import (
+from lrwr.core.model.traces import (
     TraceError,
     TraceFactValue,
-    Tracer,
     TraceSpan,
     TraceStepKind,
     usage_to_facts,
@@ -33,7 +33,9 @@ class TracedProcessingService(DocumentProcessingService):
     `now` returns seconds since 1970.
     """
 
-    def __init__(self, tracer: Tracer, now: Callable[[], float], **parts: Any) -> None:
+    def __init__(
+        self, tracer: LangSmithTracer, now: Callable[[], float], **parts: Any
+    ) -> None:
         super().__init__(**parts)
         self._tracer = tracer
         self._now = now

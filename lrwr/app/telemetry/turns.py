@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.chat.service import AvatarSessionService, TurnRequest
+from lrwr.core.model.traces import (
+    TraceError,
+    TraceFactValue,
+    TraceSpan,
+    TraceStepKind,
+    usage_to_facts,
+)
 from lrwr.core.model.turns import (
     AnswerToken,
     PassageCited,
@@ -16,14 +24,6 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
     WebPageCited,
-)
-from lrwr.core.ports.telemetry import (
-    TraceError,
-    TraceFactValue,
-    Tracer,
-    TraceSpan,
-    TraceStepKind,
-    usage_to_facts,
 )
 
 STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
@@ -42,7 +42,7 @@ PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
 class TracedSessionService(AvatarSessionService):
     """Answers questions and sends `tracer` a trace of each turn when it has ended."""
 
-    def __init__(self, tracer: Tracer, **parts: Any) -> None:
+    def __init__(self, tracer: LangSmithTracer, **parts: Any) -> None:
         super().__init__(**parts)
         self._tracer = tracer
 

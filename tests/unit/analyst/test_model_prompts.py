@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from lrwr.core.adapters.analyst.model_prompts import (
-    build_classify_messages,
-    build_extract_messages,
-)
-from lrwr.core.adapters.analyst.model_shapes import (
     Extracted,
     Passages,
+    build_classify_messages,
+    build_extract_messages,
     build_reply_shape,
 )
 from lrwr.core.model.text import Span

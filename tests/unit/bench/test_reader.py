@@ -6,13 +6,11 @@ import pytest
 
 from bench.reader import FALSE, NONSENSE, Reader
 from lrwr.core.adapters.analyst.model_prompts import (
+    Extracted,
+    Passages,
     build_analyst_repair_messages,
     build_classify_messages,
     build_extract_messages,
-)
-from lrwr.core.adapters.analyst.model_shapes import (
-    Extracted,
-    Passages,
     build_reply_shape,
 )
 from lrwr.core.model.text import Span

@@ -135,7 +135,7 @@ async def test_whoever_waits_for_an_answer_hears_within_half_a_minute(
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ('use = "openai"', "no key"),
+        ('use = "openai"', "no API key"),
         ('use = "local"', "model.name"),
         ('use = "local"\nname = "a"\nbase_url = "ftp://localhost"', "no address"),
         ('use = "local"\nname = "a"\nbase_url = "http://[::1"', "no address"),

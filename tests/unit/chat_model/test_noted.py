@@ -40,8 +40,10 @@ class Room:
         self.server = server
         self.database = SqliteDatabase(self.file, patience=0.2)
         self.log = SqliteEgressLog(self.database)
-        noting = EgressLogger(self.log, lambda: NOON, PRICES)
-        self.line = ModelServerClient(RateLimit(2, patience=3.0), noting=noting)
+        request_logger = EgressLogger(self.log, lambda: NOON, PRICES)
+        self.line = ModelServerClient(
+            RateLimit(2, patience=3.0), request_logger=request_logger
+        )
 
     def chat(
         self, purpose: RequestPurpose = RequestPurpose.ANSWERING, base_url: str = ""
@@ -248,16 +250,16 @@ async def test_a_line_that_keeps_no_notes_keeps_none(
     with pytest.raises(LookupError):
         await EgressLogEntry(
             None, OutboundRequest("local", "here", RequestPurpose.READING)
-        ).leaving(1)
+        ).record_request(1)
 
 
 async def test_any_client_can_be_made_to_note_what_it_sends(room: Room) -> None:
     import httpx
 
     about = OutboundRequest("tavily", "127.0.0.1", RequestPurpose.WEB_SEARCH)
-    noting = EgressLogger(room.log, lambda: NOON, PRICES)
+    request_logger = EgressLogger(room.log, lambda: NOON, PRICES)
     async with (
-        aclosing(EgressLogEntry(noting, about)) as note,
+        aclosing(EgressLogEntry(request_logger, about)) as note,
         httpx.AsyncClient(trust_env=False) as http,
     ):
         http.event_hooks = {
@@ -270,7 +272,7 @@ async def test_any_client_can_be_made_to_note_what_it_sends(room: Room) -> None:
             json=body,
             headers={"authorization": f"Bearer {KEY}"},
         )
-        note.whole()
+        note.mark_complete()
     (noted,) = await room.noted()
     (asked,) = room.server.asked
     assert noted.sent_bytes == int(asked.headers["content-length"])

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
-from lrwr.core.adapters.chat.model_list import fetch_offered_models
 from lrwr.core.adapters.http.errors import ServiceCallError
 from lrwr.core.adapters.http.rate_limit import RateLimit
 from tests.fakes.hosted_server import Hang, Refuse
@@ -24,7 +23,7 @@ async def offered(
     line = ModelServerClient(RateLimit(concurrency=1, patience=0.0))
     connection = ChatConnection("pretend-1", server.base_url, key, seconds)
     try:
-        return await fetch_offered_models(connection, line)
+        return await line.fetch_offered_models(connection)
     finally:
         await line.aclose()
 
@@ -39,7 +38,7 @@ async def test_the_models_are_told_as_the_server_lists_them(
 
 
 async def test_a_key_that_is_refused_is_not_told(server: ModelServer) -> None:
-    with pytest.raises(ServiceCallError, match=r"\(401\)") as caught:
+    with pytest.raises(ServiceCallError, match=r"HTTP 401") as caught:
         await offered(server, key="sk-another")
     assert "sk-another" not in f"{caught.value} {caught.value.hint}"
     assert "lrwr config set-key openai" in caught.value.hint

@@ -75,13 +75,15 @@ async def chatting(
     server: ModelServer,
     sleeper: Sleeper | None = None,
     pace: RateLimit | None = None,
-    noting: EgressLogger | None = None,
+    request_logger: EgressLogger | None = None,
     **about: str | float | bool,
 ) -> AsyncIterator[OpenAIChatModel]:
     connection = ChatConnection(MODEL, server.base_url, **{"key": KEY, **about})  # type: ignore[arg-type]
     chat = OpenAIChatModel(
         connection,
-        ModelServerClient(pace or RateLimit(4), (sleeper or Sleeper()).clock(), noting),
+        ModelServerClient(
+            pace or RateLimit(4), (sleeper or Sleeper()).clock(), request_logger
+        ),
     )
     try:
         yield chat
@@ -218,21 +220,21 @@ async def test_patience_ends(server: ModelServer, sleeper: Sleeper) -> None:
 @pytest.mark.parametrize(
     ("turn", "says", "hint"),
     [
-        (Refuse(400, f"no lamp {KEY}"), "refused the request (400)", "model.name"),
-        (Refuse(400, "no 'temperature'"), "and names temperature", "model.name"),
+        (Refuse(400, f"no lamp {KEY}"), "refused the request (HTTP 400)", "model.name"),
+        (Refuse(400, "no 'temperature'"), "because of temperature", "model.name"),
         (
             Refuse(400, code="context_length_exceeded"),
-            "so many pages",
+            "too long for the context",
             "longer context",
         ),
         (Refuse(401, f"bad {KEY}"), "does not accept the key", "set-key openai"),
-        (Refuse(403), "does not let this key use pretend-1", "model.name"),
+        (Refuse(403), "does not let this key use the model pretend-1", "model.name"),
         (Refuse(404), "has no model pretend-1", "model.name"),
         (Refuse(429, code="insufficient_quota"), "no credit left", "Add credit"),
-        (Refuse(307, location="http://127.0.0.1:9/"), "elsewhere", "model.base_url"),
-        (Nonsense(), "no model's answer", "/v1"),
-        (Nonsense('{"a": 1}'), "no model's answer", "/v1"),
-        (Nonsense("<p>", "text/html"), "no model's answer", "/v1"),
+        (Refuse(307, location="http://127.0.0.1:9/"), "redirects", "model.base_url"),
+        (Nonsense(), "does not understand", "/v1"),
+        (Nonsense('{"a": 1}'), "does not understand", "/v1"),
+        (Nonsense("<p>", "text/html"), "does not understand", "/v1"),
     ],
 )
 async def test_a_refusal_for_good_is_told_at_once_with_what_to_do(
@@ -270,7 +272,7 @@ async def test_a_server_that_is_not_there_is_told_of(sleeper: Sleeper) -> None:
     error = await refused(chat)
     await chat.aclose()
     assert "cannot be reached" in str(error)
-    assert "Start it" in error.hint
+    assert "Start the server" in error.hint
     assert error.retryable
     assert 0 < sum(sleeper.slept) <= 5
 
@@ -311,7 +313,7 @@ async def test_a_stream_is_begun_again_only_if_nothing_was_said(
     async with chatting(server, sleeper) as chat:
         assert [p async for p in chat.stream(HELLO)] == ["Once", " more"]
         said: list[str] = []
-        with pytest.raises(ServiceUnavailable, match="broke off") as caught:
+        with pytest.raises(ServiceUnavailable, match="stopped in the middle") as caught:
             async for piece in chat.stream(HELLO):
                 said.append(piece)  # noqa: PERF401 - what came before the failure counts
     assert said == ["On", "ce"]

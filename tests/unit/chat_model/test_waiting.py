@@ -27,7 +27,7 @@ class Server:
             raise self.refused
         return "well"
 
-    def turnstile(self) -> RateLimiter:
+    def rate_limiter(self) -> RateLimiter:
         clock = Clock(now=lambda: self.slept, sleep=self._sleep, chance=lambda: 1.0)
         return RateLimiter(RateLimit(4, patience=120.0), clock)
 
@@ -35,11 +35,13 @@ class Server:
         self.slept += seconds
 
 
-async def kept(server: Server, turnstile: RateLimiter, patience: float | None) -> float:
+async def kept(
+    server: Server, rate_limiter: RateLimiter, patience: float | None
+) -> float:
     """Return the seconds that somebody was kept waiting."""
     before = server.slept
     with pytest.raises(ServiceCallError):
-        await turnstile.trying(server.answer, patience)
+        await rate_limiter.call_with_retries(server.answer, patience)
     return server.slept - before
 
 
@@ -47,38 +49,43 @@ async def test_who_waits_for_an_answer_is_not_kept_as_long_as_a_manuscript() -> 
     server = Server()
     assert (
         0
-        < await kept(server, server.turnstile(), INTERACTIVE_RETRY_SECONDS)
+        < await kept(server, server.rate_limiter(), INTERACTIVE_RETRY_SECONDS)
         <= INTERACTIVE_RETRY_SECONDS
     )
-    assert await kept(server, server.turnstile(), None) > 6 * INTERACTIVE_RETRY_SECONDS
+    assert (
+        await kept(server, server.rate_limiter(), None) > 6 * INTERACTIVE_RETRY_SECONDS
+    )
 
 
 async def test_the_rest_of_a_question_does_not_wait_in_vain_once_more() -> None:
     server = Server()
-    turnstile = server.turnstile()
-    await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS)
+    rate_limiter = server.rate_limiter()
+    await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS)
     calls = server.calls
-    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) == 0
+    assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) == 0
     assert server.calls == calls + 1  # it was asked
-    assert await kept(server, turnstile, None) > 0
+    assert await kept(server, rate_limiter, None) > 0
     server.slept += NO_RETRY_SECONDS
-    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0
+    assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) > 0
 
 
 async def test_a_server_that_answers_again_is_waited_for_again() -> None:
     server = Server()
-    turnstile = server.turnstile()
-    await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS)
+    rate_limiter = server.rate_limiter()
+    await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS)
     server.well = True
-    assert await turnstile.trying(server.answer, INTERACTIVE_RETRY_SECONDS) == "well"
+    assert (
+        await rate_limiter.call_with_retries(server.answer, INTERACTIVE_RETRY_SECONDS)
+        == "well"
+    )
     server.well = False
-    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0
+    assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) > 0
 
 
 async def test_what_no_waiting_helps_keeps_nobody() -> None:
     server = Server()
     server.refused = ServiceCallError("No such key", hint="Another.", retryable=False)
-    turnstile = server.turnstile()
-    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) == 0
+    rate_limiter = server.rate_limiter()
+    assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) == 0
     server.refused = ServiceCallError("It failed", hint="Later.", retryable=True)
-    assert await kept(server, turnstile, INTERACTIVE_RETRY_SECONDS) > 0
+    assert await kept(server, rate_limiter, INTERACTIVE_RETRY_SECONDS) > 0

@@ -159,20 +159,35 @@ async def test_no_text_is_longer_than_a_model_reads(server: EmbeddingServer) -> 
 @pytest.mark.parametrize(
     ("turn", "says", "hint", "helps"),
     [
-        (Refuse(400, f"no lamp {KEY[-9:]}"), "refused the request (400)", "name", 0),
-        (Refuse(400, "no 'dimensions'"), "(400), and names dimensions", "name", 0),
-        (Refuse(401, f"Incorrect: {KEY}"), "not accept the key (401)", "set-key", 0),
+        (
+            Refuse(400, f"no lamp {KEY[-9:]}"),
+            "refused the request (HTTP 400)",
+            "name",
+            0,
+        ),
+        (Refuse(400, "no 'dimensions'"), "because of dimensions (HTTP 400)", "name", 0),
+        (
+            Refuse(401, f"Incorrect: {KEY}"),
+            "not accept the key (HTTP 401)",
+            "set-key",
+            0,
+        ),
         (Refuse(403), "does not let this key use", "embedding.name", 0),
-        (Refuse(404), f"has no model {MODEL} (404)", "embedding.name", 0),
-        (Refuse(429), "more requests than it takes (429)", "later", 1),
-        (Refuse(429, "see billing"), "no credit left (429)", "Add credit", 0),
-        (Refuse(500), "failed (500)", "what is done is kept", 1),
-        (Refuse(302, headers={"location": "http://127.0.0.1:9"}), "(302)", "base", 0),
-        (CutShort(), "broke off", "Ask again", 1),
-        (Nonsense("<html>"), "no model's answer", "embedding.base_url", 0),
-        (Nonsense("[1, 2]"), "no model's answer", "embedding.base_url", 0),
-        (Nonsense('{"data": "many"}'), "no model's answer", "embedding.base_url", 0),
-        (Nonsense('{"data": [{}]}'), "no model's answer", "embedding.base_url", 0),
+        (Refuse(404), f"has no model {MODEL} (HTTP 404)", "embedding.name", 0),
+        (Refuse(429), "too many requests (HTTP 429)", "later", 1),
+        (Refuse(429, "see billing"), "no credit left (HTTP 429)", "Add credit", 0),
+        (Refuse(500), "failed (HTTP 500)", "Finished work is saved", 1),
+        (
+            Refuse(302, headers={"location": "http://127.0.0.1:9"}),
+            "(HTTP 302)",
+            "base",
+            0,
+        ),
+        (CutShort(), "stopped in the middle", "Try again", 1),
+        (Nonsense("<html>"), "does not understand", "embedding.base_url", 0),
+        (Nonsense("[1, 2]"), "does not understand", "embedding.base_url", 0),
+        (Nonsense('{"data": "many"}'), "does not understand", "embedding.base_url", 0),
+        (Nonsense('{"data": [{}]}'), "does not understand", "embedding.base_url", 0),
     ],
 )
 async def test_every_error_is_a_sentence_with_a_hint(
@@ -206,7 +221,7 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(ServiceUnavailable, match="cannot be reached") as caught:
         await gone.embed(["frog"])
     await gone.aclose()
-    assert "Start it, or correct `embedding.base_url`" in caught.value.hint
+    assert "Start the server, or correct `embedding.base_url`" in caught.value.hint
 
 
 def without_a_row(reply: Any) -> Any:
@@ -228,13 +243,13 @@ def with_numbers(*numbers: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (without_a_row, "no model's answer"),
-        (twice_the_first, "no model's answer"),
-        (with_numbers(*[float("nan")] * SIZE), "no model's answer"),
-        (with_numbers(*[float("inf")] * SIZE), "no model's answer"),
-        (with_numbers(*[0.0] * SIZE), "no model's answer"),
-        (with_numbers(*["1"] * SIZE), "no model's answer"),
-        (with_numbers(), "no model's answer"),
+        (without_a_row, "does not understand"),
+        (twice_the_first, "does not understand"),
+        (with_numbers(*[float("nan")] * SIZE), "does not understand"),
+        (with_numbers(*[float("inf")] * SIZE), "does not understand"),
+        (with_numbers(*[0.0] * SIZE), "does not understand"),
+        (with_numbers(*["1"] * SIZE), "does not understand"),
+        (with_numbers(), "does not understand"),
         (with_numbers(1.0, 2.0), "vectors of 2 numbers instead of 16"),
     ],
 )

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.archive import (
+from lrwr.app.maintenance.backup import (
     CALIBRATION_JSON,
     DECISIONS,
     MANIFEST,
     QUESTIONS,
     SETTINGS,
+    backup_library,
     unpack_archive,
 )
-from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION, SqliteDatabase
 from lrwr.core.model.errors import (

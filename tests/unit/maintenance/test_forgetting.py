@@ -164,9 +164,9 @@ async def test_what_leaves_to_have_a_library_deleted_is_noted(
         SupabaseAuth(afar, sessions), afar, sessions, get_session_path()
     )
     log = SqliteEgressLog(library)
-    noting = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
+    request_logger = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
     home = HostedLocation(project.origin, NELL, LIBRARY, "novel")
-    assert (await delete_from_project(way, home, noting)).gone == ("novel",)
+    assert (await delete_from_project(way, home, request_logger)).gone == ("novel",)
     newest = (await log.report()).newest
     assert [one.purpose for one in newest] == [
         RequestPurpose.RECORDS,

@@ -11,11 +11,12 @@ import pytest
 from grpclib import GRPCError, Status
 
 from lrwr.core.adapters.modal.calls import (
+    ModalCallKey,
+    ModalCallLedger,
     ModalConnection,
     ModalFunctionClient,
     ModalToken,
 )
-from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
 from lrwr.core.ports.jobs import RunnerUnavailable
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer, Stream
 from tests.fakes.remote_desks import until

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
+from lrwr.core.adapters.modal.calls import ModalCallKey, ModalCallLedger
 from lrwr.core.model.errors import StoreProblem
 
 ERRAND = ModalCallKey(

@@ -94,24 +94,44 @@ async def test_what_says_nothing_is_not_sent(server: CohereServer) -> None:
     [
         (
             Refuse(400, f"no {QUESTION} {KEY[-9:]}"),
-            "refused the request (400)",
+            "refused the request (HTTP 400)",
             "model",
             0,
         ),
-        (Refuse(400, "too many tokens: 9"), "so many pages", "rerank.cohere_model", 0),
-        (Refuse(401, f"invalid {KEY}"), "not accept the key (401)", "key cohere", 0),
-        (Refuse(402), "no credit left (402)", "Add credit", 0),
+        (
+            Refuse(400, "too many tokens: 9"),
+            "too long for the context",
+            "rerank.cohere_model",
+            0,
+        ),
+        (
+            Refuse(401, f"invalid {KEY}"),
+            "not accept the key (HTTP 401)",
+            "key cohere",
+            0,
+        ),
+        (Refuse(402), "no credit left (HTTP 402)", "Add credit", 0),
         (Refuse(403), "does not let this key use", "rerank.cohere_model", 0),
-        (Refuse(404), f"Cohere has no model {MODEL} (404)", "rerank.cohere_model", 0),
-        (Refuse(422), "refused the request (422)", "rerank.cohere_model", 0),
-        (Refuse(429, "a Trial key"), "requests than it takes (429)", "a minute", 1),
-        (Refuse(500), "failed (500)", "later", 1),
-        (Refuse(302, headers={"location": "http://127.0.0.1:9"}), "(302)", "base", 0),
-        (CutShort(), "broke off", "Ask again", 1),
-        (Nonsense("<html>"), "no model's answer", "rerank.base_url", 0),
-        (Nonsense("\x00"), "no model's answer", "rerank.base_url", 0),
-        (Nonsense("[1, 2]"), "no model's answer", "rerank.base_url", 0),
-        (Nonsense('{"results": "many"}'), "no model's answer", "rerank.base_url", 0),
+        (
+            Refuse(404),
+            f"Cohere has no model {MODEL} (HTTP 404)",
+            "rerank.cohere_model",
+            0,
+        ),
+        (Refuse(422), "refused the request (HTTP 422)", "rerank.cohere_model", 0),
+        (Refuse(429, "a Trial key"), "too many requests (HTTP 429)", "a minute", 1),
+        (Refuse(500), "failed (HTTP 500)", "later", 1),
+        (
+            Refuse(302, headers={"location": "http://127.0.0.1:9"}),
+            "(HTTP 302)",
+            "base",
+            0,
+        ),
+        (CutShort(), "stopped in the middle", "Try again", 1),
+        (Nonsense("<html>"), "does not understand", "rerank.base_url", 0),
+        (Nonsense("\x00"), "does not understand", "rerank.base_url", 0),
+        (Nonsense("[1, 2]"), "does not understand", "rerank.base_url", 0),
+        (Nonsense('{"results": "many"}'), "does not understand", "rerank.base_url", 0),
     ],
 )
 async def test_every_error_is_a_sentence_with_a_hint(
@@ -152,7 +172,7 @@ async def test_scores_that_are_not_one_for_each_passage_are_no_answer(
     server: CohereServer, turn: Turn
 ) -> None:
     error = await refused(server, turn)
-    assert "no model's answer" in str(error)
+    assert "does not understand" in str(error)
 
 
 async def test_scores_come_in_the_order_of_the_passages(server: CohereServer) -> None:

@@ -42,7 +42,7 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
     await opened.aclose()
 
 
-def noting(database: SqliteDatabase) -> EgressLogger:
+def request_logger(database: SqliteDatabase) -> EgressLogger:
     return EgressLogger(SqliteEgressLog(database), lambda: 1.0, PRICES)
 
 
@@ -50,7 +50,7 @@ def cohere(
     database: SqliteDatabase, origin: str, pace: RateLimit = HASTY
 ) -> CohereReranker:
     where = CohereConnection(MODEL, origin, 0.5, own=True)
-    return CohereReranker(where, lambda: KEY, noting(database), Clock(), pace)
+    return CohereReranker(where, lambda: KEY, request_logger(database), Clock(), pace)
 
 
 def holds(folder: Path, words: str) -> bool:
@@ -120,7 +120,7 @@ async def test_what_cannot_be_noted_is_not_sent(tmp_path: Path) -> None:
     with CohereServer() as server, EmbeddingServer() as embeds:
         with pytest.raises(ServiceUnavailable, match="Nothing was sent"):
             await cohere(database, server.origin).rerank("Who?", PASSAGES)
-        embedder = embedding(embeds, noting(database))
+        embedder = embedding(embeds, request_logger(database))
         with pytest.raises(ServiceUnavailable, match="Nothing was sent"):
             await embedder.embed(PASSAGES)
         await embedder.aclose()
@@ -129,12 +129,12 @@ async def test_what_cannot_be_noted_is_not_sent(tmp_path: Path) -> None:
 
 
 def embedding(
-    server: EmbeddingServer, noting: EgressLogger | None
+    server: EmbeddingServer, request_logger: EgressLogger | None
 ) -> embed.OpenAIEmbedder:
     where = EmbeddingConnection(
         embedding_server.MODEL, 16, server.base_url, shorter=True
     )
-    line = ModelServerClient(HASTY, noting=noting)
+    line = ModelServerClient(HASTY, request_logger=request_logger)
     return embed.OpenAIEmbedder(
         where, line, lambda: embedding_server.KEY, lambda texts: [1] * len(texts)
     )
@@ -144,7 +144,7 @@ async def test_each_request_to_who_embeds_is_listed_with_its_price(
     database: SqliteDatabase,
 ) -> None:
     with EmbeddingServer() as server:
-        embedder = embedding(server, noting(database))
+        embedder = embedding(server, request_logger(database))
         await embedder.embed(PASSAGES)
         server.will(Refuse(500))
         with pytest.raises(ServiceUnavailable):

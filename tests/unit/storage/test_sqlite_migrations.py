@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.maintenance.archive import DATABASE, BackupManifest, pack_archive
+from lrwr.app.maintenance.backup import DATABASE, BackupManifest, pack_archive
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.maintenance.restore import restore_library
 from lrwr.core.adapters.storage.sqlite import database as migrator

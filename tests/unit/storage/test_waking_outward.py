@@ -142,9 +142,11 @@ async def test_no_proxy_stands_before_a_host_that_is_to_have_none(
 async def test_each_connection_is_noted_once(
     realtime: RealtimeServer, no_proxy: None, log: SqliteEgressLog
 ) -> None:
-    rests, came, noting = Rests(), Came(), noting_in(log)
+    rests, came, request_logger = Rests(), Came(), noting_in(log)
     realtime.status = 404
-    async with listening(realtime.url, came, rest=rests, noting=noting, own=False):
+    async with listening(
+        realtime.url, came, rest=rests, request_logger=request_logger, own=False
+    ):
         _, over = await rests.next()
         realtime.status, realtime.tokens = 0, frozenset({"another"})
         over.set()
@@ -167,7 +169,7 @@ async def test_each_connection_is_noted_once(
 async def test_a_server_of_this_machine_is_not_noted(
     realtime: RealtimeServer, log: SqliteEgressLog
 ) -> None:
-    async with listening(realtime.url, noting=noting_in(log)):
+    async with listening(realtime.url, request_logger=noting_in(log)):
         await realtime.asked("phx_join")
     assert await noted(log) == []
 
@@ -178,8 +180,10 @@ async def test_what_cannot_be_noted_does_not_leave(
     rests, folder = Rests(), tmp_path / "library.db"
     folder.mkdir()
     database = SqliteDatabase(folder)
-    noting = noting_in(SqliteEgressLog(database))
-    async with listening(realtime.url, rest=rests, noting=noting, own=False):
+    request_logger = noting_in(SqliteEgressLog(database))
+    async with listening(
+        realtime.url, rest=rests, request_logger=request_logger, own=False
+    ):
         await rests.end(1)
         await rests.end(2)
     await database.aclose()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lrwr.app.telemetry.evaluations import build_experiments, build_golden_set
-from lrwr.core.ports.telemetry import Experiment, MeasureScore
+from lrwr.core.model.traces import Experiment, MeasureScore
 from lrwr.pipeline.evaluation.questions import QuestionKind
 from lrwr.pipeline.evaluation.report import build_eval_report
 from lrwr.pipeline.evaluation.runs import EvalPlan, EvalRun, OutcomePart

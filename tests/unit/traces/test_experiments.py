@@ -17,7 +17,7 @@ from lrwr.core.adapters.traces.records import (
     split_rows_by_size,
 )
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.telemetry import (
+from lrwr.core.model.traces import (
     Experiment,
     ExperimentResult,
     GoldenExample,
@@ -280,16 +280,25 @@ def test_batches_hold_each_row_once_in_order_and_no_more_than_they_may(
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        (Refuse(401, SECRET), "LangSmith does not accept the key (401). Set the key"),
-        (Refuse(403, SECRET), "LangSmith does not accept the key (403). Set the key"),
-        (Refuse(404, SECRET), "API is not at that address (404). Check"),
-        (Refuse(422, SECRET), "LangSmith refused the results (422). Check"),
-        (Refuse(307), "wants to be asked elsewhere (307). Set"),
-        (Refuse(429, SECRET, {"retry-after": "60"}), "than it takes (429). Wait"),
-        (Refuse(500, SECRET), "LangSmith failed (500). Wait a minute."),
-        (CutShort(), "broke off in the middle of its answer. Wait"),
-        (Nonsense("<html>"), "something that is no answer of its API. Check"),
-        (Say("no rows"), "something that is no answer of its API. Check"),
+        (
+            Refuse(401, SECRET),
+            "LangSmith does not accept the key (HTTP 401). Set the key",
+        ),
+        (
+            Refuse(403, SECRET),
+            "LangSmith does not accept the key (HTTP 403). Set the key",
+        ),
+        (Refuse(404, SECRET), "no LangSmith API at this address (HTTP 404). Check"),
+        (Refuse(422, SECRET), "LangSmith refused the data (HTTP 422). Check"),
+        (Refuse(307), "redirected the request to another address (HTTP 307). Set"),
+        (
+            Refuse(429, SECRET, {"retry-after": "60"}),
+            "received too many requests (HTTP 429). Try",
+        ),
+        (Refuse(500, SECRET), "LangSmith failed (HTTP 500). Try again later"),
+        (CutShort(), "before its answer was complete. Try"),
+        (Nonsense("<html>"), "did not come from LangSmith's API. Check"),
+        (Say("no rows"), "did not come from LangSmith's API. Check"),
     ],
 )
 async def test_what_goes_wrong_is_said_without_the_words_of_the_server(
@@ -344,10 +353,8 @@ async def test_nobody_there_is_said(server: LangSmithServer) -> None:
 async def test_without_a_key_or_with_what_can_be_none_nothing_is_sent(
     server: LangSmithServer,
 ) -> None:
-    assert (
-        await Desk(server, key="").refused()
-    ).full_text == "There is no key. Set one."
+    assert (await Desk(server, key="").refused()).full_text == "There is no key. Set one."
     said = (await Desk(server, key="one\ntwo").refused()).full_text
-    assert "cannot be one. Set the key anew" in said
+    assert "key is not valid. Set the key again" in said
     assert "two" not in said
     assert server.asked == []

@@ -11,7 +11,7 @@ from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.telemetry import TraceError, TraceSpan, TraceStepKind
+from lrwr.core.model.traces import TraceError, TraceSpan, TraceStepKind
 from tests.fakes.hosted_server import CutShort, Hang, Nonsense, Refuse, Say, Turn
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 
@@ -140,16 +140,28 @@ async def test_many_runs_go_in_several_requests(server: LangSmithServer) -> None
 @pytest.mark.parametrize(
     ("turn", "says"),
     [
-        (Refuse(401, SECRET), "LangSmith does not accept the key (401). Set the key"),
-        (Refuse(403, SECRET), "LangSmith does not accept the key (403). Set the key"),
-        (Refuse(404, SECRET), "API is not at that address (404). Check"),
-        (Refuse(422, SECRET), "LangSmith refused the trace (422). Check"),
-        (Refuse(307), "wants to be asked elsewhere (307). Set"),
-        (Refuse(429, SECRET, {"retry-after": "60"}), "than it takes (429). The next"),
-        (Refuse(500, SECRET), "LangSmith failed (500). The next one is tried again"),
-        (CutShort(), "broke off in the middle of its answer. The next one"),
-        (Nonsense("<html>"), "something that is no answer of its API. Check"),
-        (Say([]), "something that is no answer of its API. Check"),
+        (
+            Refuse(401, SECRET),
+            "LangSmith does not accept the key (HTTP 401). Set the key",
+        ),
+        (
+            Refuse(403, SECRET),
+            "LangSmith does not accept the key (HTTP 403). Set the key",
+        ),
+        (Refuse(404, SECRET), "no LangSmith API at this address (HTTP 404). Check"),
+        (Refuse(422, SECRET), "LangSmith refused the data (HTTP 422). Check"),
+        (Refuse(307), "redirected the request to another address (HTTP 307). Set"),
+        (
+            Refuse(429, SECRET, {"retry-after": "60"}),
+            "received too many requests (HTTP 429). Try",
+        ),
+        (
+            Refuse(500, SECRET),
+            "LangSmith failed (HTTP 500). Try again later",
+        ),
+        (CutShort(), "before its answer was complete. Try"),
+        (Nonsense("<html>"), "did not come from LangSmith's API. Check"),
+        (Say([]), "did not come from LangSmith's API. Check"),
     ],
 )
 async def test_what_goes_wrong_is_said_once_and_never_raised(
@@ -175,7 +187,7 @@ async def test_nobody_there_is_said(server: LangSmithServer) -> None:
     desk = Desk(server)
     server.__exit__()
     (said,) = await desk.keep(TURN)
-    assert "LangSmith cannot be reached. Start it, or correct" in said
+    assert "LangSmith cannot be reached. Start the server, or correct" in said
 
 
 async def test_a_busy_service_is_asked_again_when_it_says(
@@ -214,7 +226,7 @@ async def test_what_can_be_no_key_is_said_without_showing_it(
     desk = Desk(server)
     desk.key = "one\ntwo"
     (said,) = await desk.keep(TURN)
-    assert "cannot be one. Set the key anew" in said
+    assert "key is not valid. Set the key again" in said
     assert "two" not in said
     assert server.asked == []
 

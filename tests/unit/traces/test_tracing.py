@@ -25,6 +25,7 @@ from lrwr.core.model.jobs import (
     JobStage,
     StageStarted,
 )
+from lrwr.core.model.traces import TraceError, TraceSpan, TraceStepKind
 from lrwr.core.model.turns import (
     AnswerSpeaker,
     AnswerToken,
@@ -32,7 +33,6 @@ from lrwr.core.model.turns import (
     TurnEvent,
     TurnStageStarted,
 )
-from lrwr.core.ports.telemetry import TraceError, TraceSpan, TraceStepKind
 from lrwr.core.settings.loader import load_settings
 from tests.fakes.tracers import MemoryTracer
 

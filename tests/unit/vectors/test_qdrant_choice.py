@@ -72,7 +72,7 @@ def settings(folder: Path, library: str, user: str = "") -> Settings:
     return load_settings(novel, {}, {}, user=own)
 
 
-def noting(library: Library) -> EgressLogger:
+def request_logger(library: Library) -> EgressLogger:
     return EgressLogger(library.sent, lambda: 1.0, partial(compute_price, table={}))
 
 
@@ -139,7 +139,7 @@ async def test_without_leave_this_machine_compares_and_nothing_is_sent(
         space=SPACE,
         dimensions=DIMENSIONS,
         refused=LrwrError("You denied Qdrant for this folder", hint="Allow it."),
-        noting=noting(library),
+        request_logger=request_logger(library),
     )
     async with aclosing(index):
         await index.catch_up()
@@ -164,7 +164,7 @@ async def test_a_server_on_this_machine_is_asked_and_not_noted(
         space=SPACE,
         dimensions=DIMENSIONS,
         refused=None,
-        noting=noting(library),
+        request_logger=request_logger(library),
     )
     async with aclosing(index):
         assert await index.catch_up() == 2
@@ -176,7 +176,7 @@ async def test_what_leaves_this_machine_is_noted_with_its_size(
     library: Library, server: QdrantServer
 ) -> None:
     elsewhere = QdrantHttpClient(
-        QdrantConnection(server.url, own=False), noting=noting(library)
+        QdrantConnection(server.url, own=False), request_logger=request_logger(library)
     )
     async with aclosing(
         QdrantCollection(elsewhere, "lrwr-x", DIMENSIONS)
@@ -201,7 +201,9 @@ async def test_a_server_that_nobody_reached_was_sent_nothing(library: Library) -
         slept.append(seconds)
 
     clock = Clock(now=lambda: 10.0 * len(slept), sleep=sleep)
-    wire = QdrantHttpClient(QdrantConnection(url), noting=noting(library), clock=clock)
+    wire = QdrantHttpClient(
+        QdrantConnection(url), request_logger=request_logger(library), clock=clock
+    )
     async with aclosing(QdrantCollection(wire, "lrwr-x", DIMENSIONS)) as collection:
         with pytest.raises(LrwrError, match="cannot be reached"):
             await collection.count()

@@ -35,9 +35,9 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 def searching(database: SqliteDatabase, base_url: str) -> TavilySearch:
     log = SqliteEgressLog(database)
-    noting = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
+    request_logger = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
     connection = TavilyConnection(KEY, base_url, own=True)
-    return TavilySearch(connection, find_sentence_spans, noting=noting)
+    return TavilySearch(connection, find_sentence_spans, request_logger=request_logger)
 
 
 async def noted(database: SqliteDatabase) -> OutboundRequest:

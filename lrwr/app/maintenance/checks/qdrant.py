@@ -103,7 +103,7 @@ async def _check_collection(
     feed = SqliteChangeFeed(egress.database)
     library_key = build_library_key(library.root, await feed.library())
     wire = QdrantHttpClient(
-        connection, noting=None if connection.own else egress.request_logger
+        connection, request_logger=None if connection.own else egress.request_logger
     )
     name = build_collection_name(library_key, pipeline, model.space)
     async with aclosing(QdrantCollection(wire, name, model.dimensions)) as collection:

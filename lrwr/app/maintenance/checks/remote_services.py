@@ -33,7 +33,7 @@ from lrwr.core.adapters.modal.factory import (
 from lrwr.core.adapters.rerank import cohere as reranking
 from lrwr.core.adapters.rerank.cohere import CohereReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.adapters.traces import factory as tracing
+from lrwr.core.adapters.traces.http import build_langsmith_connection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
 from lrwr.core.adapters.web import tavily as searching
 from lrwr.core.adapters.web.tavily import CreditsUnavailable, TavilySearch
@@ -85,17 +85,17 @@ def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
 
 
 async def check_embeddings(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask the server that embeds for the vector of one word.
 
-    Without `noting` nothing is noted: there is no library yet.
+    Without `request_logger` nothing is noted: there is no library yet.
     """
     part = "embedding"
     try:
         connection = _embedding_of(settings)
-        leaving = noting if embedding.is_embedding_remote(settings) else None
-        line = ModelServerClient(_single_request_limit(), noting=leaving)
+        leaving = request_logger if embedding.is_embedding_remote(settings) else None
+        line = ModelServerClient(_single_request_limit(), request_logger=leaving)
         key = str if connection.own else partial(keyring.key, "openai-embeddings")
         embedder = OpenAIEmbedder(connection, line, key, _count_one_each)
         try:
@@ -117,7 +117,7 @@ async def check_embeddings(
 
 
 async def check_cohere(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask Cohere whether it has the model. No text is sent."""
     part = "reranker"
@@ -125,7 +125,7 @@ async def check_cohere(
         connection = _with_short_timeout(reranking.build_cohere_connection(settings))
         key = partial(keyring.key, "cohere")
         cohere_reranker = CohereReranker(
-            connection, key, noting, pace=_single_request_limit()
+            connection, key, request_logger, pace=_single_request_limit()
         )
         reranks = await cohere_reranker.knows_its_model()
     except LrwrError as error:
@@ -140,14 +140,14 @@ async def check_cohere(
 
 
 async def check_langsmith(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
     part = "traces"
     try:
-        connection = _with_short_timeout(tracing.build_langsmith_connection(settings))
+        connection = _with_short_timeout(build_langsmith_connection(settings))
         key = partial(keyring.key, "langsmith")
-        await LangSmithTracer(connection, key, noting).knows_the_key()
+        await LangSmithTracer(connection, key, request_logger).check_key()
     except LrwrError as error:
         return _failed(part, error, keyring, "langsmith")
     detail = f"LangSmith answers; project {connection.project},"
@@ -158,7 +158,7 @@ async def check_langsmith(
 
 
 async def check_openai(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
     part = "language model"
@@ -168,15 +168,13 @@ async def check_openai(
             part, HealthState.OFF, end_with_full_stop(str(refusal)), refusal.hint
         )
     try:
-        from lrwr.core.adapters.chat.model_list import fetch_offered_models
-
         connection = _with_short_timeout(
             chatting.build_chat_connection(settings, keyring.env)
         )
         async with aclosing(
-            ModelServerClient(_single_request_limit(), noting=noting)
+            ModelServerClient(_single_request_limit(), request_logger=request_logger)
         ) as line:
-            offered = await fetch_offered_models(connection, line)
+            offered = await line.fetch_offered_models(connection)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai")
     names = tuple(chatting.list_chat_models(settings).values())
@@ -184,7 +182,7 @@ async def check_openai(
 
 
 async def check_web(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
     part = "web search"
@@ -197,7 +195,9 @@ async def check_web(
         connection = _with_short_timeout(
             searching.build_tavily_connection(settings, keyring.env)
         )
-        tavily_search = TavilySearch(connection, find_sentence_spans, noting=noting)
+        tavily_search = TavilySearch(
+            connection, find_sentence_spans, request_logger=request_logger
+        )
         tavily_credits = await tavily_search.takes_the_key()
     except CreditsUnavailable as error:
         return HealthFinding(
@@ -280,11 +280,11 @@ PART = "ingestion"
 
 
 async def check_modal(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask Modal whether it takes the token and has the app. No text is sent.
 
-    Without `noting` nothing is noted: there is no library yet.
+    Without `request_logger` nothing is noted: there is no library yet.
     """
     try:
         connection = find_modal_connection(settings)
@@ -293,7 +293,7 @@ async def check_modal(
         select_remote_settings(settings)
         library, token = keyring.library, keyring.modal_token
         async with aclosing(
-            create_modal_function_client(connection, library, token, noting)
+            create_modal_function_client(connection, library, token, request_logger)
         ) as calls:
             await calls.look()
     except LrwrError as error:

@@ -58,11 +58,11 @@ def is_project_configured(settings: Settings) -> bool:
 
 
 async def check_supabase(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     """Ask the project who is signed in, which scripts it has run, and for the library.
 
-    Without `noting` nothing is noted: there is no library here yet. No text is sent.
+    Without `request_logger` nothing is noted: there is no library here yet. No text is sent.
     """
     is_record_store = settings.records.keeper == SUPABASE_SERVICE
     try:
@@ -71,7 +71,7 @@ async def check_supabase(
             return HealthFinding(
                 PART, HealthState.OFF, end_with_full_stop(str(refusal)), refusal.hint
             )
-        return await _check_project(settings, keyring, noting)
+        return await _check_project(settings, keyring, request_logger)
     except ServiceUnavailable as error:
         if error.retryable:
             return HealthFinding(
@@ -137,7 +137,7 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
 
 
 async def _check_project(
-    settings: Settings, keyring: Keyring, noting: EgressLogger | None
+    settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
     supabase_settings = settings.supabase
     impatient_settings = replace(
@@ -153,7 +153,7 @@ async def _check_project(
         detail = f"Nobody is signed in at {sign_in.project.host}."
         return HealthFinding(PART, state, detail, "Sign in: lrwr login")
     async with aclosing(
-        SupabaseRpc(sign_in.project, sign_in.auth.token, noting)
+        SupabaseRpc(sign_in.project, sign_in.auth.token, request_logger)
     ) as hosted:
         await _check_tables(hosted, sign_in.project)
         link = load_library_link(keyring.library.database)

@@ -6,21 +6,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lrwr.core.adapters.analyst import model_prompts, model_shapes
+from lrwr.core.adapters.analyst import model_prompts
 from lrwr.core.adapters.analyst.model_facts import (
     QuoteMatcher,
     build_extracted_facts,
     build_passage_facts,
 )
 from lrwr.core.adapters.analyst.model_prompts import (
-    build_analyst_repair_messages,
-    build_classify_messages,
-    build_extract_messages,
-)
-from lrwr.core.adapters.analyst.model_shapes import (
     Extracted,
     PassageClassification,
     Passages,
+    build_analyst_repair_messages,
+    build_classify_messages,
+    build_extract_messages,
     build_reply_shape,
 )
 from lrwr.core.model.language_model import Usage
@@ -62,7 +60,7 @@ class ModelAnalyst:
         """Name the model, and the revisions of prompts and schemas."""
         prompts, shapes = (
             model_prompts.ANALYST_PROMPT_REVISION,
-            model_shapes.ANALYST_SCHEMA_REVISION,
+            model_prompts.ANALYST_SCHEMA_REVISION,
         )
         return f"{self.name}/prompts-{prompts}/shapes-{shapes}"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lrwr.core.adapters.analyst.model_shapes import (
+from lrwr.core.adapters.analyst.model_prompts import (
     Extracted,
     ExtractedGap,
     ImpliedGap,

@@ -1,1 +1,1 @@
-"""Language models that a server offers."""
+"""Chat models behind OpenAI's API: OpenAI itself, and servers with the same API."""

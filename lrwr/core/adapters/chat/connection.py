@@ -1,9 +1,9 @@
-"""Model servers: which one is asked, and the HTTP connection that its users share."""
+"""The connection to a model server, shared by all models of that server."""
 
 import asyncio
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import HttpRequestInfo, ServiceCallError
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
-from lrwr.core.model.egress import OutboundRequest
+from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 OPENAI_CHAT_URL = "https://api.openai.com/v1"
 
 MAX_REPLY_TOKENS = 16_000
-"""Tokens of a reply: a small model may otherwise never stop."""
+"""Limit of tokens in a reply: a small model may otherwise never stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatConnection:
-    """Which model of which server, and how it is asked.
+    """A model of a server, and how to call it.
 
-    `timeout` is in seconds. `effort` is a reasoning effort that the model knows, empty
-    to ask for none in particular. `own` says that the server is the writer's own: it is
-    told no key, and no proxy is used.
+    `timeout` is in seconds. `effort` is a reasoning effort that the model supports, or
+    empty to send none. `own` says that the server is the user's: it gets no key, and no
+    proxy is used. `most_reply` limits the tokens of a reply.
     """
 
     name: str
@@ -44,21 +44,26 @@ class ChatConnection:
 
     @property
     def server(self) -> str:
-        """Name the server, for the writer."""
-        place = urlsplit(self.base_url)
+        """The server's name in messages: "OpenAI", or its host and port."""
         if self.base_url == OPENAI_CHAT_URL:
             return "OpenAI"
-        return f"The model server at {place.hostname}:{place.port or 443}"
+        address = urlsplit(self.base_url)
+        return f"The model server at {address.hostname}:{address.port or 443}"
 
     @property
     def service(self) -> str:
-        """Name the service as the setting `model.use` does."""
+        """The value of `model.use` for this server: "local" or "openai"."""
         return "local" if self.own else "openai"
 
     @property
     def host(self) -> str:
-        """Name the machine that is asked."""
+        """The host name of the server."""
         return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def request_info(self) -> HttpRequestInfo:
+        """What the errors of a request to this model name."""
+        return HttpRequestInfo(self.server, self.name, self.timeout, self.own)
 
 
 _CreateClient: TypeAlias = (
@@ -68,109 +73,136 @@ _TranslateError = Callable[[Exception, HttpRequestInfo, float], ServiceCallError
 
 
 class ModelServerClient:
-    """Connections to one server, and the pace at which it is asked.
+    """The HTTP connections to one model server, and its rate limiter.
 
-    With `noting`, nothing is sent that was not noted before. Nothing is imported or
-    opened before the first call.
+    With `request_logger`, requests are recorded in the send log before they are sent.
+    Nothing is imported or opened before the first call.
     """
 
     def __init__(
         self,
-        pace: RateLimit,
+        limit: RateLimit,
         clock: Clock | None = None,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         self.clock = clock or Clock()
-        self.turnstile = RateLimiter(pace, self.clock)
-        self._noting = noting
+        self.rate_limiter = RateLimiter(limit, self.clock)
+        self._request_logger = request_logger
         self._opening = asyncio.Lock()
         self._http: DefaultAsyncHttpxClient | None = None
-        self._noted: EgressLoggingHttpClient | None = None
-        # Set when the connection is opened, with which the client is imported.
+        self._logging_http: EgressLoggingHttpClient | None = None
+        # Set when the connection is opened, which imports the `openai` package.
         self._create_client: _CreateClient | None = None
         self._translate: _TranslateError | None = None
 
-    def note(self, about: OutboundRequest) -> EgressLogEntry:
-        """Return the note of one request, kept if this line keeps any."""
-        return EgressLogEntry(self._noting, about)
+    def new_log_entry(self, about: OutboundRequest) -> EgressLogEntry:
+        """Return the send log entry of one request; it records nothing without a log."""
+        return EgressLogEntry(self._request_logger, about)
 
     @contextmanager
-    def errand(self, note: EgressLogEntry) -> Iterator[None]:
-        """Note on `note` what is sent meanwhile by this task and those it starts."""
-        if self._noted is None:
+    def log_to(self, entry: EgressLogEntry) -> Iterator[None]:
+        """Record in `entry` what this task, and tasks that it starts, send meanwhile."""
+        if self._logging_http is None:
             yield
             return
-        with self._noted.errand(note):
+        with self._logging_http.log_to(entry):
             yield
 
     async def http(
         self, base_url: str, *, seconds: float, is_local: bool
     ) -> "DefaultAsyncHttpxClient":
-        """Return the client. The first call creates it; later calls return the same one.
+        """Return the HTTP client. The first call creates it; later calls return the same.
 
-        A response may take `seconds`. With `is_local` no proxy is used.
+        `seconds` is the timeout of a response. With `is_local` no proxy is used.
         """
         async with self._opening:
             if self._http is None:
                 await asyncio.to_thread(self._open, base_url, seconds, is_local)
             if self._http is None:
-                raise RuntimeError("the line was closed while it was opened")
+                raise RuntimeError("the connection was closed while it was opened")
             return self._http
 
     def create_openai_client(
         self, base_url: str, key: str, http: "DefaultAsyncHttpxClient", timeout: float
     ) -> "AsyncOpenAI":
-        """Return OpenAI's client over `http`, which `http()` gave; it does not retry."""
+        """Return the `openai` package's client over `http`, without its own retries.
+
+        Call it after `http()`. `timeout` is in seconds.
+        """
         if self._create_client is None:
-            raise RuntimeError("a client is made after its connection")
+            raise RuntimeError("create the client after its connection")
         return self._create_client(base_url, key, http, timeout)
 
     def translate_error(
-        self, error: Exception, http_request_info: HttpRequestInfo
+        self, error: Exception, request: HttpRequestInfo
     ) -> ServiceCallError:
-        """Return what an error of a client over `http()` means, in the writer's words."""
+        """Return the user's message for an error that a client over `http()` raised."""
         if self._translate is None:
-            raise RuntimeError("a client fails after its connection was made")
-        return self._translate(error, http_request_info, self.clock.today())
+            raise RuntimeError("errors are translated after the connection was opened")
+        return self._translate(error, request, self.clock.today())
+
+    async def fetch_offered_models(
+        self, connection: ChatConnection
+    ) -> tuple[str, ...] | None:
+        """Return the names of the models that the server offers; None if it lists none.
+
+        This is one request, without a prompt and free of charge.
+
+        Raises:
+            ServiceCallError: The server did not answer or refused the key.
+        """
+        timeout = connection.timeout
+        http = await self.http(
+            connection.base_url, seconds=timeout, is_local=connection.own
+        )
+        from lrwr.core.adapters.chat.openai_sdk import list_models
+
+        client = self.create_openai_client(
+            connection.base_url, connection.key, http, timeout
+        )
+        purpose = RequestPurpose.ANSWERING
+        about = OutboundRequest(
+            connection.service, connection.host, purpose, connection.name
+        )
+        async with aclosing(self.new_log_entry(about)) as entry:
+            with self.log_to(entry):
+                names = await list_models(
+                    client, connection.request_info, self.clock.today()
+                )
+            entry.record_usage(0, 0)
+        return names
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
-        http, self._http, self._noted = self._http, None, None
+        """Close all connections. Idempotent."""
+        http, self._http, self._logging_http = self._http, None, None
         if http is not None:
             await http.aclose()
 
     def _open(self, base_url: str, seconds: float, is_local: bool) -> None:
-        """Import the client, which takes seconds, and make it; nothing is sent."""
-        from lrwr.core.adapters.chat.openai_sdk import (
-            EgressLoggingHttpClient,
-            create_openai_client,
-            create_unlogged_http_client,
-            translate_chat_error,
-        )
+        """Import the `openai` package, which takes seconds, and create the client."""
+        from lrwr.core.adapters.chat import openai_sdk
 
-        self._create_client = create_openai_client
-        self._translate = translate_chat_error
-
-        make = (
-            create_unlogged_http_client
-            if self._noting is None
-            else EgressLoggingHttpClient
+        self._create_client = openai_sdk.create_openai_client
+        self._translate = openai_sdk.translate_chat_error
+        create = (
+            openai_sdk.create_unlogged_http_client
+            if self._request_logger is None
+            else openai_sdk.EgressLoggingHttpClient
         )
-        self._http = make(
+        is_encrypted = base_url.startswith("https:")
+        self._http = create(
             timeout=seconds,
-            follow_redirects=False,
+            follow_redirects=False,  # a redirect would carry the key to another host
             trust_env=not is_local,
-            verify=True
-            if base_url.startswith("https:")
-            else create_empty_ssl_context(),
+            verify=True if is_encrypted else create_empty_ssl_context(),
         )
-        if isinstance(self._http, EgressLoggingHttpClient):
-            self._noted = self._http
+        if isinstance(self._http, openai_sdk.EgressLoggingHttpClient):
+            self._logging_http = self._http
 
 
 def create_empty_ssl_context() -> ssl.SSLContext:
-    """Return what verifies nothing that is encrypted, for where nothing is.
+    """Return a TLS context without certificates, for connections that are not encrypted.
 
-    Reading the certificates takes a tenth of a second; this is free.
+    Loading the certificates takes a tenth of a second; this costs nothing.
     """
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""Which chat model the settings ask for, and where it may be."""
+"""Chat models built from the settings."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -24,19 +24,19 @@ from lrwr.core.settings.service_access import (
 OLLAMA_CHAT_URL = "http://127.0.0.1:11434/v1"
 
 DEFAULT_CHAT_MODEL = "gpt-6-luna"
-"""The model of OpenAI's that is asked when none is named."""
+"""The OpenAI model that is used if `model.name` is empty."""
 
 _KEY = "OPENAI_API_KEY"
 
-_WITHOUT_EFFORT = ("gpt-3", "gpt-4", "chatgpt-4")
-"""How the names of OpenAI's models begin that know no reasoning effort."""
+_NO_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
+"""Prefixes of OpenAI models that reject a reasoning effort."""
 
-_PATIENCE_AFAR = 120.0
-_PATIENCE_HERE = 10.0
+_REMOTE_RETRY_SECONDS = 120.0
+_LOCAL_RETRY_SECONDS = 10.0
 
 
 class ModelRole(StrEnum):
-    """What a model is asked to do: each may have a model of its own."""
+    """A task of language models; the settings may name a model for each."""
 
     PLANNER = "planner"
     ANALYST = "analyst"
@@ -45,7 +45,7 @@ class ModelRole(StrEnum):
 
     @property
     def purpose(self) -> RequestPurpose:
-        """What its requests are for."""
+        """The purpose of this role's requests in the send log."""
         match self:
             case ModelRole.PLANNER:
                 return RequestPurpose.PLANNING
@@ -61,50 +61,54 @@ def create_openai_chat_model(
     settings: Settings,
     env: Mapping[str, str],
     role: ModelRole,
-    line: ModelServerClient,
+    client: ModelServerClient,
     *,
     waited: bool = False,
 ) -> OpenAIChatModel | None:
-    """Return the model that the settings ask for, None where they ask for none.
+    """Return the chat model of a role, or None if `model.use` is off.
 
-    Nothing is sent or opened yet; close the line in the end. `waited` says that somebody
-    sits and waits for what it says.
+    Nothing is sent or opened yet. The caller closes `client`. `waited` says that a
+    person waits for the replies, which shortens retries.
 
     Raises:
-        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
-        ServiceUnavailable: The keyring is locked.
+        SettingsProblem: The key or the model name is missing, or the address is not
+            allowed in this folder.
+        ServiceUnavailable: The system keyring is locked.
     """
     connection = build_chat_connection(settings, env, role)
     if connection is None:
         return None
     patience = INTERACTIVE_RETRY_SECONDS if waited else None
-    return OpenAIChatModel(connection, line, role.purpose, patience)
+    return OpenAIChatModel(connection, client, role.purpose, patience)
 
 
 def create_chat_server_client(
-    settings: Settings, noting: EgressLogger
+    settings: Settings, request_logger: EgressLogger
 ) -> ModelServerClient:
-    """Return the line to the server that the settings name; nothing is opened yet.
+    """Return the client of the configured model server; nothing is opened yet.
 
-    Whatever leaves this machine is noted.
+    Requests that leave this machine are recorded in the send log.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed in this folder.
     """
     model = settings.model
-    patience = _PATIENCE_HERE if model.use == "local" else _PATIENCE_AFAR
-    pace = RateLimit(model.concurrency, model.requests_per_minute, patience)
-    return ModelServerClient(pace, noting=noting if is_chat_remote(settings) else None)
+    retry_seconds = (
+        _LOCAL_RETRY_SECONDS if model.use == "local" else _REMOTE_RETRY_SECONDS
+    )
+    limit = RateLimit(model.concurrency, model.requests_per_minute, retry_seconds)
+    logger = request_logger if is_chat_remote(settings) else None
+    return ModelServerClient(limit, request_logger=logger)
 
 
 def is_chat_remote(settings: Settings) -> bool:
-    """Say whether what a model is asked leaves this machine.
+    """Return whether requests to the language model leave this machine.
 
-    To a hosted service it does, whatever its address: a way through this machine may
-    lead on. To a server of the writer's own it does unless that is on this machine.
+    Requests to a hosted service do, whatever its address is: a proxy on this machine
+    forwards them. Requests to the user's own server do unless it runs on this machine.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed in this folder.
     """
     match settings.model.use:
         case "off":
@@ -112,11 +116,13 @@ def is_chat_remote(settings: Settings) -> bool:
         case "openai":
             return True
         case "local":
-            return not is_loopback_host(parse_host(_address(settings, OLLAMA_CHAT_URL)))
+            return not is_loopback_host(
+                parse_host(_resolve_base_url(settings, OLLAMA_CHAT_URL))
+            )
 
 
 def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
-    """Return the model that is asked in a role; empty where none is, or none is named."""
+    """Return the model name of a role; empty if no model is used or none is named."""
     model = settings.model
     match role:
         case ModelRole.PLANNER:
@@ -132,7 +138,7 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
 
 
 def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
-    """Return which model is asked for what; empty where none is set."""
+    """Return the name of the model for each purpose that has one."""
     name_by_purpose = {
         role.purpose: get_chat_model_name(settings, role) for role in ModelRole
     }
@@ -142,55 +148,62 @@ def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
 def build_chat_connection(
     settings: Settings, env: Mapping[str, str], role: ModelRole = ModelRole.AVATAR
 ) -> ChatConnection | None:
-    """Return which model of which server is asked in a role, None for none.
+    """Return the model and server of a role, or None if `model.use` is off.
 
     Raises:
-        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
-        ServiceUnavailable: The keyring is locked.
+        SettingsProblem: The key or the model name is missing, or the address is not
+            allowed in this folder.
+        ServiceUnavailable: The system keyring is locked.
     """
     match settings.model.use:
         case "off":
             return None
         case "openai":
-            return _of_openai(settings, env, get_chat_model_name(settings, role))
+            return _build_openai_connection(
+                settings, env, get_chat_model_name(settings, role)
+            )
         case "local":
-            return _of_this_machine(settings, get_chat_model_name(settings, role))
+            return _build_local_connection(
+                settings, get_chat_model_name(settings, role)
+            )
 
 
-def _of_openai(settings: Settings, env: Mapping[str, str], name: str) -> ChatConnection:
+def _build_openai_connection(
+    settings: Settings, env: Mapping[str, str], name: str
+) -> ChatConnection:
     model = settings.model
-    address = _address(settings, OPENAI_CHAT_URL)
+    address = _resolve_base_url(settings, OPENAI_CHAT_URL)
     key = find_key(_KEY, env)
     if not key:
         raise SettingsProblem(
-            "`model.use` is openai, and there is no key for it",
-            hint=f"Keep one with `lrwr config set-key openai`, or set {_KEY}.",
+            "`model.use` is openai, but there is no API key",
+            hint=f"Store a key with `lrwr config set-key openai`, or set the variable {_KEY}.",
         )
     effort: str = model.reasoning_effort
     if effort == "auto":
-        effort = "" if name.startswith(_WITHOUT_EFFORT) else "none"
+        effort = "" if name.startswith(_NO_REASONING) else "none"
     return ChatConnection(
         name, address, key=key, timeout=float(model.timeout), effort=effort
     )
 
 
-def _of_this_machine(settings: Settings, name: str) -> ChatConnection:
+def _build_local_connection(settings: Settings, name: str) -> ChatConnection:
     model = settings.model
     if not name:
         raise SettingsProblem(
-            "`model.use` is local, and `model.name` is empty",
-            hint="See what is there with `lrwr doctor --servers`, and set `model.name`.",
+            "`model.use` is local, but `model.name` is empty",
+            hint="Set `model.name` to a model of your server; `lrwr doctor --servers` lists them.",
         )
     effort = "" if model.reasoning_effort == "auto" else model.reasoning_effort
     return ChatConnection(
         name,
-        _address(settings, OLLAMA_CHAT_URL),
+        _resolve_base_url(settings, OLLAMA_CHAT_URL),
         timeout=float(model.timeout),
         effort=effort,
         own=True,
     )
 
 
-def _address(settings: Settings, default: str) -> str:
+def _resolve_base_url(settings: Settings, default: str) -> str:
     secret = settings.model.use == "openai"
     return resolve_address(settings, "model.base_url", default, secret=secret)

@@ -1,6 +1,6 @@
-"""LangChain's `ChatOpenAI`, set up for one model of one server.
+"""LangChain's `ChatOpenAI`, configured for one model of one server.
 
-Importing this module takes two seconds: `OpenAIChatModel` imports it at the first call.
+It takes two seconds to import: `OpenAIChatModel` imports this module at the first call.
 """
 
 import asyncio
@@ -34,43 +34,50 @@ from lrwr.core.ports.models import ChatMessage
 T = TypeVar("T")
 
 _NO_KEY = "none"
+"""LangChain requires a key, even for a server that needs none."""
 
-_IMPROPER = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
-"""What a server calls a text that its rules forbid: one page of a dark book."""
+_CONTENT_REFUSED = frozenset(
+    {"content_filter", "content_policy_violation", "invalid_prompt"}
+)
+"""Error codes for a text that violates the server's rules, such as a violent scene."""
 
-_STEADY = frozenset({"", "none"})
-"""Efforts with which a model takes a temperature, which is then 0."""
+_EFFORTS_WITH_TEMPERATURE = frozenset({"", "none"})
+"""Reasoning efforts with which OpenAI accepts a temperature. It is then set to 0."""
 
 
 _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}
-"""Keeps JSON out of a graph's stream of tokens."""
+"""Keeps JSON replies out of LangGraph's stream of tokens."""
 
 
 class LangChainClient:
     """Sends messages to one model, with LangSmith's tracing off.
 
-    `server` names the server in errors; `today` returns the time of day in seconds.
+    `request` is named in errors. `today` returns seconds since 1970.
     """
 
     def __init__(
         self,
         connection: ChatConnection,
         http: openai.DefaultAsyncHttpxClient,
-        server: HttpRequestInfo,
+        request: HttpRequestInfo,
         today: Callable[[], float],
     ) -> None:
-        self._server = server
+        self._request = request
         self._today = today
-        # What it warns of is refused by the server, and told by us.
+        # The server refuses what LangChain warns about, and lrwr reports the refusal.
         warnings.filterwarnings("ignore", module="langchain_openai")
-        with openai.DefaultHttpxClient(verify=create_empty_ssl_context()) as never_used:
-            self._streaming = _build_model(connection, http, never_used)
+        with openai.DefaultHttpxClient(verify=create_empty_ssl_context()) as unused:
+            self._streaming = _build_model(connection, http, unused)
+        # JSON replies are not streamed, as LangGraph would otherwise do by itself.
         self._filling = self._streaming.model_copy(update={"disable_streaming": True})
 
     async def fill(
         self, messages: Sequence[ChatMessage], response_format: Mapping[str, object]
     ) -> tuple[str, tuple[int, int] | None]:
-        """Return the reply, whole or cut, and its tokens (prompt, completion) if told.
+        """Return the reply and its tokens (prompt, completion), None if not counted.
+
+        A reply that reached its token limit is cut off; one that the server's rules
+        forbid is empty.
 
         Raises:
             ServiceCallError: The server did not answer or refused.
@@ -81,14 +88,14 @@ class LangChainClient:
         )
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Return the pieces of the answer, to be read with `next_piece`."""
-        return _stream(self._streaming, _convert_messages(messages), self._server)
+        """Return the generator of a reply's pieces; read it with `next_piece`."""
+        return _stream(self._streaming, _convert_messages(messages), self._request)
 
     async def next_piece(self, pieces: AsyncGenerator[str]) -> str | None:
-        """Return the next piece, None at the end.
+        """Return the next piece of a streamed reply, None at its end.
 
         Raises:
-            ServiceCallError: The server did not answer, refused, or broke off.
+            ServiceCallError: The server did not answer, refused or stopped early.
         """
         return await self._translate(lambda: anext(pieces, None))
 
@@ -99,19 +106,19 @@ class LangChainClient:
         except ServiceCallError:
             raise
         except Exception as error:  # three libraries deep, anything may be raised
-            raise translate_chat_error(error, self._server, self._today()) from error
+            raise translate_chat_error(error, self._request, self._today()) from error
 
 
 def _build_model(
     connection: ChatConnection,
     http: openai.DefaultAsyncHttpxClient,
-    never_used: openai.DefaultHttpxClient,
+    unused_sync_http: openai.DefaultHttpxClient,
 ) -> ChatOpenAI:
     return ChatOpenAI(
         model=connection.name,
         base_url=connection.base_url,
         api_key=SecretStr(connection.key or _NO_KEY),
-        http_client=never_used,
+        http_client=unused_sync_http,
         http_async_client=http,
         timeout=connection.timeout,
         stream_chunk_timeout=connection.timeout,
@@ -119,9 +126,9 @@ def _build_model(
         stream_usage=False,
         use_responses_api=False,
         reasoning_effort=connection.effort or None,
-        temperature=0.0 if connection.effort in _STEADY else None,
+        temperature=0.0 if connection.effort in _EFFORTS_WITH_TEMPERATURE else None,
         max_completion_tokens=None if connection.own else connection.most_reply,
-        # Servers of one's own know the older name alone.
+        # Local servers support only the older name of the limit.
         extra_body={"max_tokens": connection.most_reply} if connection.own else None,
     )
 
@@ -129,23 +136,22 @@ def _build_model(
 async def _fill(
     model: ChatOpenAI, request: list[BaseMessage], response_format: Mapping[str, object]
 ) -> tuple[str, tuple[int, int] | None]:
-    """Return what the model said, whole or cut, and the tokens if they were told."""
     try:
         answer = await model.ainvoke(
             request, _NO_STREAM, response_format=response_format
         )
-    except openai.LengthFinishReasonError as cut:
-        token_usage = cut.completion.usage
+    except openai.LengthFinishReasonError as error:
+        token_usage = error.completion.usage
         tokens = (
             (token_usage.prompt_tokens, token_usage.completion_tokens)
             if token_usage
             else None
         )
-        return cut.completion.choices[0].message.content or "", tokens
+        return error.completion.choices[0].message.content or "", tokens
     except openai.ContentFilterFinishReasonError:
         return "", None
-    except openai.BadRequestError as refused:
-        if refused.code in _IMPROPER:
+    except openai.BadRequestError as error:
+        if error.code in _CONTENT_REFUSED:
             return "", None
         raise
     usage = answer.usage_metadata
@@ -154,11 +160,11 @@ async def _fill(
 
 
 async def _stream(
-    model: ChatOpenAI, request: list[BaseMessage], server: HttpRequestInfo
+    model: ChatOpenAI, messages: list[BaseMessage], request: HttpRequestInfo
 ) -> AsyncGenerator[str]:
     finished = False
     async with aclosing(
-        cast("AsyncGenerator[BaseMessageChunk]", model.astream(request))
+        cast("AsyncGenerator[BaseMessageChunk]", model.astream(messages))
     ) as chunks:
         async for chunk in chunks:
             _stop_if_cancelled()
@@ -166,13 +172,13 @@ async def _stream(
             if chunk.text:
                 yield str(chunk.text)
     if not finished:
-        raise build_interrupted_error(server)
+        raise build_interrupted_error(request)
 
 
 def _stop_if_cancelled() -> None:
-    """Stop where a stop was lost.
+    """Raise the cancellation of this task if it was lost.
 
-    The client waits for each chunk with `asyncio.wait_for`, which before Python 3.12
+    LangChain waits for each chunk with `asyncio.wait_for`, which before Python 3.12
     drops a cancellation that arrives together with the chunk.
     """
     task = asyncio.current_task()

@@ -1,4 +1,4 @@
-"""Asks model servers what they offer: this machine's, or the one that is set."""
+"""Detection of model servers on this machine, and the models that a server offers."""
 
 import http.client
 import json
@@ -8,20 +8,19 @@ from urllib.parse import urlsplit
 
 LOOPBACK_HOST = "127.0.0.1"
 PROBE_TIMEOUT = 0.5
-"""Seconds to wait for each word of a port that may hold no server."""
+"""Seconds to wait for a port on which perhaps no server listens."""
 
 LOCAL_SERVER_TIMEOUT = 3.0
-"""Seconds to wait for each word of the server that is set."""
+"""Seconds to wait for the configured server."""
 
-_LONGEST = 512 * 1024
-"""Bytes of an answer that are read."""
+_MAX_RESPONSE_BYTES = 512 * 1024
 
-_MOST_NAMES = 200
+_MAX_NAMES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A program that serves models, and the port where it usually listens."""
+    """A program that serves models, and its default port."""
 
     name: str
     port: int
@@ -29,9 +28,9 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class LocalServerModels:
-    """What a port said: the models that it offers.
+    """The models that a server on this machine offers.
 
-    `models` is None when something listens there that serves no models.
+    `models` is None if another program listens on the port.
     """
 
     server: LocalServer
@@ -39,7 +38,7 @@ class LocalServerModels:
 
 
 def list_local_servers() -> tuple[LocalServer, ...]:
-    """Return the servers that writers run, at their usual ports."""
+    """Return the model servers that users commonly run, with their default ports."""
     return (
         LocalServer("Ollama", 11434),
         LocalServer("LM Studio", 1234),
@@ -48,58 +47,60 @@ def list_local_servers() -> tuple[LocalServer, ...]:
 
 
 def probe_local_server(server: LocalServer) -> LocalServerModels | None:
-    """Ask the server's port for its models; None when nobody listens.
+    """Ask a port of 127.0.0.1 for its models; return None if nothing listens there.
 
-    One request, to 127.0.0.1 only: no redirect is followed, nothing is sent along.
+    This is one request without a key; redirects are not followed.
     """
     connection = http.client.HTTPConnection(
         LOOPBACK_HOST, server.port, timeout=PROBE_TIMEOUT
     )
     try:
         return LocalServerModels(
-            server, _listed(connection, "/v1/models", PROBE_TIMEOUT)
+            server, _list_models(connection, "/v1/models", PROBE_TIMEOUT)
         )
     except ConnectionRefusedError:
         return None
-    except (OSError, http.client.HTTPException):  # time-outs among them
+    except (OSError, http.client.HTTPException):  # includes timeouts
         return LocalServerModels(server, None)
 
 
 def fetch_server_models(address: str) -> tuple[str, ...] | None:
-    """Return the models that the server at `address` offers, None if it lists none.
+    """Return the models that the server at a base URL offers; None if it lists none.
 
-    One request: no redirect is followed, no key is sent along, and no model is asked.
+    This is one request without a key; redirects are not followed.
 
     Raises:
-        OSError: Nobody answers within `LOCAL_SERVER_TIMEOUT` seconds.
+        OSError: There was no answer within `LOCAL_SERVER_TIMEOUT` seconds.
     """
-    place = urlsplit(address)
-    secure = place.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(
-        place.hostname or LOOPBACK_HOST, place.port, timeout=LOCAL_SERVER_TIMEOUT
+    url = urlsplit(address)
+    is_secure = url.scheme == "https"
+    connect = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
+    connection = connect(
+        url.hostname or LOOPBACK_HOST, url.port, timeout=LOCAL_SERVER_TIMEOUT
     )
     try:
-        return _listed(connection, f"{place.path}/models", LOCAL_SERVER_TIMEOUT)
+        return _list_models(connection, f"{url.path}/models", LOCAL_SERVER_TIMEOUT)
     except http.client.HTTPException:
         return None
 
 
-def _listed(
-    connection: http.client.HTTPConnection, path: str, patience: float
+def _list_models(
+    connection: http.client.HTTPConnection, path: str, timeout: float
 ) -> tuple[str, ...] | None:
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     try:
         connection.request("GET", path, headers={"Accept": "application/json"})
         response = connection.getresponse()
-        return _names(_read(response, deadline) if response.status == 200 else b"")
+        return _parse_names(
+            _read(response, deadline) if response.status == 200 else b""
+        )
     finally:
         connection.close()
 
 
 def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
     content = b""
-    while time.monotonic() < deadline and len(content) < _LONGEST:
+    while time.monotonic() < deadline and len(content) < _MAX_RESPONSE_BYTES:
         part = response.read1(65_536)
         if not part:
             break
@@ -107,9 +108,9 @@ def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
     return content
 
 
-def _names(content: bytes) -> tuple[str, ...] | None:
+def _parse_names(content: bytes) -> tuple[str, ...] | None:
     try:
         listed = json.loads(content)["data"]
-        return tuple(str(model["id"]) for model in listed)[:_MOST_NAMES]
+        return tuple(str(model["id"]) for model in listed)[:_MAX_NAMES]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

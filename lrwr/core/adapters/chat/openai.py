@@ -1,22 +1,16 @@
-"""A chat model behind OpenAI's API: OpenAI itself, or a server that speaks like it."""
+"""Chat models: one that a server answers, and a stand-in that may not be asked."""
 
 import asyncio
 import json
-from collections.abc import (
-    AsyncGenerator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.chat.connection import ChatConnection, ModelServerClient
 from lrwr.core.adapters.http.egress_log import EgressLogEntry
-from lrwr.core.adapters.http.errors import (
-    HttpRequestInfo,
-    ServiceCallError,
-    build_interrupted_error,
-)
+from lrwr.core.adapters.http.errors import ServiceCallError, build_interrupted_error
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.ports.models import ChatMessage, ChatReply, ReplyShape
 
 if TYPE_CHECKING:
@@ -26,46 +20,44 @@ if TYPE_CHECKING:
 
 
 class OpenAIChatModel:
-    """A model that is asked through `langchain-openai`, for one purpose.
+    """A model behind OpenAI's API, called through `langchain-openai` for one purpose.
 
     Nothing is imported or opened before the first call. Tokens are those that the
-    server counted; where it tells none, characters / 4. Tracing is off, whatever the
-    environment says. Several models of one server share its `line`. `patience` is in
-    seconds and shortens the line's, where somebody waits for what the model says.
+    server counts, else characters / 4. LangSmith's tracing is off, whatever the
+    environment says. The models of one server share its `client`. `patience` shortens
+    the retries, in seconds, when a person waits for the reply.
     """
 
     def __init__(
         self,
         connection: ChatConnection,
-        line: ModelServerClient,
+        client: ModelServerClient,
         purpose: RequestPurpose = RequestPurpose.ANSWERING,
         patience: float | None = None,
     ) -> None:
         self._connection = connection
-        self._line = line
+        self._client = client
         self._patience = patience
         self._opening = asyncio.Lock()
-        self._opened: LangChainClient | None = None
+        self._langchain: LangChainClient | None = None
         self._about = OutboundRequest(
             connection.service, connection.host, purpose, connection.name
-        )
-        self._asked = HttpRequestInfo(
-            server=connection.server,
-            model=connection.name,
-            timeout=connection.timeout,
-            here=connection.own,
         )
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The model's name on its server."""
         return self._connection.name
 
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return a reply to a strict JSON schema; empty where the model refused."""
-        opened = await self._open()
+        """Return a reply that should match a strict JSON schema; empty if refused.
+
+        Raises:
+            ServiceCallError: The server did not answer or refused.
+        """
+        langchain = await self._open()
         response_format = {
             "type": "json_schema",
             "json_schema": {
@@ -74,86 +66,129 @@ class OpenAIChatModel:
                 "strict": True,
             },
         }
-        guessed = _quarter(shape.schema) + _sent(messages)
+        estimate = _estimate_tokens(shape.schema) + _estimate_prompt(messages)
 
         async def call() -> ChatReply:
-            async with aclosing(self._line.note(self._about)) as note:
-                with self._line.errand(note):
-                    text, usage = await opened.fill(messages, response_format)
-                reply = ChatReply(text, *(usage or (guessed, _quarter(text))))
-                note.counted(reply.prompt_tokens, reply.completion_tokens)
+            async with aclosing(self._client.new_log_entry(self._about)) as entry:
+                with self._client.log_to(entry):
+                    text, tokens = await langchain.fill(messages, response_format)
+                reply = ChatReply(text, *(tokens or (estimate, _estimate_tokens(text))))
+                entry.record_usage(reply.prompt_tokens, reply.completion_tokens)
             return reply
 
-        async with self._line.turnstile.place():
-            return await self._line.turnstile.trying(call, self._patience)
+        limiter = self._client.rate_limiter
+        async with limiter.slot():
+            return await limiter.call_with_retries(call, self._patience)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield the answer as it comes; only a call that said nothing is made again."""
-        opened = await self._open()
-        prompt_tokens, answer_length = _sent(messages), 0
-        async with self._line.turnstile.place():
-            first, pieces, note = await self._line.turnstile.trying(
-                lambda: self._begin(opened, messages), self._patience
+        """Yield the reply in pieces. It is retried only before the first piece.
+
+        Raises:
+            ServiceCallError: The server did not answer, refused or stopped early.
+        """
+        langchain = await self._open()
+        prompt_tokens, reply_chars = _estimate_prompt(messages), 0
+        limiter = self._client.rate_limiter
+        async with limiter.slot():
+            first, pieces, entry = await limiter.call_with_retries(
+                lambda: self._begin(langchain, messages), self._patience
             )
-            async with aclosing(note), aclosing(pieces):
+            async with aclosing(entry), aclosing(pieces):
                 piece: str | None = first
                 while piece is not None:
-                    answer_length += len(piece)
-                    note.counted(prompt_tokens, -(-answer_length // 4))
+                    reply_chars += len(piece)
+                    # Recorded with each piece, so that a stopped reply is counted, too.
+                    entry.record_usage(prompt_tokens, -(-reply_chars // 4))
                     yield piece
-                    piece = await self._next(opened, pieces)
-                note.whole()
+                    piece = await self._next(langchain, pieces)
+                entry.mark_complete()
 
     async def aclose(self) -> None:
-        """Let go of connections, for all who share the line. Safe to call twice."""
-        self._opened = None
-        await self._line.aclose()
+        """Close the connections of the shared client. Idempotent."""
+        self._langchain = None
+        await self._client.aclose()
 
     async def _begin(
-        self, opened: "LangChainClient", messages: Sequence[ChatMessage]
+        self, langchain: "LangChainClient", messages: Sequence[ChatMessage]
     ) -> tuple[str | None, AsyncGenerator[str], EgressLogEntry]:
-        """Return the first piece, None if there is none, the rest, and its note."""
-        pieces = opened.stream(messages)
-        note = self._line.note(self._about)
+        """Return the first piece (None if there is none), the rest, and the log entry."""
+        pieces = langchain.stream(messages)
+        entry = self._client.new_log_entry(self._about)
         try:
-            with self._line.errand(note):
-                first = await opened.next_piece(pieces)
-        except BaseException:  # also when the writer stops it: nothing stays open
+            with self._client.log_to(entry):
+                first = await langchain.next_piece(pieces)
+        except BaseException:  # a cancellation, too, must not leave anything open
             await pieces.aclose()
-            await note.aclose()
+            await entry.aclose()
             raise
-        return first, pieces, note
+        return first, pieces, entry
 
     async def _next(
-        self, opened: "LangChainClient", pieces: AsyncGenerator[str]
+        self, langchain: "LangChainClient", pieces: AsyncGenerator[str]
     ) -> str | None:
         try:
-            return await opened.next_piece(pieces)
-        except ServiceCallError as refused:
-            raise build_interrupted_error(self._asked) from refused
+            return await langchain.next_piece(pieces)
+        except ServiceCallError as error:
+            raise build_interrupted_error(self._connection.request_info) from error
 
     async def _open(self) -> "LangChainClient":
-        about = self._connection
+        connection = self._connection
         async with self._opening:
-            if self._opened is None:
-                http = await self._line.http(
-                    about.base_url, seconds=about.timeout, is_local=about.own
+            if self._langchain is None:
+                http = await self._client.http(
+                    connection.base_url,
+                    seconds=connection.timeout,
+                    is_local=connection.own,
                 )
-                self._opened = await asyncio.to_thread(self._import, http)
-            return self._opened
+                self._langchain = await asyncio.to_thread(self._create_langchain, http)
+            return self._langchain
 
-    def _import(self, http: "DefaultAsyncHttpxClient") -> "LangChainClient":
-        """Make the client; importing it takes two seconds, and not the loop's."""
+    def _create_langchain(self, http: "DefaultAsyncHttpxClient") -> "LangChainClient":
+        """Import LangChain, which takes two seconds, and create its client."""
         from lrwr.core.adapters.chat.langchain_client import LangChainClient
 
+        connection = self._connection
         return LangChainClient(
-            self._connection, http, self._asked, self._line.clock.today
+            connection, http, connection.request_info, self._client.clock.today
         )
 
 
-def _sent(messages: Sequence[ChatMessage]) -> int:
-    return sum(_quarter(message.text) for message in messages)
+class UnavailableChatModel:
+    """Has a model's name and raises when called; it opens no connection.
+
+    It stands for a model that is configured but may not be asked, which `error` says.
+    """
+
+    def __init__(self, name: str, error: LrwrError) -> None:
+        self._name = name
+        self._error = error
+
+    @property
+    def name(self) -> str:
+        """The model's name on its server."""
+        return self._name
+
+    async def fill(
+        self, messages: Sequence[ChatMessage], shape: ReplyShape
+    ) -> ChatReply:
+        """Raise `ServiceUnavailable` with the reason."""
+        del messages, shape
+        raise self._refusal()
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
+        """Raise `ServiceUnavailable` with the reason."""
+        del messages
+        raise self._refusal()
+        yield ""
+
+    def _refusal(self) -> ServiceUnavailable:
+        return ServiceUnavailable(str(self._error), hint=self._error.hint)
 
 
-def _quarter(text: str) -> int:
+def _estimate_prompt(messages: Sequence[ChatMessage]) -> int:
+    return sum(_estimate_tokens(message.text) for message in messages)
+
+
+def _estimate_tokens(text: str) -> int:
+    """Return characters / 4, rounded up: OpenAI's rule of thumb for English text."""
     return -(-len(text) // 4)

@@ -1,10 +1,10 @@
-"""OpenAI's client as lrwr uses it: requests are logged, errors translated.
+"""The `openai` package as lrwr uses it: logged requests, translated errors, model lists.
 
-Importing this module imports the `openai` package, which takes a second: import it
-inside the function that opens a connection.
+It takes a second to import: import this module in the function that opens a connection.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -27,38 +27,39 @@ from lrwr.core.adapters.http.errors import (
 
 
 class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
-    """Sends nothing outside of `errand`, and nothing that could not be noted."""
+    """Records each request in the send log; sends nothing outside of `log_to`."""
 
-    def __init__(self, **options: Any) -> None:  # the library's own options
+    def __init__(self, **options: Any) -> None:  # options of httpx
         super().__init__(**options)
-        self._note: ContextVar[EgressLogEntry] = ContextVar("note")
+        # A context variable, because concurrent tasks share this client.
+        self._entry: ContextVar[EgressLogEntry] = ContextVar("entry")
 
     @contextmanager
-    def errand(self, note: EgressLogEntry) -> Iterator[None]:
-        """Note on `note` what is sent meanwhile by this task and those it starts."""
-        token = self._note.set(note)
+    def log_to(self, entry: EgressLogEntry) -> Iterator[None]:
+        """Record in `entry` what this task, and tasks that it starts, send meanwhile."""
+        token = self._entry.set(entry)
         try:
             yield
         finally:
-            self._note.reset(token)
+            self._entry.reset(token)
 
     async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any
     ) -> httpx2.Response:
-        """Note a request, then send it.
+        """Record a request in the send log, then send it.
 
         Raises:
-            LookupError: Nobody said what it is for.
-            ServiceUnavailable: It cannot be noted.
+            LookupError: It was called outside of `log_to`.
+            ServiceUnavailable: The send log cannot be written, so nothing was sent.
         """
-        note = self._note.get()
-        await note.leaving(len(await request.aread()))
+        entry = self._entry.get()
+        await entry.record_request(len(await request.aread()))
         try:
             response = await super().send(request, stream=stream, **options)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
-            note.unreached()
+            entry.mark_unreachable()
             raise
-        note.came(
+        entry.record_response(
             ok=response.is_success,
             is_complete=not stream,
             received=lambda: response.num_bytes_downloaded,
@@ -67,14 +68,17 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
 
 
 def create_unlogged_http_client(**options: Any) -> openai.DefaultAsyncHttpxClient:
-    """Return a client that notes nothing, for a server on this machine."""
+    """Return an HTTP client that logs nothing, for a server on this machine."""
     return openai.DefaultAsyncHttpxClient(**options)
 
 
 def create_openai_client(
     base_url: str, key: str, http: openai.DefaultAsyncHttpxClient, timeout: float
 ) -> openai.AsyncOpenAI:
-    """Return OpenAI's client over `http`; it does not retry."""
+    """Return the `openai` package's client over `http`, without its own retries.
+
+    `timeout` is in seconds.
+    """
     return openai.AsyncOpenAI(
         api_key=key,
         base_url=base_url,
@@ -85,42 +89,73 @@ def create_openai_client(
 
 
 def translate_chat_error(
-    error: Exception, http_request_info: HttpRequestInfo, now: float
+    error: Exception, request: HttpRequestInfo, now: float
 ) -> ServiceCallError:
-    """Say what an error of the client means; `now` is the time of day, for dates."""
+    """Return the user's message for an error of the `openai` package or LangChain.
+
+    `now` is the time of day in seconds since 1970, for dates in headers.
+    """
     own_error = find_service_call_error(error)
     if own_error is not None:
         return own_error
     if isinstance(error, openai.APIStatusError):
         body = error.body if isinstance(error.body, dict) else {}
-        error_text = f"{body.get('message') or ''} {error.code or ''}"
-        headers = error.response.headers
-        return translate_http_status(
-            HttpErrorResponse(error.status_code, error_text, headers),
-            http_request_info,
-            now,
-        )
+        text = f"{body.get('message') or ''} {error.code or ''}"
+        response = HttpErrorResponse(error.status_code, text, error.response.headers)
+        return translate_http_status(response, request, now)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return build_timeout_error(http_request_info)
+        return build_timeout_error(request)
     if isinstance(error, openai.APIConnectionError):
-        return (
-            build_interrupted_error(http_request_info)
-            if _began(error)
-            else build_unreachable_error(http_request_info)
-        )
-    return (
-        build_interrupted_error(http_request_info)
-        if _cut(error)
-        else build_invalid_response_error(http_request_info)
-    )
+        if _was_connected(error):
+            return build_interrupted_error(request)
+        return build_unreachable_error(request)
+    if isinstance(error, openai.APIError) or _is_http_error(error):
+        return build_interrupted_error(request)
+    return build_invalid_response_error(request)
 
 
-def _began(error: Exception) -> bool:
-    """Say whether a connection that failed had been there."""
+def _was_connected(error: Exception) -> bool:
     return isinstance(error.__cause__, httpx2.ReadError | httpx2.RemoteProtocolError)
 
 
-def _cut(error: Exception) -> bool:
-    return isinstance(error, openai.APIError) or type(error).__module__.startswith(
-        "http"
+def _is_http_error(error: Exception) -> bool:
+    """Return whether an error was raised by httpx or httpcore."""
+    return type(error).__module__.startswith("http")
+
+
+_LIST_REFUSED = frozenset({403, 404, 405})
+"""Statuses with which the key may be valid: it may not list models, or no list exists."""
+
+_MISSING_SCOPES = "missing scopes"
+"""Part of OpenAI's message to a valid key that may not list models, with status 401."""
+
+
+async def list_models(
+    client: openai.AsyncOpenAI, request: HttpRequestInfo, now: float
+) -> tuple[str, ...] | None:
+    """Return the names of the models that a server offers; None if it lists none.
+
+    `request` holds the timeout and what errors name; `now` is the time of day in
+    seconds since 1970, for dates in headers.
+
+    Raises:
+        ServiceCallError: The server did not answer or refused the key.
+    """
+    try:
+        async with asyncio.timeout(request.timeout):
+            page = await client.models.list()
+        return tuple(str(model.id) for model in page.data)
+    except Exception as error:  # three libraries deep, anything may be raised
+        if _is_list_refused(error):
+            return None
+        raise translate_chat_error(error, request, now) from error
+
+
+def _is_list_refused(error: Exception) -> bool:
+    if not isinstance(error, openai.APIStatusError):
+        return False
+    body = error.body if isinstance(error.body, Mapping) else {}
+    lacks_scopes = _MISSING_SCOPES in str(body.get("message")).lower()
+    return error.status_code in _LIST_REFUSED or (
+        error.status_code == 401 and lacks_scopes
     )

@@ -134,7 +134,7 @@ def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None
 
 
 def create_embedding_server_client(
-    settings: Settings, noting: EgressLogger
+    settings: Settings, request_logger: EgressLogger
 ) -> ModelServerClient:
     """Return the line to the server; nothing is opened yet. Whatever leaves is noted.
 
@@ -144,7 +144,7 @@ def create_embedding_server_client(
     afar = settings.embedding.model == "openai"
     pace = RateLimit(4, patience=120.0) if afar else RateLimit(1, patience=10.0)
     return ModelServerClient(
-        pace, noting=noting if is_embedding_remote(settings) else None
+        pace, request_logger=request_logger if is_embedding_remote(settings) else None
     )
 
 

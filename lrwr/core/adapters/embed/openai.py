@@ -135,13 +135,13 @@ class OpenAIEmbedder:
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
-            here=connection.own,
-            advice=ErrorHints(
+            is_local=connection.own,
+            hints=ErrorHints(
                 section="embedding",
                 model="embedding.name",
                 key="openai",
-                slower="Try again later; what is embedded is kept.",
-                check="`embedding.name` and `embedding.base_url`",
+                overload="Try again later; what is embedded is kept.",
+                request="`embedding.name` and `embedding.base_url`",
             ),
         )
 
@@ -230,10 +230,12 @@ class OpenAIEmbedder:
         async def call() -> "UnitVectors":
             return await self._tried(client, texts)
 
-        turnstile = self._line.turnstile
-        async with turnstile.place():
+        rate_limiter = self._line.rate_limiter
+        async with rate_limiter.slot():
             try:
-                rows = await turnstile.trying(call, 0.0 if self._in_vain else patience)
+                rows = await rate_limiter.call_with_retries(
+                    call, 0.0 if self._in_vain else patience
+                )
             except ServiceCallError as refused:
                 self._in_vain = refused.retryable
                 raise
@@ -243,15 +245,15 @@ class OpenAIEmbedder:
     async def _tried(
         self, client: "AsyncOpenAI", texts: Sequence[str]
     ) -> "UnitVectors":
-        async with aclosing(self._line.note(self._about)) as note:
-            with self._line.errand(note):
+        async with aclosing(self._line.new_log_entry(self._about)) as note:
+            with self._line.log_to(note):
                 headers, rows, tokens = await self._translated(
                     lambda: self._answered(client, texts)
                 )
-            note.counted(sum(self._count(texts)) if tokens is None else tokens, 0)
+            note.record_usage(sum(self._count(texts)) if tokens is None else tokens, 0)
         wait = parse_rate_limit_reset(headers)
         if wait is not None:
-            self._line.turnstile.rest(wait)
+            self._line.rate_limiter.delay(wait)
         return rows
 
     async def _answered(

@@ -49,18 +49,18 @@ _CROSSED = frozenset({409, 423})
 class SupabaseStorageClient:
     """The Storage of a project. Nothing is tried twice here.
 
-    Each request is noted before it leaves, unless there is no `noting`.
+    Each request is noted before it leaves, unless there is no `request_logger`.
     """
 
     def __init__(
         self,
         project: SupabaseConnection,
         token: AccessTokenProvider,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         self._project = project
         self._token = token
-        self._noting = noting
+        self._request_logger = request_logger
         self._client: AsyncClient | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
@@ -81,11 +81,13 @@ class SupabaseStorageClient:
         request = _request(client, self._project, method, path, body)
         request.headers.update({**headers, "Authorization": f"Bearer {token}"})
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.FILES)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
-            if self._noting is not None:
-                await note.leaving(len(body))
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
+            if self._request_logger is not None:
+                await note.record_request(len(body))
             status, content = await self._answered(client, request)
-            note.came(ok=status == 200, is_complete=True, received=lambda: len(content))
+            note.record_response(
+                ok=status == 200, is_complete=True, received=lambda: len(content)
+            )
         if status != 200:
             raise _refused(status, content, self._project, len(body))
         return content

@@ -40,10 +40,10 @@ class SupabaseFileStore:
         token: AccessTokenProvider,
         account: str,
         library: str,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         self._project = project
-        self._storage = SupabaseStorageClient(project, token, noting)
+        self._storage = SupabaseStorageClient(project, token, request_logger)
         self._folder = f"{account}/{library}/"
 
     async def put(self, content: bytes) -> str:

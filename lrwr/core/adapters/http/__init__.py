@@ -1,1 +1,1 @@
-"""Model servers that a writer may be running on this machine."""
+"""What all adapters over HTTP share: send log, errors, rate limits and timeouts."""

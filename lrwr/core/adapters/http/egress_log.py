@@ -1,4 +1,4 @@
-"""Noting what leaves this machine: before it leaves, or it does not leave."""
+"""Writes the send log: each request to a service is recorded before it is sent."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from lrwr.core.model.language_model import Usage
 
 @dataclass(frozen=True, slots=True)
 class EgressLogger:
-    """Where what leaves is noted.
+    """The send log, with the clock and the prices that its entries need.
 
-    `now` tells seconds since 1970, `price` what a usage of a model costs in US dollars,
-    None where nobody knows.
+    `now` returns seconds since 1970. `price` returns what a usage of a model costs in
+    US dollars, or None if the price of the model is unknown.
     """
 
     log: SqliteEgressLog
@@ -31,114 +31,126 @@ class EgressLogger:
 
 
 class LoggableRequest(Protocol):
-    """A request of an HTTP client."""
+    """The part of an HTTP client's request that the send log needs."""
 
     async def aread(self) -> bytes:
-        """Return its body."""
+        """Return the body."""
         ...
 
 
 class LoggableResponse(Protocol):
-    """A response of an HTTP client."""
+    """The part of an HTTP client's response that the send log needs."""
 
     @property
     def is_success(self) -> bool:
-        """Whether it is no refusal."""
+        """Whether the status is 2xx."""
         ...
 
     @property
     def num_bytes_downloaded(self) -> int:
-        """Bytes of its body so far."""
+        """Bytes of the body received so far."""
         ...
 
 
 class EgressLogEntry:
-    """One request. Nothing is noted until it is about to leave, and then at once.
+    """The entry of one request in the send log.
 
-        async with aclosing(Note(noting, Sent("tavily", host, WEB_SEARCH))) as note:
-            await note.leaving(len(body))
-            ...                                # it leaves
-            note.came(ok=True, whole=True, received=lambda: len(reply))
+        async with aclosing(EgressLogEntry(logger, about)) as entry:
+            await entry.record_request(len(body))
+            ...                                     # send the request
+            entry.record_response(ok=True, is_complete=True, received=lambda: size)
 
-    A note that is never closed says that no reply was seen. Without a `noting` nothing
-    may be noted, and closing does nothing.
+    The row is written by `record_request` and completed by `aclose`. An entry without a
+    response is completed as "no response seen". Without a `logger` (`None`), nothing
+    may be recorded and closing does nothing.
     """
 
-    def __init__(self, noting: EgressLogger | None, about: OutboundRequest) -> None:
-        self._noting = noting
+    def __init__(self, logger: EgressLogger | None, about: OutboundRequest) -> None:
+        self._logger = logger
         self._about = about
         self._row: OutboundRequestId | None = None
         self._outcome = RequestOutcome.UNSEEN
         self._received: Callable[[], int] | None = None
         self._usage: Usage | None = None
 
-    async def leaving(self, size: int) -> None:
-        """Note that `size` bytes are about to leave.
+    async def record_request(self, size: int) -> None:
+        """Write the row of a request that is about to be sent with `size` bytes.
 
         Raises:
-            ServiceUnavailable: It cannot be noted: the request must not leave.
+            ServiceUnavailable: The row cannot be written, so nothing may be sent.
         """
-        if self._noting is None:
-            raise LookupError("nobody keeps this note")
-        request = replace(self._about, when=self._noting.now(), sent_bytes=size)
+        if self._logger is None:
+            raise LookupError("a request was recorded without a send log")
+        request = replace(self._about, when=self._logger.now(), sent_bytes=size)
         try:
-            self._row = await self._noting.log.begin(request)
+            self._row = await self._logger.log.begin(request)
         except StoreProblem as error:
             raise ServiceUnavailable(
-                f"Nothing was sent to {request.host}: what leaves is noted first, and"
-                f" that cannot be done. {error}",
+                f"Nothing was sent to {request.host}, because the send log cannot be"
+                f" written. {error}",
                 hint=error.hint,
             ) from error
 
     async def on_request(self, request: LoggableRequest) -> None:
-        """Note a request: for a client's `event_hooks["request"]`.
+        """Record a request; for an HTTP client's `event_hooks["request"]`.
 
         Raises:
-            ServiceUnavailable: It cannot be noted: the request must not leave.
+            ServiceUnavailable: The row cannot be written, so nothing may be sent.
         """
-        await self.leaving(len(await request.aread()))
+        await self.record_request(len(await request.aread()))
 
     async def on_response(self, response: LoggableResponse) -> None:
-        """Note that a response began: for a client's `event_hooks["response"]`.
+        """Record the start of a response; for `event_hooks["response"]`.
 
-        Say `whole` once its body was read.
+        Call `mark_complete` when its body was read.
         """
-        self.came(
+        self.record_response(
             ok=response.is_success,
             is_complete=False,
             received=lambda: response.num_bytes_downloaded,
         )
 
-    def unreached(self) -> None:
-        """Say that nobody took the request."""
+    def mark_unreachable(self) -> None:
+        """Record that the server could not be reached, so nothing was received there."""
         self._outcome = RequestOutcome.UNREACHED
 
-    def came(self, *, ok: bool, is_complete: bool, received: Callable[[], int]) -> None:
-        """Say that a reply came; `received` tells its bytes, as far as they are read."""
+    def record_response(
+        self, *, ok: bool, is_complete: bool, received: Callable[[], int]
+    ) -> None:
+        """Record a response; unless `ok`, the server refused the request.
+
+        `received` returns the bytes received; it is called when the entry is closed.
+        """
         self._received = received
         self._outcome = RequestOutcome.CUT if ok else RequestOutcome.REFUSED
         if is_complete:
-            self.whole()
+            self.mark_complete()
 
-    def whole(self) -> None:
-        """Say that a reply that is none of a refusal has come to its end."""
+    def mark_complete(self) -> None:
+        """Record that a successful response was received to its end."""
         if self._outcome is RequestOutcome.CUT:
             self._outcome = RequestOutcome.ANSWERED
 
-    def counted(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Say what the request took."""
+    def record_usage(self, prompt_tokens: int, completion_tokens: int) -> None:
+        """Record the tokens of the request and of the response."""
         self._usage = Usage(1, prompt_tokens, completion_tokens)
 
     async def aclose(self) -> None:
-        """Note what came of it, once. Nothing that came is lost because of a note."""
-        row, self._row = self._row, None
-        if row is None or self._noting is None:
-            return
-        request_completion = self._came(self._noting.price)
-        with suppress(StoreProblem):  # the row then says that no reply was seen
-            await asyncio.shield(self._noting.log.end(row, request_completion))
+        """Complete the row. Idempotent; an error of the log is ignored here.
 
-    def _came(self, price: Callable[[Usage, str], float | None]) -> RequestCompletion:
+        A response that was received is worth more than its log entry: if the row cannot
+        be completed, it keeps saying that no response was seen.
+        """
+        row, self._row = self._row, None
+        if row is None or self._logger is None:
+            return
+        completion = self._build_completion(self._logger.price)
+        with suppress(StoreProblem):
+            await asyncio.shield(self._logger.log.end(row, completion))
+
+    def _build_completion(
+        self, price: Callable[[Usage, str], float | None]
+    ) -> RequestCompletion:
         received = self._received() if self._received else None
         has_answer = self._outcome in (RequestOutcome.ANSWERED, RequestOutcome.CUT)
         if self._usage is None or not has_answer:

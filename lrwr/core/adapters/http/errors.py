@@ -1,4 +1,4 @@
-"""What went wrong between lrwr and a server elsewhere, in the writer's words."""
+"""Errors of calls to services, as messages for the user, and `Retry-After` headers."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 from lrwr.core.model.errors import ServiceUnavailable
 
-_TOLD = (
+_PARAMETERS = (
     "temperature",
     "reasoning_effort",
     "max_tokens",
@@ -17,12 +17,12 @@ _TOLD = (
     "encoding_format",
     "dimensions",
 )
-"""What of a server's own words is repeated: they may say back what it was sent."""
+"""Request parameters that a message may name. Nothing else of a server's text is
+repeated: it may quote what was sent."""
 
-_BUSY = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
-"""States of a server in which waiting may help."""
+_RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 
-_TOO_LONG = (
+_CONTEXT_EXCEEDED = (
     "context_length",
     "context window",
     "context size",
@@ -31,12 +31,11 @@ _TOO_LONG = (
     "maximum context",
 )
 _NO_CREDIT = ("insufficient_quota", "billing")
-_LIMITS = ("requests", "tokens")
-_LATER = "Try again later; what is done is kept."
+_RATE_LIMITS = ("requests", "tokens")
 
 
 class ServiceCallError(ServiceUnavailable):
-    """A call that got no answer. `after` are seconds that the server asks to wait."""
+    """A call that got no answer; `after` is the delay that the server asks for, in seconds."""
 
     def __init__(
         self, message: str, *, hint: str, retryable: bool, after: float | None = None
@@ -47,20 +46,22 @@ class ServiceCallError(ServiceUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class ErrorHints:
-    """What hints name: settings, and the service whose key it is.
+    """What the hints of errors name.
 
-    `model` is the setting that names the model, `slower` is what to do where a server
-    has too much to do, `check` what to look at where a request makes no sense to it.
+    `section` is the settings section of the service, `model` the setting of its model,
+    `key` the name that `lrwr config set-key` takes. `overload` is the hint when the
+    server has too many requests, `request` names the settings to check when it refuses
+    a request, and `base_url_note` follows "Check `section.base_url`".
     """
 
     section: str = "model"
     model: str = "model.name"
     key: str = "openai"
-    slower: str = (
+    overload: str = (
         "Lower `model.concurrency` or `model.requests_per_minute`, or try again later."
     )
-    check: str = "`model.name`, `model.reasoning_effort` and `model.base_url`"
-    ends: str = "; it mostly ends in /v1"
+    request: str = "`model.name`, `model.reasoning_effort` and `model.base_url`"
+    base_url_note: str = "; it usually ends in /v1"
 
 
 CHAT_HINTS = ErrorHints()
@@ -68,177 +69,186 @@ CHAT_HINTS = ErrorHints()
 
 @dataclass(frozen=True, slots=True)
 class HttpRequestInfo:
-    """Who was asked, for the sentences: "OpenAI", "gpt-6-luna"; `timeout` in seconds.
+    """The request that an error is about: server and model as users know them.
 
-    `here` says that it is a server of the writer's own.
+    For example "OpenAI" and "gpt-6-luna". `timeout` is in seconds. `is_local` says that
+    the server is the user's own.
     """
 
     server: str
     model: str
     timeout: float
-    here: bool
-    advice: ErrorHints = CHAT_HINTS
+    is_local: bool
+    hints: ErrorHints = CHAT_HINTS
 
 
 @dataclass(frozen=True, slots=True)
 class HttpErrorResponse:
-    """What a server said instead of an answer: its status, its words, its headers."""
+    """A response with a status other than 2xx; `text` is the server's error message."""
 
     status: int
-    said: str
+    text: str
     headers: Mapping[str, str]
 
 
+def format_seconds(seconds: float) -> str:
+    """Return a duration in words: "1 second", "0.5 seconds", "300 seconds"."""
+    return f"{seconds:g} second{'' if seconds == 1 else 's'}"
+
+
 def find_service_call_error(error: BaseException) -> ServiceCallError | None:
-    """Return what lrwr itself refused, however a client has wrapped it."""
+    """Return the `ServiceUnavailable` that caused `error`, as one not to retry.
+
+    An HTTP client wraps the errors of lrwr's own hooks, such as a send log that cannot
+    be written. Returns None if `error` has no such cause.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ServiceUnavailable):
         cause = cause.__cause__
-    return (
-        ServiceCallError(str(cause), hint=cause.hint, retryable=False)
-        if cause
-        else None
-    )
+    if cause is None:
+        return None
+    return ServiceCallError(str(cause), hint=cause.hint, retryable=False)
 
 
-def build_timeout_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
-    """Say that no answer came in time."""
+def build_timeout_error(request: HttpRequestInfo) -> ServiceCallError:
+    """Return the error for a request that was not answered within its timeout."""
     return ServiceCallError(
-        f"{http_request_info.server} did not answer within {http_request_info.timeout:g} seconds",
-        hint=f"Try again, or raise `{http_request_info.advice.section}.timeout`.",
+        f"{request.server} did not answer within {format_seconds(request.timeout)}",
+        hint=f"Try again, or raise `{request.hints.section}.timeout`.",
         retryable=True,
     )
 
 
-def build_unreachable_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
-    """Say that nobody is there."""
+def build_unreachable_error(request: HttpRequestInfo) -> ServiceCallError:
+    """Return the error for a server to which no connection could be made."""
     return ServiceCallError(
-        f"{http_request_info.server} cannot be reached",
-        hint=f"Start it, or correct `{http_request_info.advice.section}.base_url`."
-        if http_request_info.here
-        else "Check the connection to the internet.",
+        f"{request.server} cannot be reached",
+        hint=f"Start the server, or correct `{request.hints.section}.base_url`."
+        if request.is_local
+        else "Check your internet connection.",
         retryable=True,
     )
 
 
-def build_interrupted_error(http_request_info: HttpRequestInfo) -> ServiceCallError:
-    """Say that an answer ended before its end."""
+def build_interrupted_error(request: HttpRequestInfo) -> ServiceCallError:
+    """Return the error for a connection that ended in the middle of a response."""
     return ServiceCallError(
-        f"{http_request_info.server} broke off in the middle of its answer",
-        hint="Ask again.",
+        f"{request.server} stopped in the middle of its answer",
+        hint="Try again.",
         retryable=True,
     )
 
 
-def build_invalid_response_error(
-    http_request_info: HttpRequestInfo,
-) -> ServiceCallError:
-    """Say that what came is something else."""
+def build_invalid_response_error(request: HttpRequestInfo) -> ServiceCallError:
+    """Return the error for a response that does not have the format of the API."""
     return ServiceCallError(
-        f"{http_request_info.server} answered with something that is no model's answer",
-        hint=f"Check `{http_request_info.advice.section}.base_url`{http_request_info.advice.ends}.",
+        f"{request.server} sent an answer that lrwr does not understand",
+        hint=f"Check `{request.hints.section}.base_url`{request.hints.base_url_note}.",
         retryable=False,
     )
 
 
 def translate_http_status(
-    refusal: HttpErrorResponse, http_request_info: HttpRequestInfo, now: float
+    response: HttpErrorResponse, request: HttpRequestInfo, now: float
 ) -> ServiceCallError:
-    """Say what a status means; `now` is the time of day, for dates in headers."""
-    status, error_text = refusal.status, refusal.said
-    advice = http_request_info.advice
-    if status == 402 or (
-        status == 429 and any(word in error_text for word in _NO_CREDIT)
-    ):
+    """Return the user's message for a response with a status other than 2xx.
+
+    `now` is the time of day in seconds since 1970, for dates in headers.
+    """
+    status, text, hints = response.status, response.text, request.hints
+    is_out_of_credit = any(word in text for word in _NO_CREDIT)
+    if status == 402 or (status == 429 and is_out_of_credit):
         return ServiceCallError(
-            f"{http_request_info.server} says that the account has no credit left ({status})",
-            hint="Add credit to the account, or choose another with `lrwr config"
-            f" set-key {advice.key}`.",
+            f"{request.server} reports that the account has no credit left (HTTP {status})",
+            hint="Add credit to the account, or set the key of another account with"
+            f" `lrwr config set-key {hints.key}`.",
             retryable=False,
         )
-    if status in _BUSY:
-        reason = "has more requests than it takes" if status == 429 else "failed"
+    if status in _RETRYABLE_STATUSES:
+        reason = "received too many requests" if status == 429 else "failed"
+        later = "Try again later. Finished work is saved."
         return ServiceCallError(
-            f"{http_request_info.server} {reason} ({status})",
-            hint=advice.slower if status == 429 else _LATER,
+            f"{request.server} {reason} (HTTP {status})",
+            hint=hints.overload if status == 429 else later,
             retryable=True,
-            after=parse_retry_after(refusal.headers, now=now),
+            after=parse_retry_after(response.headers, now=now),
         )
-    message, hint = _for_good(status, error_text, http_request_info)
-    return ServiceCallError(message, hint=hint, retryable=False)
+    message, hint = _describe_permanent_status(status, text, request)
+    return ServiceCallError(f"{message} (HTTP {status})", hint=hint, retryable=False)
 
 
-def _for_good(
-    status: int, error_text: str, http_request_info: HttpRequestInfo
+def _describe_permanent_status(
+    status: int, text: str, request: HttpRequestInfo
 ) -> tuple[str, str]:
-    name, server, advice = (
-        http_request_info.model,
-        http_request_info.server,
-        http_request_info.advice,
-    )
-    address = f"`{advice.section}.base_url`"
+    model, server, hints = request.model, request.server, request.hints
+    address = f"`{hints.section}.base_url`"
     if status < 400:
-        hint = f"Set {address} to the address where the server itself is."
-        return f"{server} wants to be asked elsewhere ({status})", hint
+        hint = f"Set {address} to the final address of the server."
+        return f"{server} redirects requests to another address", hint
     if status == 401:
         hint = (
             "Start the server without a key."
-            if http_request_info.here
-            else f"Set the key anew with `lrwr config set-key {advice.key}`."
+            if request.is_local
+            else f"Set the key again with `lrwr config set-key {hints.key}`."
         )
-        return f"{server} does not accept the key ({status})", hint
+        return f"{server} does not accept the key", hint
     if status == 403:
-        hint = f"Set `{advice.model}` to another model, or ask for access to this one."
-        return f"{server} does not let this key use {name} ({status})", hint
+        hint = f"Set `{hints.model}` to another model, or request access to this one."
+        return f"{server} does not let this key use the model {model}", hint
     if status == 404:
-        hint = f"Set `{advice.model}` to a model that it has, and check {address}."
-        return f"{server} has no model {name} ({status})", hint
-    if any(words in error_text for words in _TOO_LONG):
-        hint = f"Give the model a longer context, or set `{advice.model}` to another."
-        return f"{name} cannot read so many pages at once ({status})", hint
-    named_words = [word for word in _TOLD if re.search(rf"\b{word}\b", error_text)]
-    detail = f", and names {', '.join(named_words)}" if named_words else ""
-    hint = f"Check {advice.check}."
-    return f"{server} refused the request ({status}){detail}", hint
+        hint = (
+            f"Set `{hints.model}` to a model that the server has, and check {address}."
+        )
+        return f"{server} has no model {model}", hint
+    if any(words in text for words in _CONTEXT_EXCEEDED):
+        hint = (
+            f"Set `{hints.model}` to a model with a longer context window, or raise the"
+            " limit in the server."
+        )
+        return f"The text is too long for the context window of {model}", hint
+    named = [word for word in _PARAMETERS if re.search(rf"\b{word}\b", text)]
+    detail = f" because of {', '.join(named)}" if named else ""
+    return f"{server} refused the request{detail}", f"Check {hints.request}."
 
 
 def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Return the seconds that a server asks to wait, None if it does not say.
+    """Return the seconds that a server asks to wait, or None if it does not say.
 
-    It may say milliseconds, seconds or a date, or which limit is used up till when.
+    Read from `retry-after-ms`, `retry-after` (seconds or an HTTP date, compared with
+    `now` in seconds since 1970), or the `x-ratelimit-*` headers, in this order.
     """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
+    milliseconds = _parse_number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
     header = headers.get("retry-after", "")
-    seconds = _number(header)
+    seconds = _parse_number(header)
     if seconds is None:
-        seconds = _until(header, now)
+        seconds = _seconds_until(header, now)
     return parse_rate_limit_reset(headers) if seconds is None else seconds
 
 
 def parse_rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return for how many seconds a limit of the server's is used up, None if none is.
+    """Return the seconds until used-up rate limits are reset, or None if none is used up.
 
-    "x-ratelimit-remaining-tokens: 0" with "x-ratelimit-reset-tokens: 1m2s" is 62.0.
+    `x-ratelimit-remaining-tokens: 0` with `x-ratelimit-reset-tokens: 1m2s` gives 62.0.
     """
     waits = [
-        _duration(headers.get(f"x-ratelimit-reset-{limit}", ""))
-        for limit in _LIMITS
+        _parse_duration(headers.get(f"x-ratelimit-reset-{limit}", ""))
+        for limit in _RATE_LIMITS
         if headers.get(f"x-ratelimit-remaining-{limit}", "").strip() == "0"
     ]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _duration(text: str) -> float | None:
-    """Return seconds: of a number, or of "6m0s", "120ms", "1h2m3s"."""
-    seconds = _number(text)
+def _parse_duration(text: str) -> float | None:
+    """Return the seconds of a number or of a duration like "6m0s", "120ms", "1h2m3s"."""
+    seconds = _parse_number(text)
     if seconds is not None or _DURATION.fullmatch(text) is None:
         return seconds
-    return sum(float(n) * _UNITS[unit] for n, unit in _STRETCH.findall(text))
+    return sum(float(n) * _UNIT_SECONDS[u] for n, u in _DURATION_PART.findall(text))
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
@@ -246,13 +256,13 @@ def _number(text: str) -> float | None:
     return value if 0 <= value < float("inf") else None
 
 
-def _until(date: str, now: float) -> float | None:
+def _seconds_until(date: str, now: float) -> float | None:
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - now)
     except (ValueError, OverflowError):
         return None
 
 
-_UNITS: Mapping[str, float] = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_STRETCH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)")
+_UNIT_SECONDS: Mapping[str, float] = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_DURATION_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|h|m|s)")
 _DURATION = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+")

@@ -1,4 +1,4 @@
-"""How many calls run at once, how soon one follows another, and when to try again."""
+"""Rate limits and retries of calls to one server."""
 
 import asyncio
 import random
@@ -13,25 +13,26 @@ from lrwr.core.adapters.http.errors import ServiceCallError
 T = TypeVar("T")
 
 INTERACTIVE_RETRY_SECONDS = 10.0
-"""Seconds of patience with a server while somebody sits and waits for an answer.
+"""Seconds of retries while a person waits for an answer.
 
-A question asks for vectors, a plan and an answer one after the other, and each has a
-way to do without: together they must not keep a writer for more than half a minute.
+A question needs vectors, a plan and an answer one after the other, and each has a
+fallback. Together their retries must not take more than half a minute.
 """
 
 NO_RETRY_SECONDS = 30.0
-"""Seconds for which a server that was waited for in vain is asked but not waited for:
-the rest of the same question."""
+"""Seconds without retries after retries for a waiting person failed: about the rest of
+the same question."""
 
-_FIRST_WAIT = 1.0
-_LONGEST_WAIT = 30.0
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """What a server can take. `patience` are the seconds after which no try is made.
+    """Limits of calls to one server.
 
-    `requests_per_minute` is 0 for as many as can be.
+    At most `concurrency` calls run at once. `requests_per_minute` is 0 for no limit.
+    `patience` is the number of seconds after which a failed call is not retried.
     """
 
     concurrency: int
@@ -41,9 +42,10 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time as the waiting knows it: seconds that only grow, and sleep.
+    """Sources of time and randomness, which tests replace.
 
-    `today` is the time of day in seconds; `chance` is between 0.0 and 1.0.
+    `now` returns monotonic seconds, `today` seconds since 1970, `chance` a random
+    number in [0.0, 1.0). `sleep` waits for a number of seconds.
     """
 
     now: Callable[[], float] = time.monotonic
@@ -53,79 +55,84 @@ class Clock:
 
 
 class RateLimiter:
-    """Lets calls through at the pace of one server, and lets them try again."""
+    """Limits and retries the calls to one server; all its callers share one limiter."""
 
-    def __init__(self, pace: RateLimit, clock: Clock) -> None:
-        self._pace = pace
+    def __init__(self, limit: RateLimit, clock: Clock) -> None:
+        self._limit = limit
         self._clock = clock
-        self._places = asyncio.Semaphore(pace.concurrency)
-        self._next = 0.0
-        self._in_vain_until = 0.0
+        self._slots = asyncio.Semaphore(limit.concurrency)
+        self._next_start = 0.0
+        self._no_retry_until = 0.0
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Hold one of the places of calls that run at once."""
-        async with self._places:
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold one of the `concurrency` slots; wait until one is free."""
+        async with self._slots:
             yield
 
-    async def trying(
+    async def call_with_retries(
         self, call: Callable[[], Awaitable[T]], patience: float | None = None
     ) -> T:
-        """Return what `call` returns, after as many tries as it takes.
+        """Return the result of `call`, which is retried while its error is retryable.
 
-        A server that asks one caller to wait is left alone by all. `patience` shortens
-        that of the pace, for one whom somebody waits for: then it is waited for in vain
-        once, and not again by the next for a while.
+        A delay that the server asks for holds for all callers. `patience` lowers the
+        limit's, in seconds, when a person waits for the result; if the retries then
+        fail, calls with a `patience` are not retried for `NO_RETRY_SECONDS`.
 
         Raises:
-            ServiceCallError: Waiting does not help, or would take longer than the patience.
+            ServiceCallError: A retry does not help, or would exceed the patience.
         """
         try:
-            result = await self._tried(call, self._longest(patience))
-        except ServiceCallError as refused:
-            if refused.retryable and patience is not None:
-                self._in_vain_until = self._clock.now() + NO_RETRY_SECONDS
+            result = await self._retry(call, self._effective_patience(patience))
+        except ServiceCallError as error:
+            if error.retryable and patience is not None:
+                self._no_retry_until = self._clock.now() + NO_RETRY_SECONDS
             raise
-        self._in_vain_until = 0.0
+        self._no_retry_until = 0.0
         return result
 
-    def rest(self, seconds: float) -> None:
-        """Leave the server alone for so long: it said that it takes no more till then."""
-        self._next = max(self._next, self._clock.now() + seconds)
+    def delay(self, seconds: float) -> None:
+        """Start no call of any caller for `seconds`, as the server asked."""
+        self._next_start = max(self._next_start, self._clock.now() + seconds)
 
-    async def _tried(self, call: Callable[[], Awaitable[T]], patience: float) -> T:
-        began, tries = self._clock.now(), 0
+    async def _retry(self, call: Callable[[], Awaitable[T]], patience: float) -> T:
+        began, failures = self._clock.now(), 0
         while True:
-            await self._may_start()
+            await self._wait_for_start()
             try:
                 return await call()
-            except ServiceCallError as refused:
-                pause = self._pause(tries, refused.after)
+            except ServiceCallError as error:
+                pause = self._compute_pause(failures, error.after)
                 elapsed = self._clock.now() - began
-                if not refused.retryable or elapsed + pause > patience:
+                if not error.retryable or elapsed + pause > patience:
                     raise
-                if refused.after is not None:
-                    self.rest(pause)
-                tries += 1
+                if error.after is not None:
+                    self.delay(pause)
+                failures += 1
                 await self._clock.sleep(pause)
 
-    def _longest(self, patience: float | None) -> float:
+    def _effective_patience(self, patience: float | None) -> float:
         if patience is None:
-            return self._pace.patience
-        if self._clock.now() < self._in_vain_until:
+            return self._limit.patience
+        if self._clock.now() < self._no_retry_until:
             return 0.0
-        return min(patience, self._pace.patience)
+        return min(patience, self._limit.patience)
 
-    def _pause(self, tries: int, after: float | None) -> float:
-        """Return seconds to wait: twice as long each time, never the same for two."""
-        grown = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**tries)
-        pause = grown * (0.5 + self._clock.chance() / 2)
-        return pause if after is None else max(after, after + pause / 4)
+    def _compute_pause(self, failures: int, after: float | None) -> float:
+        """Return the seconds before the next try.
 
-    async def _may_start(self) -> None:
+        Exponential backoff with jitter: 50 to 100 % of 1, 2, 4 … 30 seconds. A delay
+        named by the server is a lower bound, to which a quarter of that is added, so
+        that not all callers return at the same moment.
+        """
+        backoff = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**failures)
+        pause = backoff * (0.5 + self._clock.chance() / 2)
+        return pause if after is None else after + pause / 4
+
+    async def _wait_for_start(self) -> None:
         now = self._clock.now()
-        start = max(now, self._next)
-        if self._pace.requests_per_minute:
-            self._next = start + 60 / self._pace.requests_per_minute
+        start = max(now, self._next_start)
+        if self._limit.requests_per_minute:
+            self._next_start = start + 60 / self._limit.requests_per_minute
         if start > now:
             await self._clock.sleep(start - now)

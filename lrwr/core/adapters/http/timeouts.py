@@ -1,4 +1,4 @@
-"""A way to a server: who is slow is waited for, who is silent or without end is not."""
+"""An HTTP client that bounds how long an exchange takes and how large a response is."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,34 +8,35 @@ from typing import Any
 import httpx
 
 MIN_BYTES_PER_SECOND = 125_000
-"""Bytes a second at which what travels is still waited for.
+"""Slowest transfer that is waited for, in bytes per second (1 Mbit/s).
 
-It is the 1 Mbit/s upward that households in the United Kingdom may ask for: Electronic
-Communications (Universal Service) (Broadband) Order 2018, schedule 1.
+This is the upload speed that households in the United Kingdom are entitled to:
+Electronic Communications (Universal Service) (Broadband) Order 2018, schedule 1.
 """
 
-_OF_THE_WAY = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
-"""Headers that say how a body travelled, not what it is."""
+_TRANSFER_HEADERS = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
+"""Headers that describe the transfer of a body, not its decoded content."""
 
 
 class ExchangeTimeout(TimeoutError):
-    """An exchange that was given up after so many `seconds`."""
+    """An exchange that was cancelled after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"given up after {seconds:g} seconds")
+        super().__init__(f"cancelled after {seconds:g} seconds")
         self.seconds = seconds
 
 
 class ResponseTooLarge(Exception):
-    """An answer that was not read on, since it is larger than any may be."""
+    """A response that exceeds the client's limit; the rest was not read."""
 
 
 class BoundedHttpClient(httpx.AsyncClient):
-    """A client that reads each answer whole, and bounds how long and how large it is.
+    """Reads every response completely, within bounds of time and size.
 
-    `patience` is in seconds: a server that says nothing for so long is given up. There
-    is more time the more is sent and the more has come. `most` is in bytes, unpacked.
-    `on_response` is called with each response that was received completely.
+    `patience` is the number of seconds after which a silent server is given up. An
+    exchange may take longer in proportion to the bytes sent and received, at
+    `MIN_BYTES_PER_SECOND`. `most` limits a decoded response, in bytes. `on_response` is
+    called with each complete response.
     """
 
     def __init__(
@@ -45,78 +46,83 @@ class BoundedHttpClient(httpx.AsyncClient):
         on_response: Callable[[httpx.Response], None] | None = None,
         **options: Any,
     ) -> None:
-        # A body is sent in one step, which lasts as long as all of it: what bounds that
-        # knows how large it is.
-        steps = httpx.Timeout(patience, read=None, write=None)
-        super().__init__(timeout=steps, **options)
+        # httpx sends a body in one step, so its write timeout cannot depend on the
+        # size of the body. `_ExchangeDeadline` bounds reading and writing instead.
+        timeout = httpx.Timeout(patience, read=None, write=None)
+        super().__init__(timeout=timeout, **options)
         self._patience = patience
         self._most = most
-        self._came = on_response
+        self._on_response = on_response
 
     async def send(
         self, request: httpx.Request, *, stream: bool = False, **options: Any
     ) -> httpx.Response:
-        """Send a request and return the whole answer, be it asked for as a `stream`.
+        """Send a request and return the complete response, even with `stream`.
 
         Raises:
             ExchangeTimeout: The server was silent, or slower than `MIN_BYTES_PER_SECOND`.
-            ResponseTooLarge: There is no end to the answer.
-            HTTPError: It could not be sent, or was not answered.
+            ResponseTooLarge: The response exceeds the limit.
+            HTTPError: The request could not be sent or was not answered.
         """
         del stream
-        wait = _ExchangeDeadline(
-            self._patience, int(request.headers.get("Content-Length", 0))
-        )
+        request_size = int(request.headers.get("Content-Length", 0))
+        deadline = _ExchangeDeadline(self._patience, request_size)
         try:
-            async with wait.limit:
-                answer = await super().send(request, stream=True, **options)
-                async with aclosing(answer):
-                    body = await self._read(answer, wait)
+            async with deadline.timeout:
+                streamed = await super().send(request, stream=True, **options)
+                async with aclosing(streamed):
+                    body = await self._read(streamed, deadline)
         except TimeoutError as error:
-            if wait.limit.expired():
-                raise ExchangeTimeout(wait.seconds) from error
+            if deadline.timeout.expired():
+                raise ExchangeTimeout(deadline.seconds) from error
             raise
-        response = _whole(answer, body)
-        if self._came is not None:
-            self._came(response)
+        response = _build_complete_response(streamed, body)
+        if self._on_response is not None:
+            self._on_response(response)
         return response
 
-    async def _read(self, answer: httpx.Response, wait: "_ExchangeDeadline") -> bytes:
+    async def _read(
+        self, response: httpx.Response, deadline: "_ExchangeDeadline"
+    ) -> bytes:
         body = bytearray()
-        wait.heard(0)
-        async for piece in answer.aiter_bytes():
-            wait.heard(answer.num_bytes_downloaded)
-            body += piece
+        deadline.extend(0)
+        async for part in response.aiter_bytes():
+            deadline.extend(response.num_bytes_downloaded)
+            body += part
             if len(body) > self._most:
                 raise ResponseTooLarge
         return bytes(body)
 
 
 class _ExchangeDeadline:
-    """How long one exchange may last that sends `size` bytes; `seconds` says it."""
+    """The deadline of an exchange that sends `size` bytes; `seconds` is its length."""
 
     def __init__(self, patience: float, size: int) -> None:
         self._clock = asyncio.get_running_loop().time
         self._began = self._clock()
         self._patience = patience
-        self._whole = patience + size / MIN_BYTES_PER_SECOND
-        self.seconds = round(self._whole, 1)
-        self.limit = asyncio.timeout_at(self._began + self._whole)
+        self._base = patience + size / MIN_BYTES_PER_SECOND
+        self.seconds = round(self._base, 1)
+        self.timeout = asyncio.timeout_at(self._began + self._base)
 
-    def heard(self, size: int) -> None:
-        """Go on, since the answer has come as far as `size` bytes."""
+    def extend(self, received: int) -> None:
+        """Move the deadline after `received` bytes of the response have arrived.
+
+        It is the earlier of two moments: `patience` seconds of silence from now, and
+        the time by which all bytes so far should have been transferred.
+        """
         now = self._clock()
-        total = self._whole + size / MIN_BYTES_PER_SECOND
-        is_silence = now + self._patience < self._began + total
-        self.seconds = self._patience if is_silence else round(total, 1)
-        self.limit.reschedule(min(now + self._patience, self._began + total))
+        total = self._base + received / MIN_BYTES_PER_SECOND
+        is_silence_first = now + self._patience < self._began + total
+        self.seconds = self._patience if is_silence_first else round(total, 1)
+        self.timeout.reschedule(min(now + self._patience, self._began + total))
 
 
-def _whole(answer: httpx.Response, body: bytes) -> httpx.Response:
-    """Return an answer with its body, unpacked."""
-    headers = answer.headers.copy()
-    for name in _OF_THE_WAY:
+def _build_complete_response(streamed: httpx.Response, body: bytes) -> httpx.Response:
+    """Return a response with its decoded body, without headers about the transfer."""
+    headers = streamed.headers.copy()
+    for name in _TRANSFER_HEADERS:
         headers.pop(name, None)
     return httpx.Response(
-        answer.status_code, headers=headers, content=body, request=answer.request
+        streamed.status_code, headers=headers, content=body, request=streamed.request
     )

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lrwr.core.adapters.analyst.model_shapes import build_reply_shape
+from lrwr.core.adapters.analyst.model_prompts import build_reply_shape
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
 from lrwr.core.model.language_model import MalformedReply, Usage, extract_json_object
 from lrwr.core.ports.models import ChatMessage, ChatModel, JudgeResult, JudgeSample

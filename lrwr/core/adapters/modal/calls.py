@@ -1,34 +1,123 @@
 """Calls of the function that is deployed at Modal: made once, waited for, taken up."""
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.modal import errors
-from lrwr.core.adapters.modal.ledger import ModalCallKey, ModalCallLedger
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
-from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.ports.jobs import RunnerUnavailable
+from lrwr.core.settings.library import write_private_file
 
 if TYPE_CHECKING:
     from modal import Client, Function, FunctionCall
 
-MODAL_URL = "https://api.modal.com"
+MAX_LEDGER_ENTRY_BYTES = 10_000
+"""Bytes of an entry that is read: ours are shorter."""
+MAX_CALL_ID_CHARS = 10_000
+"""Characters of an id that is believed."""
 
+
+@dataclass(frozen=True, slots=True)
+class ModalCallKey:
+    """What a call is for. Another `content`, `recipe` or `place` is another errand.
+
+    `part` tells apart what is asked of one document. `place` names the server and the
+    app: an id means something there alone.
+    """
+
+    document: str
+    part: str
+    content: str
+    recipe: str
+    place: str
+
+
+class ModalCallLedger:
+    """Keeps the ids of calls, a file each, in a folder of the library's own.
+
+    One call is kept for each part of each document, by its newest errand. No word of
+    the manuscript is in it, and no name of a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, errand: ModalCallKey) -> str | None:
+        """Return the call that is under way, or was made, for just this errand."""
+        call, mark = self._kept(errand)
+        return call if mark == _mark(errand) else None
+
+    def outdated(self, errand: ModalCallKey) -> str | None:
+        """Return the call for what the document was before, if any."""
+        call, mark = self._kept(errand)
+        return call if mark and mark != _mark(errand) else None
+
+    def keep(self, errand: ModalCallKey, call: str) -> None:
+        """Note a call, in place of the one that is noted.
+
+        Raises:
+            StoreProblem: It cannot be noted.
+        """
+        entry = json.dumps({"errand": _mark(errand), "call": call})
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            write_private_file(self._path(errand.document, errand.part), f"{entry}\n")
+        except OSError as error:
+            raise StoreProblem(
+                f"{self._folder} cannot be used: {error.strerror}",
+                hint="Check the disk and your rights there.",
+            ) from error
+
+    def drop(self, document: str, part: str) -> None:
+        """Forget the call of a part of a document.
+
+        The folder stays, also when it is empty: another task may be about to write.
+        """
+        with suppress(OSError):
+            self._path(document, part).unlink(missing_ok=True)
+
+    def _kept(self, errand: ModalCallKey) -> tuple[str, str]:
+        path = self._path(errand.document, errand.part)
+        entry: object = None
+        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+            entry = json.loads(file.read(MAX_LEDGER_ENTRY_BYTES))
+        if not isinstance(entry, dict):
+            return "", ""
+        call, mark = entry.get("call"), entry.get("errand")
+        if not isinstance(call, str) or not isinstance(mark, str):
+            return "", ""
+        believed = (
+            0 < len(call) <= MAX_CALL_ID_CHARS and call.isascii() and call.isprintable()
+        )
+        return (call, mark) if believed else ("", "")
+
+    def _path(self, document: str, part: str) -> Path:
+        name = sha256(f"{part}\n{document}".encode(errors="surrogatepass")).hexdigest()
+        return self._folder / f"{name[:32]}.json"
+
+
+def _mark(errand: ModalCallKey) -> str:
+    parts = [errand.content, errand.recipe, errand.place]
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+MODAL_URL = "https://api.modal.com"
 _SPARE = "https://api.modal2.com"
 """Modal's other address, which its client tries where the first cannot be reached."""
-
 MODAL_FUNCTION_NAME = "read_document"
 """What the app's function is called."""
-
 MIN_UPLOAD_BYTES_PER_SECOND = 50_000
 """Bytes a second that a file is sent with at least."""
-
 SHUTDOWN_GRACE = 5.0
 """Seconds that calls have to be cancelled, and the connection to be closed."""
 
@@ -68,7 +157,7 @@ class ModalFunctionClient:
     """Calls the function. Nothing is imported or opened before the first call.
 
     `token` gives the token when it is needed, and raises `ServiceUnavailable` where
-    nothing may be sent. With `noting` each call is noted before it leaves. Once Modal
+    nothing may be sent. With `request_logger` each call is noted before it leaves. Once Modal
     itself fails, nothing more is tried.
     """
 
@@ -77,12 +166,12 @@ class ModalFunctionClient:
         connection: ModalConnection,
         token: Callable[[], ModalToken],
         ledger: ModalCallLedger,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         self.connection = connection
         self._token = token
         self._ledger = ledger
-        self._noting = noting
+        self._request_logger = request_logger
         self._opening = asyncio.Lock()
         self._client: Client | None = None
         self._function: Function[..., Any, Any] | None = None
@@ -160,9 +249,9 @@ class ModalFunctionClient:
             ServiceUnavailable: It cannot be noted: nothing must leave.
         """
         about = OutboundRequest("modal", self.connection.host, RequestPurpose.READING)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
-            if self._noting is not None:
-                await note.leaving(size)
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
+            if self._request_logger is not None:
+                await note.record_request(size)
             yield note
 
     async def _opened(self) -> "Function[..., Any, Any]":
@@ -196,7 +285,7 @@ class ModalFunctionClient:
                     await function.hydrate.aio()
             except Exception as error:  # noqa: BLE001 - the client lets anything through
                 self._fail(None, error, note)
-            note.came(ok=True, is_complete=True, received=int)
+            note.record_response(ok=True, is_complete=True, received=int)
         return function
 
     def _call_named(self, call: str) -> "FunctionCall[Any]":
@@ -226,10 +315,10 @@ class ModalFunctionClient:
                 raise errors.translate_modal_document_error(
                     errand.document, error
                 ) from error
-            note.came(ok=False, is_complete=False, received=int)
+            note.record_response(ok=False, is_complete=False, received=int)
             return None
         body = output if isinstance(output, bytes) else b""
-        note.came(ok=True, is_complete=True, received=lambda: len(body))
+        note.record_response(ok=True, is_complete=True, received=lambda: len(body))
         return body
 
     async def _polled(self, call: "FunctionCall[Any]") -> object:
@@ -251,9 +340,9 @@ class ModalFunctionClient:
 
     async def _keep(self, errand: ModalCallKey, call: "FunctionCall[Any]") -> None:
         """Note a call; one that is not noted, or not wanted by then, is stopped."""
-        noting = asyncio.to_thread(self._ledger.keep, errand, call.object_id)
+        request_logger = asyncio.to_thread(self._ledger.keep, errand, call.object_id)
         try:
-            await _to_its_end(noting)
+            await _to_its_end(request_logger)
         except BaseException:
             await self._stop(errand, call)
             raise
@@ -290,16 +379,16 @@ class ModalFunctionClient:
         about = self.connection
         refused = errors.translate_modal_outage(error, about.app, about.timeout)
         if refused is None and errand is not None:
-            note.came(ok=False, is_complete=False, received=int)
+            note.record_response(ok=False, is_complete=False, received=int)
             raise errors.translate_modal_document_error(
                 errand.document, error
             ) from error
         refused = refused or errors.build_unexpected_modal_error(error)
         self._away = self._away or refused
         if refused.retryable:
-            note.unreached()
+            note.mark_unreachable()
         else:
-            note.came(ok=False, is_complete=False, received=int)
+            note.record_response(ok=False, is_complete=False, received=int)
         raise refused from error
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.modal.calls import (
     MODAL_URL,
+    ModalCallLedger,
     ModalConnection,
     ModalFunctionClient,
     ModalToken,
 )
-from lrwr.core.adapters.modal.ledger import ModalCallLedger
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.ports.jobs import RunnerUnavailable
 from lrwr.core.settings.library import Library
@@ -84,11 +84,11 @@ def create_modal_function_client(
     connection: ModalConnection,
     library: Library,
     token: Callable[[], ModalToken],
-    noting: EgressLogger | None,
+    request_logger: EgressLogger | None,
 ) -> ModalFunctionClient:
     """Return what makes calls, and keeps their ids; nothing is opened yet."""
     ledger = ModalCallLedger(library.state_dir / CALLS_FOLDER)
-    return ModalFunctionClient(connection, token, ledger, noting)
+    return ModalFunctionClient(connection, token, ledger, request_logger)
 
 
 def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalToken:

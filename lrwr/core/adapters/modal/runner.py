@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from lrwr.core.adapters.modal import errors
-from lrwr.core.adapters.modal.calls import ModalFunctionClient
+from lrwr.core.adapters.modal.calls import ModalCallKey, ModalFunctionClient
 from lrwr.core.adapters.modal.envelope import (
     InvalidEnvelope,
     ModalOrder,
     encode_modal_order,
 )
-from lrwr.core.adapters.modal.ledger import ModalCallKey
 from lrwr.core.adapters.modal.replies import (
     ModalDocumentFailure,
     ModalReply,

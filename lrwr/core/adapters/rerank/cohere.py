@@ -70,7 +70,7 @@ class CohereReranker:
     """Keeps the Reranker port over HTTP. Nothing is imported or opened before a call.
 
     `key` gives the key at the first question: it raises `ServiceUnavailable` where
-    nothing may be sent. With `noting` each request is noted before it leaves. Passages
+    nothing may be sent. With `request_logger` each request is noted before it leaves. Passages
     of white space alone are never sent, and score 0.0.
     """
 
@@ -78,16 +78,16 @@ class CohereReranker:
         self,
         connection: CohereConnection,
         key: Callable[[], str],
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
         clock: Clock | None = None,
         pace: RateLimit | None = None,
     ) -> None:
         self._connection = connection
         self._key = key
-        self._noting = noting
+        self._request_logger = request_logger
         self._clock = clock or Clock()
         pace = pace or RateLimit(concurrency=2, patience=_PATIENCE)
-        self._turnstile = RateLimiter(pace, self._clock)
+        self._rate_limiter = RateLimiter(pace, self._clock)
         self._about = OutboundRequest(
             "cohere", connection.host, RequestPurpose.RERANKING, connection.model
         )
@@ -95,14 +95,14 @@ class CohereReranker:
             server="Cohere",
             model=connection.model,
             timeout=connection.timeout,
-            here=False,
-            advice=ErrorHints(
+            is_local=False,
+            hints=ErrorHints(
                 section="rerank",
                 model="rerank.cohere_model",
                 key="cohere",
-                slower=f"Try again in a minute, or set {_OFF}.",
-                check="`rerank.cohere_model` and `rerank.base_url`",
-                ends=f", or set {_OFF}",
+                overload=f"Try again in a minute, or set {_OFF}.",
+                request="`rerank.cohere_model` and `rerank.base_url`",
+                base_url_note=f", or set {_OFF}",
             ),
         )
 
@@ -123,8 +123,8 @@ class CohereReranker:
         async def call() -> list[float]:
             return await self._scored(key, question, texts)
 
-        async with self._turnstile.place():
-            model_scores = await self._turnstile.trying(call)
+        async with self._rate_limiter.slot():
+            model_scores = await self._rate_limiter.call_with_retries(call)
         for n, score in zip(indices, model_scores, strict=True):
             scores[n] = score
         return scores
@@ -142,9 +142,9 @@ class CohereReranker:
             endpoints = model.endpoints
             return not isinstance(endpoints, list) or "rerank" in endpoints
 
-        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
+        async with aclosing(EgressLogEntry(self._request_logger, self._about)) as note:
             is_known = await self._said(key, note, ask)
-            note.whole()
+            note.mark_complete()
         return is_known
 
     async def _scored(
@@ -155,12 +155,12 @@ class CohereReranker:
                 model=self._connection.model, query=question, documents=texts
             )
 
-        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
+        async with aclosing(EgressLogEntry(self._request_logger, self._about)) as note:
             reply = await self._said(key, note, ask)
-            note.whole()
+            note.mark_complete()
             tokens = _tokens_of(reply)
             if tokens is not None:
-                note.counted(tokens, 0)
+                note.record_usage(tokens, 0)
         scores = _scores_of(reply, len(texts))
         if scores is None:
             raise build_invalid_response_error(self._asked)
@@ -175,7 +175,7 @@ class CohereReranker:
         """Return what the client returns, its errors in the writer's words."""
         about = self._connection
         http = await asyncio.to_thread(_open, about)
-        if self._noting is not None:
+        if self._request_logger is not None:
             http.event_hooks["request"].append(note.on_request)
             http.event_hooks["response"].append(note.on_response)
         try:
@@ -186,7 +186,7 @@ class CohereReranker:
         except Exception as error:  # the client lets anything of its libraries through
             refused = _failed(error, self._asked, self._clock.today())
             if _never_left(error):
-                note.unreached()
+                note.mark_unreachable()
             raise refused from error
 
 
@@ -296,7 +296,7 @@ def build_cohere_connection(settings: Settings) -> CohereConnection | None:
 
 
 def create_cohere_reranker(
-    settings: Settings, key: Callable[[], str], noting: EgressLogger
+    settings: Settings, key: Callable[[], str], request_logger: EgressLogger
 ) -> CohereReranker | None:
     """Return who looks again elsewhere, None where nobody there does.
 
@@ -307,4 +307,4 @@ def create_cohere_reranker(
         SettingsProblem: The address is none, or a downloaded one leads elsewhere.
     """
     connection = build_cohere_connection(settings)
-    return CohereReranker(connection, key, noting) if connection else None
+    return CohereReranker(connection, key, request_logger) if connection else None

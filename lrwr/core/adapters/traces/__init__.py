@@ -1,1 +1,1 @@
-"""Where traces are kept: nowhere, or at LangSmith."""
+"""LangSmith: traces of turns and ingestions, and experiments of evaluations."""

@@ -1,8 +1,8 @@
-"""The way to LangSmith's documented HTTP API: each request noted before it leaves.
+"""HTTP client for LangSmith's documented API, with its errors as user messages.
 
-Its own client is not used: it reads a dozen variables of the shell (which project, how
-much, to whom else, a folder for what could not be sent), tells of the machine unasked,
-and sends from threads that nobody can wait for.
+LangSmith's own client is not used: it reads a dozen environment variables (project,
+sampling, replicas, a folder for failed uploads), adds data about the machine to each
+trace, and sends from background threads that cannot be awaited.
 """
 
 import asyncio
@@ -11,40 +11,46 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import httpx
 
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
-from lrwr.core.adapters.http.rate_limit import Clock
-from lrwr.core.adapters.traces.errors import (
-    TRACE_UPLOAD,
-    LangSmithUpload,
-    build_langsmith_response_error,
-    translate_langsmith_error,
-    translate_langsmith_status,
+from lrwr.core.adapters.http.errors import (
+    ServiceCallError,
+    find_service_call_error,
+    format_seconds,
+    parse_retry_after,
 )
+from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
-
-if TYPE_CHECKING:
-    from httpx import AsyncClient, Response
+from lrwr.core.settings.consent import is_tracing_texts
+from lrwr.core.settings.model import Settings
+from lrwr.core.settings.service_access import (
+    is_loopback_host,
+    parse_host,
+    resolve_address,
+)
 
 LANGSMITH_URL = "https://api.smith.langchain.com"
 
 MAX_RUNS_PER_REQUEST = 100
-"""Runs in one request: the service takes no more."""
+"""LangSmith's limit of runs in one request."""
 
-_EXISTS = 409
-"""The status of what is there already, be it of a try whose answer was lost."""
+_CONFLICT = 409
+"""The item exists already, for example because the response to a first try was lost."""
+
+_OFF = 'turn traces off with `[traces] keeper = "off"`'
+_KEY = "Set the key again with `lrwr config set-key langsmith`."
+_LATER = f"Try again later, or {_OFF}."
 
 
 @dataclass(frozen=True, slots=True)
 class LangSmithConnection:
-    """Which project, where the service is, and how it is asked.
+    """Address and options of the LangSmith project that receives traces.
 
-    Unless `texts`, no word of the writer's is sent. `timeout` is in seconds and bounds
-    one request. `own` says that the server is on this machine: no proxy is used.
+    Unless `texts`, no text of the user is sent. `timeout` bounds one request, in seconds.
+    With `own` the server runs on this machine and no proxy is used.
     """
 
     project: str
@@ -55,13 +61,32 @@ class LangSmithConnection:
 
     @property
     def host(self) -> str:
-        """Name the machine that is asked."""
+        """The host name of the server."""
         return urlsplit(self.base_url).hostname or ""
+
+
+def build_langsmith_connection(settings: Settings) -> LangSmithConnection | None:
+    """Return the configured connection, or None if traces are off.
+
+    Raises:
+        SettingsProblem: `traces.base_url` is invalid or not allowed in this folder.
+    """
+    traces = settings.traces
+    if traces.keeper == "off":
+        return None
+    address = resolve_address(settings, "traces.base_url", LANGSMITH_URL, secret=True)
+    return LangSmithConnection(
+        project=traces.project.strip() or "lrwr",
+        base_url=address,
+        texts=is_tracing_texts(settings),
+        timeout=float(traces.timeout),
+        own=is_loopback_host(parse_host(address)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class LangSmithRequest:
-    """One request: a method, a path of the API, what is asked, and what is sent."""
+    """One API request; `body` is sent as JSON."""
 
     method: str
     path: str
@@ -71,121 +96,198 @@ class LangSmithRequest:
 
 @dataclass(frozen=True, slots=True)
 class LangSmithResponse:
-    """What came back. `there` says that what was sent is there already."""
+    """The parsed JSON of a response; `already_exists` if the item was sent before."""
 
-    said: object
-    there: bool = False
+    content: object
+    already_exists: bool = False
 
 
 class LangSmithHttpClient:
-    """Asks LangSmith. Nothing is imported or opened before the first request.
+    """Sends requests to LangSmith. Nothing is opened before the first request.
 
-    With `noting` each request is noted before it leaves. `sending` is for the sentences
-    on what goes wrong.
+    With `request_logger`, each request is recorded in the send log before it is sent.
     """
 
     def __init__(
         self,
         connection: LangSmithConnection,
-        noting: EgressLogger | None,
+        request_logger: EgressLogger | None,
         clock: Clock,
-        sending: LangSmithUpload = TRACE_UPLOAD,
     ) -> None:
         self._connection = connection
-        self._noting = noting
+        self._request_logger = request_logger
         self._clock = clock
-        self._sending = sending
-        self._about = OutboundRequest(
+        self._log_entry = OutboundRequest(
             "langsmith", connection.host, RequestPurpose.TRACES
         )
 
     @asynccontextmanager
-    async def opened(self) -> "AsyncIterator[AsyncClient]":
-        """Lend out a connection, for one request after the other."""
+    async def opened(self) -> "AsyncIterator[httpx.AsyncClient]":
+        """Yield an HTTP connection for sequential requests, and close it on exit."""
         http = await asyncio.to_thread(_open, self._connection)
         async with http:
             yield http
 
     async def ask(
         self,
-        http: "AsyncClient",
+        http: httpx.AsyncClient,
         key: str,
-        call: LangSmithRequest,
+        request: LangSmithRequest,
         expects: type | tuple[type, ...] = (dict, list),
         within: float | None = None,
     ) -> LangSmithResponse:
-        """Return what comes back; `within` so many seconds, if not the whole time-out.
+        """Send one request and return the response.
+
+        `expects` is the type that the response's JSON must have. `within` replaces the
+        connection's timeout, in seconds.
 
         Raises:
-            ServiceCallError: LangSmith did not answer, or refused, or said something else.
+            ServiceCallError: LangSmith did not answer, refused, or sent other JSON.
         """
-        async with aclosing(EgressLogEntry(self._noting, self._about)) as note:
-            response = await self._response(http, key, call, note, within)
-            if response.status_code == _EXISTS:
-                return LangSmithResponse(None, there=True)
+        async with aclosing(
+            EgressLogEntry(self._request_logger, self._log_entry)
+        ) as entry:
+            response = await self._send(http, key, request, entry, within)
+            if response.status_code == _CONFLICT:
+                return LangSmithResponse(None, already_exists=True)
             if not response.is_success:
                 raise translate_langsmith_status(
-                    response.status_code,
-                    response.headers,
-                    self._clock.today(),
-                    self._sending,
+                    response.status_code, response.headers, self._clock.today()
                 )
-            reply = _read(response.content)
-            if not isinstance(reply, expects):
-                raise build_langsmith_response_error()
-            note.whole()
-            return LangSmithResponse(reply)
+            content = _parse_json(response.content)
+            if not isinstance(content, expects):
+                raise _invalid_response_error()
+            entry.mark_complete()
+            return LangSmithResponse(content)
 
-    async def _response(
+    async def _send(
         self,
-        http: "AsyncClient",
+        http: httpx.AsyncClient,
         key: str,
-        call: LangSmithRequest,
-        note: EgressLogEntry,
+        request: LangSmithRequest,
+        entry: EgressLogEntry,
         within: float | None,
-    ) -> "Response":
-        about = self._connection
-        if self._noting is not None:
+    ) -> httpx.Response:
+        connection = self._connection
+        if self._request_logger is not None:
             http.event_hooks = {
-                "request": [note.on_request],
-                "response": [note.on_response],
+                "request": [entry.on_request],
+                "response": [entry.on_response],
             }
         try:
-            async with asyncio.timeout(about.timeout if within is None else within):
+            async with asyncio.timeout(
+                connection.timeout if within is None else within
+            ):
                 return await http.request(
-                    call.method,
-                    f"{about.base_url}{call.path}",
-                    params=call.query,
+                    request.method,
+                    f"{connection.base_url}{request.path}",
+                    params=request.query,
                     headers={"x-api-key": key},
-                    json=call.body,
+                    json=request.body,
                 )
-        except Exception as error:  # the client lets anything of its libraries through
-            if _never_left(error):
-                note.unreached()
+        except Exception as error:  # httpx lets errors of its libraries through
+            if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+                entry.mark_unreachable()
             raise translate_langsmith_error(
-                error, about.timeout, self._sending, own=about.own
+                error, connection.timeout, own=connection.own
             ) from error
 
 
-def _open(connection: LangSmithConnection) -> "AsyncClient":
-    """Make the connection; it holds to no redirect and keeps no cookies."""
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    encrypted = connection.base_url.startswith("https:")
-    return httpx.AsyncClient(
-        timeout=connection.timeout,
-        follow_redirects=False,
-        trust_env=not connection.own,
-        verify=True if encrypted else nobody,
+def translate_langsmith_error(
+    error: Exception, timeout: float, *, own: bool
+) -> ServiceCallError:
+    """Return the user's message for an error that httpx raised.
+
+    `timeout` is in seconds. `own` says that the server runs on this machine.
+    """
+    own_error = find_service_call_error(error)
+    if own_error is not None:
+        return own_error
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return build_langsmith_timeout_error(timeout)
+    if isinstance(error, httpx.LocalProtocolError):
+        # The key is sent in a header, and holds a character that no header may hold.
+        message = "The stored LangSmith key is not valid"
+        return ServiceCallError(message, hint=_KEY, retryable=False)
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        hint = "Check your internet connection."
+        if own:
+            hint = "Start the server, or correct `traces.base_url`."
+        return ServiceCallError(
+            "LangSmith cannot be reached", hint=hint, retryable=True
+        )
+    if isinstance(error, httpx.TransportError):
+        message = "LangSmith closed the connection before its answer was complete"
+        return ServiceCallError(message, hint=_LATER, retryable=True)
+    return _invalid_response_error()
+
+
+def build_langsmith_timeout_error(timeout: float) -> ServiceCallError:
+    """Return the error for a request that took more than `timeout` seconds."""
+    return ServiceCallError(
+        f"LangSmith did not answer within {format_seconds(timeout)}",
+        hint="Raise `traces.timeout` if this happens often.",
+        retryable=True,
     )
 
 
-def _never_left(error: Exception) -> bool:
-    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+def translate_langsmith_status(
+    status: int, headers: Mapping[str, str], now: float
+) -> ServiceCallError:
+    """Return the user's message for an HTTP status other than 2xx.
+
+    `now` is the time of day in seconds since 1970, for dates in `headers`. The
+    response's own text is left out: it may repeat what was sent.
+    """
+    if status in (408, 429) or status >= 500:
+        reason = "received too many requests" if status == 429 else "failed"
+        return ServiceCallError(
+            f"LangSmith {reason} (HTTP {status})",
+            hint=_LATER,
+            retryable=True,
+            after=parse_retry_after(headers, now=now),
+        )
+    message, hint = _describe_permanent_status(status)
+    return ServiceCallError(f"{message} (HTTP {status})", hint=hint, retryable=False)
 
 
-def _read(body: bytes) -> object:
-    """Return what a reply says, None where it is no JSON."""
+def _describe_permanent_status(status: int) -> tuple[str, str]:
+    if status in (401, 403):
+        return "LangSmith does not accept the key", _KEY
+    if status == 404:
+        return (
+            "There is no LangSmith API at this address",
+            f"Check `traces.base_url`, or {_OFF}.",
+        )
+    if status < 400:
+        return (
+            "LangSmith redirected the request to another address",
+            "Set `traces.base_url` to the final address of the service.",
+        )
+    return "LangSmith refused the data", f"Check `traces.project`, or {_OFF}."
+
+
+def _invalid_response_error() -> ServiceCallError:
+    return ServiceCallError(
+        "The answer did not come from LangSmith's API",
+        hint=f"Check `traces.base_url`, or {_OFF}.",
+        retryable=False,
+    )
+
+
+def _open(connection: LangSmithConnection) -> httpx.AsyncClient:
+    # Loading certificates takes a tenth of a second; an empty context costs nothing.
+    no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    is_encrypted = connection.base_url.startswith("https:")
+    return httpx.AsyncClient(
+        timeout=connection.timeout,
+        follow_redirects=False,  # a redirect would carry the key to another host
+        trust_env=not connection.own,
+        verify=True if is_encrypted else no_certificates,
+    )
+
+
+def _parse_json(body: bytes) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

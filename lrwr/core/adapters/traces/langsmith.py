@@ -1,4 +1,4 @@
-"""LangSmith: traces through its documented HTTP API."""
+"""Sends traces to LangSmith in the background."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,34 +7,36 @@ from functools import partial
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.http.errors import ServiceCallError
 from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
-from lrwr.core.adapters.traces.errors import build_langsmith_timeout_error
 from lrwr.core.adapters.traces.http import (
     MAX_RUNS_PER_REQUEST,
     LangSmithConnection,
     LangSmithHttpClient,
     LangSmithRequest,
+    build_langsmith_timeout_error,
 )
-from lrwr.core.adapters.traces.runs import LangSmithRun, build_trace_runs
+from lrwr.core.adapters.traces.records import LangSmithRow, build_trace_runs
 from lrwr.core.model.errors import ServiceUnavailable
-from lrwr.core.ports.telemetry import TraceSpan
+from lrwr.core.model.traces import TraceSpan
 
-_PATIENCE = 3.0
-"""Seconds. Nobody waits for a trace but the end of a command."""
+_MAX_RETRY_SECONDS = 3.0
+"""Only the end of a command waits for a trace, so retries are short."""
 
 
 class LangSmithTracer:
-    """Keeps the Tracer port over HTTP. Nothing is imported or opened before a trace.
+    """Sends traces one after the other. Nothing is opened before the first trace.
 
-    `key` gives the key at each trace: it raises `ServiceUnavailable` where nothing may
-    be sent. With `noting` each request is noted before it leaves. `say` is told once
-    why a trace was not sent. After a refusal for good no more is tried.
+    `key` returns the API key and is called for each trace; it raises
+    `ServiceUnavailable` where sending is not allowed. With `request_logger`, each request is
+    recorded in the send log before it is sent. `say` is called once, with the reason
+    why a trace was not sent. After an error that retries cannot solve, no more traces
+    are sent.
     """
 
     def __init__(
         self,
         connection: LangSmithConnection,
         key: Callable[[], str],
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
         say: Callable[[str], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -42,79 +44,83 @@ class LangSmithTracer:
         self._key = key
         self._say = say
         clock = clock or Clock()
-        pace = RateLimit(concurrency=1, patience=_PATIENCE)
-        self._turnstile = RateLimiter(pace, clock)
-        self._wire = LangSmithHttpClient(connection, noting, clock)
-        self._under_way: set[asyncio.Task[None]] = set()
-        self._ended = False
-        self._refused: ServiceCallError | None = None
+        self._rate_limiter = RateLimiter(
+            RateLimit(concurrency=1, patience=_MAX_RETRY_SECONDS), clock
+        )
+        self._client = LangSmithHttpClient(connection, request_logger, clock)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+        self._last_error: ServiceCallError | None = None
 
     def keep(self, trace: TraceSpan) -> None:
-        """Take a trace, and send it beside whatever goes on."""
-        if self._ended:
+        """Start to send a trace in the background.
+
+        It does not wait and does not raise. After `aclose` traces are dropped.
+        """
+        if self._is_closed:
             return
-        task = asyncio.create_task(self._keep(trace))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        task = asyncio.create_task(self._send_or_report(trace))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Wait for what is under way, at most as long as one request may take."""
-        self._ended = True
-        if not self._under_way:
+        """Wait for pending traces, at most the timeout of one request. Idempotent."""
+        self._is_closed = True
+        if not self._tasks:
             return
-        _, late = await asyncio.wait(self._under_way, timeout=self._connection.timeout)
+        _, late = await asyncio.wait(self._tasks, timeout=self._connection.timeout)
         for task in late:
             task.cancel()
         if late:
-            self._tell(
-                self._refused or build_langsmith_timeout_error(self._connection.timeout)
+            self._report(
+                self._last_error
+                or build_langsmith_timeout_error(self._connection.timeout)
             )
             await asyncio.wait(late)
 
-    async def knows_the_key(self) -> None:
-        """Ask for a list of one project, to see whether the key is taken.
+    async def check_key(self) -> None:
+        """List one project to check that LangSmith accepts the key.
 
         Raises:
-            ServiceUnavailable: LangSmith did not answer, or refused.
+            ServiceUnavailable: LangSmith did not answer or refused.
         """
         key = await asyncio.to_thread(self._key)
-        async with self._wire.opened() as http:
-            await self._wire.ask(
-                http, key, LangSmithRequest("GET", "/sessions", {"limit": 1}), list
-            )
+        async with self._client.opened() as http:
+            request = LangSmithRequest("GET", "/sessions", {"limit": 1})
+            await self._client.ask(http, key, request, list)
 
-    async def _keep(self, trace: TraceSpan) -> None:
+    async def _send_or_report(self, trace: TraceSpan) -> None:
         try:
-            await self._sent(trace)
+            await self._send(trace)
         except ServiceUnavailable as error:
-            self._ended = self._ended or not error.retryable
-            self._tell(error)
+            self._is_closed = self._is_closed or not error.retryable
+            self._report(error)
 
-    def _tell(self, error: ServiceUnavailable) -> None:
-        """Say once why a trace was not sent."""
+    def _report(self, error: ServiceUnavailable) -> None:
         say, self._say = self._say, None
         if say is not None:
             say(f"A trace was not sent. {error.full_text}")
 
-    async def _sent(self, trace: TraceSpan) -> None:
+    async def _send(self, trace: TraceSpan) -> None:
         key = await asyncio.to_thread(self._key)
-        about = self._connection
-        runs = build_trace_runs(trace, about.project, texts=about.texts)
-        async with self._turnstile.place():
+        connection = self._connection
+        runs = build_trace_runs(trace, connection.project, texts=connection.texts)
+        async with self._rate_limiter.slot():
             for start in range(0, len(runs), MAX_RUNS_PER_REQUEST):
-                some = runs[start : start + MAX_RUNS_PER_REQUEST]
-                await self._turnstile.trying(partial(self._try, key, some))
+                batch = runs[start : start + MAX_RUNS_PER_REQUEST]
+                await self._rate_limiter.call_with_retries(
+                    partial(self._post, key, batch)
+                )
 
-    async def _try(self, key: str, runs: Sequence[LangSmithRun]) -> None:
-        """Send runs once, and remember why they were not taken: the end may come."""
-        self._refused = None
+    async def _post(self, key: str, runs: Sequence[LangSmithRow]) -> None:
+        """Send runs once. The error is stored, because `aclose` may cancel the retry."""
+        self._last_error = None
+        request = LangSmithRequest(
+            "POST", "/runs/batch", body={"post": runs, "patch": []}
+        )
         try:
-            await self._post(key, runs)
-        except ServiceCallError as refused:
-            self._refused = refused
+            async with self._client.opened() as http:
+                await self._client.ask(http, key, request, dict)
+        except ServiceCallError as error:
+            self._last_error = error
             raise
-
-    async def _post(self, key: str, runs: Sequence[LangSmithRun]) -> None:
-        call = LangSmithRequest("POST", "/runs/batch", body={"post": runs, "patch": []})
-        async with self._wire.opened() as http:
-            await self._wire.ask(http, key, call, dict)

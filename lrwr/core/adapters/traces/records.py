@@ -1,70 +1,135 @@
-"""An evaluation as LangSmith's API takes it: a dataset, sessions, runs and feedback.
+"""Rows of LangSmith's API, built from traces and evaluations.
 
-Every id follows from what it is the id of, and from a key that is not sent: the same
-thing has the same id whenever it is sent, and nobody can try out what it is made of.
+An evaluation becomes a dataset (the golden set), a session for each experiment, a run
+for each question in it, and feedback for each measure. Their ids are UUIDs derived from
+keys that are not sent: sending something twice yields the same ids, and nobody can
+guess from an id what it was derived from.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TypeAlias
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
-from lrwr.core.adapters.traces.runs import (
-    LangSmithRun,
-    replace_unsendable_characters,
-    select_sendable_texts,
-)
-from lrwr.core.ports.telemetry import (
+from lrwr.core.model.traces import (
     Experiment,
     ExperimentResult,
     GoldenSet,
     MeasureScore,
+    TraceSpan,
+    TraceStepKind,
+    TraceTexts,
 )
 
 LangSmithRow: TypeAlias = dict[str, object]
+"""A JSON object of the API."""
 
-_OURS = UUID("5f1c3c5e-8d1e-4a57-9b5c-0f2b9a6d7e31")
-"""The name space of ids that lrwr makes."""
-
-_SHOWN = 8
-"""Characters of an id that a name ends with, so that no two are alike."""
-
-FAILED_SCORE_COMMENT = (
-    "Tried, and not got: it counts as failed, not as 0. `lrwr eval show` says why."
-)
+THREAD_METADATA_KEY = "thread_id"
+"""Metadata key by which LangSmith groups the turns of a thread."""
 
 RESULTS_DIGEST_KEY = "results"
-"""The fact of a session that says of which results all is there."""
+"""Metadata key of a session: the digest of the results that were sent completely."""
+
+FAILED_SCORE_COMMENT = (
+    "This could not be evaluated. It counts as failed, not as 0. `lrwr eval show` says"
+    " why."
+)
+
+_NAMESPACE = UUID("5f1c3c5e-8d1e-4a57-9b5c-0f2b9a6d7e31")
+"""UUID namespace of the ids that lrwr derives."""
+
+_ID_CHARS = 8
+"""Characters of an id at the end of a name, which make names unique."""
+
+
+def build_trace_runs(
+    trace: TraceSpan, project: str, *, texts: bool
+) -> list[LangSmithRow]:
+    """Return one run for each span of a trace, parents before children.
+
+    Unless `texts`, only names, kinds, times, facts and error classes are included.
+    """
+    thread = {
+        key: value for key, value in trace.facts.items() if key == THREAD_METADATA_KEY
+    }
+    return list(_build_runs(trace, project, thread, texts=texts))
+
+
+def _build_runs(
+    span: TraceSpan,
+    project: str,
+    thread: Mapping[str, object],
+    *,
+    texts: bool,
+    parent: LangSmithRow | None = None,
+) -> Iterator[LangSmithRow]:
+    run_id = str(uuid4())
+    order = _dotted_order(span.started, run_id)
+    run: LangSmithRow = {
+        "id": run_id,
+        "trace_id": parent["trace_id"] if parent else run_id,
+        "dotted_order": f"{parent['dotted_order']}.{order}" if parent else order,
+        "session_name": project,
+        "name": span.name,
+        "run_type": span.kind.value,
+        "start_time": _to_iso(span.started),
+        "end_time": _to_iso(span.ended),
+        "inputs": select_sendable_texts(span.inputs, texts=texts),
+        "outputs": select_sendable_texts(span.outputs, texts=texts),
+        "extra": {"metadata": {**_span_metadata(span), **thread}},
+    }
+    if parent is not None:
+        run["parent_run_id"] = parent["id"]
+    if span.error is not None:
+        message = replace_unsendable_characters(span.error.message) if texts else ""
+        run["error"] = f"{span.error.kind}: {message}" if message else span.error.kind
+    yield run
+    for step in span.steps:
+        yield from _build_runs(step, project, thread, texts=texts, parent=run)
+
+
+def select_sendable_texts(trace_texts: TraceTexts, *, texts: bool) -> dict[str, object]:
+    """Return texts that JSON can encode; an empty dict unless `texts`."""
+    if not texts:
+        return {}
+    return {
+        name: replace_unsendable_characters(text)
+        if isinstance(text, str)
+        else [*map(replace_unsendable_characters, text)]
+        for name, text in trace_texts.items()
+    }
+
+
+def replace_unsendable_characters(text: str) -> str:
+    """Replace lone surrogates, which a terminal may pass on, by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def compute_dataset_id(golden: GoldenSet, *, texts: bool) -> UUID:
-    """Return the id of a golden set; with texts it is another than without."""
-    return uuid5(_OURS, f"{'texts' if texts else 'numbers'}\n{golden.key}")
+    """Return the id of a golden set's dataset; with texts it is a different one."""
+    return uuid5(_NAMESPACE, f"{'texts' if texts else 'numbers'}\n{golden.key}")
 
 
 def build_dataset_row(golden: GoldenSet, project: str, *, texts: bool) -> LangSmithRow:
-    """Return a golden set without its examples."""
-    dataset_id = compute_dataset_id(golden, texts=texts)
-    title = (
-        replace_unsendable_characters(golden.title)
-        if texts and golden.title
-        else "questions"
-    )
+    """Return the dataset of a golden set, without its examples."""
+    dataset_id = str(compute_dataset_id(golden, texts=texts))
+    title = golden.title if texts and golden.title else "questions"
+    name = replace_unsendable_characters(f"{project}: {title}")
     return {
-        "id": str(dataset_id),
-        "name": f"{replace_unsendable_characters(project)}: {title} {str(dataset_id)[:_SHOWN]}",
+        "id": dataset_id,
+        "name": f"{name} {dataset_id[:_ID_CHARS]}",
         "description": f"{len(golden.examples)} questions of `lrwr eval`.",
         "data_type": "kv",
     }
 
 
 def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmithRow]:
-    """Return the examples of a golden set by id; without texts numbers and kinds."""
+    """Return the examples of a golden set by id; without `texts` only numbers and facts."""
     dataset = compute_dataset_id(golden, texts=texts)
-    rows: list[LangSmithRow] = [
+    return _index_by_id(
         {
             "id": str(_example_id(dataset, example.number)),
             "dataset_id": str(dataset),
@@ -76,73 +141,74 @@ def build_example_rows(golden: GoldenSet, *, texts: bool) -> dict[str, LangSmith
             "metadata": dict(example.facts),
         }
         for example in golden.examples
-    ]
-    return {str(row["id"]): row for row in rows}
+    )
+
+
+def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
+    """Return the id of an experiment's session on a dataset."""
+    return uuid5(dataset, f"experiment\n{experiment.key}")
 
 
 def build_session_row(
     experiment: Experiment, dataset: UUID, project: str, started: float
 ) -> LangSmithRow:
-    """Return an experiment without its runs; it begins at `started`."""
-    session_id = compute_session_id(experiment, dataset)
+    """Return the session of an experiment; `started` is in seconds since 1970."""
+    session_id = str(compute_session_id(experiment, dataset))
+    name = replace_unsendable_characters(f"{project}: {experiment.name}")
     return {
-        "id": str(session_id),
-        "name": f"{replace_unsendable_characters(project)}: {experiment.name} {str(session_id)[:_SHOWN]}",
-        "description": experiment.told,
+        "id": session_id,
+        "name": f"{name} {session_id[:_ID_CHARS]}",
+        "description": experiment.description,
         "reference_dataset_id": str(dataset),
-        "start_time": _moment(started),
-        "extra": {"metadata": _facts(experiment)},
+        "start_time": _to_iso(started),
+        "extra": {"metadata": _experiment_metadata(experiment)},
     }
-
-
-def compute_session_id(experiment: Experiment, dataset: UUID) -> UUID:
-    """Return the id of an experiment on a dataset."""
-    return uuid5(dataset, f"experiment\n{experiment.key}")
 
 
 def build_session_end_row(experiment: Experiment, ended: float) -> LangSmithRow:
-    """Return what an experiment becomes once all of it is there."""
-    facts = {
-        **_facts(experiment),
+    """Return the update of a session after all its rows were sent.
+
+    `ended` is in seconds since 1970. The digest of the results marks it as complete.
+    """
+    metadata = {
+        **_experiment_metadata(experiment),
         RESULTS_DIGEST_KEY: compute_results_digest(experiment),
     }
-    return {"end_time": _moment(ended), "extra": {"metadata": facts}}
+    return {"end_time": _to_iso(ended), "extra": {"metadata": metadata}}
 
 
 def compute_results_digest(experiment: Experiment) -> str:
-    """Tell the results of an experiment from any others; they hold no words."""
+    """Return 16 hexadecimal digits of the SHA-256 of an experiment's results."""
     results_json = json.dumps(asdict(experiment)["results"], sort_keys=True)
     return sha256(f"{experiment.key}\n{results_json}".encode()).hexdigest()[:16]
 
 
 def build_experiment_runs(
     experiment: Experiment, golden: GoldenSet, *, texts: bool, now: float
-) -> dict[str, LangSmithRun]:
-    """Return a run for each result by id, each ending `now`.
+) -> dict[str, LangSmithRow]:
+    """Return a run for each result, by id. Each ends `now`, in seconds since 1970.
 
-    LangSmith takes no run that began more than a day ago, so that a run says how long
-    something took, and not when.
+    LangSmith refuses runs that began more than a day ago. So a run records how long a
+    question took, but not when.
     """
     dataset = compute_dataset_id(golden, texts=texts)
     session = compute_session_id(experiment, dataset)
-    examples_by_number = {
-        golden_example.number: golden_example for golden_example in golden.examples
-    }
-    runs: list[LangSmithRun] = []
-    for result in experiment.results:
+    examples = {example.number: example for example in golden.examples}
+
+    def build(result: ExperimentResult) -> LangSmithRow:
         run_id = str(_run_id(session, result))
-        began = datetime.fromtimestamp(now - max(0.0, result.seconds), UTC)
-        example = examples_by_number[result.number]
-        run: LangSmithRun = {
+        started = now - max(0.0, result.seconds)
+        example = examples[result.number]
+        run: LangSmithRow = {
             "id": run_id,
             "trace_id": run_id,
-            "dotted_order": f"{began:%Y%m%dT%H%M%S%f}Z{run_id}",
+            "dotted_order": _dotted_order(started, run_id),
             "session_id": str(session),
             "reference_example_id": str(_example_id(dataset, result.number)),
             "name": "question",
             "run_type": "chain",
-            "start_time": began.isoformat(),
-            "end_time": _moment(now),
+            "start_time": _to_iso(started),
+            "end_time": _to_iso(now),
             "inputs": {
                 "number": result.number,
                 **select_sendable_texts(example.inputs, texts=texts),
@@ -152,34 +218,34 @@ def build_experiment_runs(
         }
         if result.failed:
             run["error"] = FAILED_SCORE_COMMENT
-        runs.append(run)
-    return {str(run["id"]): run for run in runs}
+        return run
+
+    return _index_by_id(map(build, experiment.results))
 
 
 def build_feedback_rows(
     experiment: Experiment, dataset: UUID
 ) -> dict[str, LangSmithRow]:
-    """Return a judgement for each measure of each result by id."""
+    """Return the feedback for each measure of each result, by id."""
     session = compute_session_id(experiment, dataset)
-    rows = (
-        _judged(score, _run_id(session, result), session)
+    return _index_by_id(
+        _build_feedback(score, _run_id(session, result), session)
         for result in experiment.results
         for score in result.scores
     )
-    return {str(row["id"]): row for row in rows}
 
 
 def get_score_and_comment(row: Mapping[str, object]) -> tuple[object, str]:
-    """Return what a judgement says: its score and its comment."""
+    """Return the score and the comment of a feedback row; no comment is ''."""
     return row.get("score"), str(row.get("comment") or "")
 
 
 def split_rows_by_size(
     rows: Sequence[LangSmithRow], most: int, most_bytes: int
 ) -> Iterator[list[LangSmithRow]]:
-    """Yield rows in order, at most `most` and so many bytes of JSON at a time.
+    """Yield rows in order, in batches of at most `most` rows and `most_bytes` of JSON.
 
-    A row that is larger than that stands alone.
+    A single row that is larger is a batch of its own.
     """
     batch: list[LangSmithRow] = []
     size = 0
@@ -194,7 +260,7 @@ def split_rows_by_size(
         yield batch
 
 
-def _judged(score: MeasureScore, run: UUID, session: UUID) -> LangSmithRow:
+def _build_feedback(score: MeasureScore, run: UUID, session: UUID) -> LangSmithRow:
     row: LangSmithRow = {
         "id": str(uuid5(run, f"measure\n{score.measure}")),
         "run_id": str(run),
@@ -209,7 +275,14 @@ def _judged(score: MeasureScore, run: UUID, session: UUID) -> LangSmithRow:
     return row
 
 
-def _facts(experiment: Experiment) -> LangSmithRow:
+def _span_metadata(span: TraceSpan) -> LangSmithRow:
+    metadata: LangSmithRow = dict(span.facts)
+    if span.kind is TraceStepKind.LLM and "model" in metadata:
+        metadata["ls_model_name"] = metadata["model"]  # LangSmith's name for it
+    return metadata
+
+
+def _experiment_metadata(experiment: Experiment) -> LangSmithRow:
     return {
         name: replace_unsendable_characters(value) if isinstance(value, str) else value
         for name, value in experiment.facts.items()
@@ -224,5 +297,14 @@ def _run_id(session: UUID, result: ExperimentResult) -> UUID:
     return uuid5(session, f"question\n{result.number}")
 
 
-def _moment(seconds: float) -> str:
+def _index_by_id(rows: Iterable[LangSmithRow]) -> dict[str, LangSmithRow]:
+    return {str(row["id"]): row for row in rows}
+
+
+def _dotted_order(started: float, run_id: str) -> str:
+    """Return the key by which LangSmith orders the runs of a trace."""
+    return f"{datetime.fromtimestamp(started, UTC):%Y%m%dT%H%M%S%f}Z{run_id}"
+
+
+def _to_iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -253,13 +253,13 @@ def create_qdrant_index(
     space: str,
     dimensions: int,
     refused: LrwrError | None,
-    noting: EgressLogger,
+    request_logger: EgressLogger,
 ) -> VectorIndex:
     """Create the index over the configured Qdrant server; sends and opens nothing.
 
     `library` is the key of `build_library_key`; `index` is the folder for the mark of
     the collection. With `refused`, the reason why the server may not be asked, this
-    machine compares vectors instead. Requests to other machines are logged in `noting`.
+    machine compares vectors instead. Requests to other machines are logged in `request_logger`.
 
     Raises:
         SettingsProblem: `vectors.url` is not an address, or may not be used.
@@ -272,7 +272,9 @@ def create_qdrant_index(
         return UnavailableQdrantIndex(error, scan)
     if refused is not None or connection is None:
         return UnavailableQdrantIndex(refused or LrwrError("Qdrant is off"), scan)
-    http = QdrantHttpClient(connection, noting=None if connection.own else noting)
+    http = QdrantHttpClient(
+        connection, request_logger=None if connection.own else request_logger
+    )
     name = build_collection_name(library, pipeline, space)
     followed = QdrantCollectionIndex(
         QdrantCollection(http, name, dimensions),

@@ -187,7 +187,7 @@ class QdrantCursor:
 class QdrantHttpClient:
     """Asks one server, and lets a request that failed be made again.
 
-    With `noting` nothing is sent that was not noted before. Nothing is imported or
+    With `request_logger` nothing is sent that was not noted before. Nothing is imported or
     opened before the first request. `connect` makes the client, in a thread.
     """
 
@@ -195,16 +195,16 @@ class QdrantHttpClient:
         self,
         connection: QdrantConnection,
         *,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
         clock: Clock | None = None,
         connect: Callable[[], "AsyncQdrantClient"] | None = None,
     ) -> None:
         self.connection = connection
         self.clock = clock or Clock()
-        self._noting = noting
+        self._request_logger = request_logger
         self._connect = connect or self._connected
         patience = LOCAL_RETRY_SECONDS if connection.own else REMOTE_RETRY_SECONDS
-        self._turnstile = RateLimiter(
+        self._rate_limiter = RateLimiter(
             RateLimit(_AT_ONCE, patience=patience), self.clock
         )
         self._note: ContextVar[EgressLogEntry] = ContextVar("note")
@@ -218,8 +218,8 @@ class QdrantHttpClient:
             ServiceCallError: The server cannot be reached, refused, or sent nonsense.
             ServiceUnavailable: The request could not be noted, and was not sent.
         """
-        async with self._turnstile.place():
-            return await self._turnstile.trying(partial(self._once, call))
+        async with self._rate_limiter.slot():
+            return await self._rate_limiter.call_with_retries(partial(self._once, call))
 
     async def aclose(self) -> None:
         """Let go of connections. Safe to call twice."""
@@ -231,20 +231,20 @@ class QdrantHttpClient:
     async def _once(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
         client = await self._opened()
         about = OutboundRequest("qdrant", self.connection.host, RequestPurpose.VECTORS)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
             token = self._note.set(note)
             try:
                 async with asyncio.timeout(self.connection.timeout):
                     answer = await call(client)
             except Exception as error:  # the client lets anything through
                 if is_connection_failure(error):
-                    note.unreached()
+                    note.mark_unreachable()
                 raise translate_qdrant_error(
                     error, self.connection.timeout, self._server
                 ) from error
             finally:
                 self._note.reset(token)
-            note.whole()
+            note.mark_complete()
             return answer
 
     @property
@@ -283,7 +283,7 @@ class QdrantHttpClient:
         )
 
     async def _on_request(self, request: httpx.Request) -> None:
-        if self._noting is not None:
+        if self._request_logger is not None:
             await self._note.get().on_request(request)
 
     async def _on_response(self, response: httpx.Response) -> None:

@@ -73,7 +73,7 @@ class TavilySearch:
 
     A search sends the query, how many pages are wanted, and the key; nothing is tried
     twice, since a turn waits for it. The client never works without a key: it is
-    given a connection of ours, on which it has no keyless mode. With `noting` a search
+    given a connection of ours, on which it has no keyless mode. With `request_logger` a search
     is noted before it leaves.
     """
 
@@ -82,14 +82,14 @@ class TavilySearch:
         connection: TavilyConnection,
         sentences: SentenceSplitter,
         today: Callable[[], float] = time.time,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         if not connection.key:
             raise ValueError("without a key the query would be sent all the same")
         self._connection = connection
         self._sentences = sentences
         self._today = today
-        self._noting = noting
+        self._request_logger = request_logger
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
         """Return at most `limit` pages, each address once, the best first.
@@ -141,14 +141,14 @@ class TavilySearch:
     async def _asked(self, ask: TavilyCall) -> object:
         host = urlsplit(self._connection.base_url).hostname or ""
         about = OutboundRequest("tavily", host, RequestPurpose.WEB_SEARCH)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
             answer = await self._answered(ask, note)
-            note.whole()
+            note.mark_complete()
         return answer
 
     async def _answered(self, ask: TavilyCall, note: EgressLogEntry) -> object:
         http = await asyncio.to_thread(_open, self._connection)
-        if self._noting is not None:
+        if self._request_logger is not None:
             http.event_hooks["request"].append(note.on_request)
             http.event_hooks["response"].append(note.on_response)
         http.event_hooks["response"].append(self._check)
@@ -159,7 +159,7 @@ class TavilySearch:
             raise
         except Exception as error:  # the client lets anything of its libraries through
             if isinstance(error, httpx.ConnectError):
-                note.unreached()
+                note.mark_unreachable()
             raise _failed(error, self._connection) from error
 
     async def _check(self, response: "Response") -> None:
@@ -301,7 +301,9 @@ _KEY = "TAVILY_API_KEY"
 
 
 def create_tavily_search(
-    settings: Settings, env: Mapping[str, str], noting: EgressLogger | None = None
+    settings: Settings,
+    env: Mapping[str, str],
+    request_logger: EgressLogger | None = None,
 ) -> TavilySearch | None:
     """Return the web that the settings ask for, None where it is off.
 
@@ -316,7 +318,7 @@ def create_tavily_search(
     connection = build_tavily_connection(settings, env)
     if connection is None:
         return None
-    return TavilySearch(connection, find_sentence_spans, noting=noting)
+    return TavilySearch(connection, find_sentence_spans, request_logger=request_logger)
 
 
 def build_tavily_connection(

@@ -89,7 +89,7 @@ class RealtimeListener:
     """Calls `on_change` whenever Realtime reports a change of a library's row.
 
     Nothing is done before `begin`. `token` is asked anew for each connection and at
-    each beat; no `noting` where nothing is noted. Nothing is raised, and nothing said.
+    each beat; no `request_logger` where nothing is noted. Nothing is raised, and nothing said.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class RealtimeListener:
         token: Callable[[], Awaitable[str]],
         on_change: Callable[[], None],
         *,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
         sleep: SleepFunction = asyncio.sleep,
     ) -> None:
         self._project = project
@@ -107,7 +107,7 @@ class RealtimeListener:
         self._topic = f"realtime:lrwr-{library}"
         self._token = token
         self._came = on_change
-        self._noting = None if project.own else noting
+        self._request_logger = None if project.own else request_logger
         self._rest = sleep
         self._task: asyncio.Task[None] | None = None
         self._pause = FIRST_RECONNECT_DELAY
@@ -139,13 +139,13 @@ class RealtimeListener:
         dialled = await asyncio.to_thread(_dialled, self._project)
         join = self._joining(token)
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
-            if self._noting is not None:
-                await note.leaving(len(join.encode()))
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
+            if self._request_logger is not None:
+                await note.record_request(len(join.encode()))
             try:
                 reached = await dialled
             except Exception:
-                note.unreached()
+                note.mark_unreachable()
                 raise
             async with reached as socket:
                 async with asyncio.timeout(self._project.timeout):
@@ -161,7 +161,7 @@ class RealtimeListener:
         """Ask for what is to be told, and wait until it is promised."""
         await socket.send(join)
         joined, size = await self._reply(socket)
-        note.came(ok=joined, is_complete=True, received=lambda: size)
+        note.record_response(ok=joined, is_complete=True, received=lambda: size)
         _insist(joined)
         self._heard = True
 

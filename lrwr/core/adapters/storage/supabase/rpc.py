@@ -55,18 +55,18 @@ class SupabaseRpc:
     Supabase cuts rows off after a number that the project sets, and says nothing; one
     value is whole or not there. Nothing is tried twice here: who calls knows whether
     it may be. Each request is noted before it leaves, unless the project is on this
-    machine or there is no `noting`.
+    machine or there is no `request_logger`.
     """
 
     def __init__(
         self,
         project: SupabaseConnection,
         token: AccessTokenProvider,
-        noting: EgressLogger | None = None,
+        request_logger: EgressLogger | None = None,
     ) -> None:
         self._project = project
         self._token = token
-        self._noting = None if project.own else noting
+        self._request_logger = None if project.own else request_logger
         self._client: AsyncPostgrestClient | None = None
         self._api_error: type[APIError] | None = None
         self._opening = asyncio.Lock()
@@ -89,13 +89,13 @@ class SupabaseRpc:
         request = client.rpc(f"lrwr_{function}", parameters)
         request.request.headers["Authorization"] = f"Bearer {token}"
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
-        async with aclosing(EgressLogEntry(self._noting, about)) as note:
-            if self._noting is not None:
-                await note.leaving(
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
+            if self._request_logger is not None:
+                await note.record_request(
                     len(json.dumps(parameters, ensure_ascii=False).encode())
                 )
             rpc_json = await self._executed(request, note)
-            note.whole()
+            note.mark_complete()
         return decode_postgres_text(rpc_json)
 
     @contextmanager

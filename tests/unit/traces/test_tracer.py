@@ -1,4 +1,4 @@
-"""What every keeper of traces promises."""
+"""Traces arrive at LangSmith once and whole."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ import pytest
 
 from lrwr.core.adapters.traces.http import LangSmithConnection
 from lrwr.core.adapters.traces.langsmith import LangSmithTracer
-from lrwr.core.ports.telemetry import Tracer, TraceSpan, TraceStepKind
+from lrwr.core.model.traces import TraceSpan, TraceStepKind
 from tests.fakes.langsmith_server import KEY, LangSmithServer
-from tests.fakes.tracers import MemoryTracer
 
 SEARCH = TraceSpan(
     "search", TraceStepKind.RETRIEVER, 100.0, 101.0, inputs={"step": "Nell Tallow"}
@@ -33,24 +32,16 @@ TURN = TraceSpan(
 class Desk:
     """A tracer, and what it has kept: names of traces, with the steps in each."""
 
-    tracer: Tracer
+    tracer: LangSmithTracer
     kept: Callable[[], list[list[str]]]
 
 
-@pytest.fixture(params=["memory", "langsmith"])
-def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
-    if request.param == "memory":
-        memory = MemoryTracer()
-        yield Desk(memory, lambda: [names(one) for one in memory.traces])
-    else:
-        with LangSmithServer() as server:
-            about = LangSmithConnection("book", server.origin, timeout=10.0, own=True)
-            tracer = LangSmithTracer(about, lambda: KEY)
-            yield Desk(tracer, lambda: kept_by(server))
-
-
-def names(span: TraceSpan) -> list[str]:
-    return [span.name, *(name for step in span.steps for name in names(step))]
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with LangSmithServer() as server:
+        about = LangSmithConnection("book", server.origin, timeout=10.0, own=True)
+        tracer = LangSmithTracer(about, lambda: KEY)
+        yield Desk(tracer, lambda: kept_by(server))
 
 
 def kept_by(server: LangSmithServer) -> list[list[str]]:

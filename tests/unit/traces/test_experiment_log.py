@@ -1,4 +1,4 @@
-"""What every keeper of results of evaluations promises."""
+"""Results of evaluations are stored at LangSmith once, and updated."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,15 +8,13 @@ import pytest
 
 from lrwr.core.adapters.traces.experiments import LangSmithExperimentLog
 from lrwr.core.adapters.traces.http import LangSmithConnection
-from lrwr.core.ports.telemetry import (
+from lrwr.core.model.traces import (
     Experiment,
-    ExperimentLog,
     ExperimentResult,
     GoldenExample,
     GoldenSet,
     MeasureScore,
 )
-from tests.fakes.experiment_logs import MemoryExperiments
 from tests.fakes.langsmith_server import KEY, LangSmithServer
 
 SET = GoldenSet(
@@ -38,21 +36,17 @@ B = replace(A, key="plan 1\nB", name="B", results=(a_result(1, 1.0), a_result(2,
 class Desk:
     """A log, and what it has kept: figures, how often each."""
 
-    log: ExperimentLog
+    log: LangSmithExperimentLog
     kept: Callable[[], Counter[float | None]]
 
 
-@pytest.fixture(params=["memory", "langsmith"])
-def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
-    if request.param == "memory":
-        memory = MemoryExperiments()
-        yield Desk(memory, lambda: Counter(s["mrr"] for s in memory.kept.values()))
-    else:
-        with LangSmithServer() as server:
-            about = LangSmithConnection("book", server.origin, own=True)
-            log = LangSmithExperimentLog(about, lambda: KEY)
-            rows = server.desk.feedback
-            yield Desk(log, lambda: Counter(row["score"] for row in rows.values()))
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with LangSmithServer() as server:
+        about = LangSmithConnection("book", server.origin, own=True)
+        log = LangSmithExperimentLog(about, lambda: KEY)
+        rows = server.desk.feedback
+        yield Desk(log, lambda: Counter(row["score"] for row in rows.values()))
 
 
 async def test_each_experiment_is_kept_whole_and_told_of(desk: Desk) -> None:

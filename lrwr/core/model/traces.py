@@ -1,0 +1,128 @@
+"""Values of telemetry: traces of work, and results of evaluations as experiments.
+
+Names, kinds, facts and classes of errors never contain the user's text. Only the fields
+that say so may, and they are sent only if the user allows it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from lrwr.core.model.language_model import Usage
+
+TraceFactValue: TypeAlias = str | int | float | bool
+"""One measured or configured value of a step: a count, a duration, a model name, an id."""
+
+TraceFacts: TypeAlias = Mapping[str, TraceFactValue]
+
+TraceTexts: TypeAlias = Mapping[str, str | tuple[str, ...]]
+"""Texts by name: words of the user, the manuscript or an answer."""
+
+
+class TraceStepKind(StrEnum):
+    """LangSmith's run type of a step."""
+
+    CHAIN = "chain"
+    RETRIEVER = "retriever"
+    TOOL = "tool"
+    LLM = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceError:
+    """Why a step failed: the class name of the error, and its message.
+
+    The message may contain the user's text; the class name never does.
+    """
+
+    kind: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSpan:
+    """A finished step with the steps inside it; the outermost span is the whole trace.
+
+    `started` and `ended` are seconds since 1970. `inputs`, `outputs` and the message of
+    `error` may contain the user's text; nothing else does.
+    """
+
+    name: str
+    kind: TraceStepKind
+    started: float
+    ended: float
+    facts: TraceFacts = field(default_factory=dict)
+    inputs: TraceTexts = field(default_factory=dict)
+    outputs: TraceTexts = field(default_factory=dict)
+    error: TraceError | None = None
+    steps: tuple["TraceSpan", ...] = ()
+
+
+def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
+    """Return the calls and tokens of a usage as facts of a trace step."""
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenExample:
+    """A question with a known answer; `number` is its position in its set, from 1.
+
+    `inputs` and `outputs` may contain the user's text; `facts` do not.
+    """
+
+    number: int
+    facts: TraceFacts
+    inputs: TraceTexts = field(default_factory=dict)
+    outputs: TraceTexts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenSet:
+    """The questions of an evaluation.
+
+    `key` is unique among all sets of all libraries and is never sent; ids are derived
+    from it. `title` may contain the user's text.
+    """
+
+    key: str
+    title: str
+    examples: tuple[GoldenExample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureScore:
+    """The value of one measure for one question: 0.0 to 1.0, None if it failed."""
+
+    measure: str
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentResult:
+    """The result for the question with this `number`, which took `seconds`."""
+
+    number: int
+    seconds: float
+    facts: TraceFacts
+    scores: tuple[MeasureScore, ...]
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One way of answering, run on all questions of a golden set.
+
+    `key` is unique among the experiments on a set and is never sent. No field contains
+    the user's text.
+    """
+
+    key: str
+    name: str
+    description: str
+    facts: TraceFacts
+    results: tuple[ExperimentResult, ...]
