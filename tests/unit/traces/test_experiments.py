@@ -353,7 +353,9 @@ async def test_nobody_there_is_said(server: LangSmithServer) -> None:
 async def test_without_a_key_or_with_what_can_be_none_nothing_is_sent(
     server: LangSmithServer,
 ) -> None:
-    assert (await Desk(server, key="").refused()).full_text == "There is no key. Set one."
+    assert (
+        await Desk(server, key="").refused()
+    ).full_text == "There is no key. Set one."
     said = (await Desk(server, key="one\ntwo").refused()).full_text
     assert "key is not valid. Set the key again" in said
     assert "two" not in said
