@@ -119,8 +119,8 @@ class Reading:
     def homes(self) -> Iterator[tuple[RegionPlan, list[ChunkCut]]]:
         """Yield each home with its chunks."""
         for plan, cuts in zip(self.plans, self.cuts, strict=True):
-            for home in plan.homes:
-                yield home, [c for c in cuts if home.home.span.holds(c.span)]
+            for home in plan.regions:
+                yield home, [c for c in cuts if home.region.span.holds(c.span)]
 
 
 def _sizes(reading: Reading) -> dict[str, Any]:
@@ -215,7 +215,7 @@ async def _measured(folder: Path, embedder: LocalEmbedder) -> dict[str, Any]:
     reading = await desk.read(_document(name, text) for name, text in texts.items())
     desk.fresh(reading)
     took = {name: round(spent, 3) for name, spent in desk.took.items()}
-    sentences = sum(len(h.sentences) for plan in reading.plans for h in plan.homes)
+    sentences = sum(len(h.sentences) for plan in reading.plans for h in plan.regions)
     desk.took.clear()
     edits = await _edited(desk, texts)
     per_edit = {name: round(spent / EDITS, 4) for name, spent in desk.took.items()}

@@ -103,7 +103,7 @@ def _told(report: IngestReport) -> dict[str, int]:
         "embedded": report.embedded,
         "chunks": report.chunks,
         "processed": report.processed,
-        "woven": report.woven.documents if report.woven else 0,
+        "woven": report.attribution.documents if report.attribution else 0,
         "calls": report.usage.calls,
         "prompt_tokens": report.usage.prompt_tokens,
     }

@@ -117,7 +117,7 @@ def create_processing_service(
         store=stores.knowledge,
         jobs=limits.jobs or workspace.jobs,
         worker=build_worker_name(uuid4().hex[:8]),
-        weaver=_create_story_attributor(workspace),
+        attributor=_create_story_attributor(workspace),
         pause=stores.pause,
         complete=limits.attribute_now,
         missing_too=limits.delete_missing,
@@ -161,7 +161,7 @@ async def count_unread(workspace: Workspace) -> int:
     targets = [target for target in workspace.manuscript() if target.exists()]
     if not workspace.is_ingested or not targets:
         return 0
-    changes = await create_processing_service(workspace, targets, may_ask=False).look()
+    changes = await create_processing_service(workspace, targets, may_ask=False).scan()
     return len(changes.changed) + len(changes.stale) + len(changes.gone)
 
 

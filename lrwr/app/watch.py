@@ -54,13 +54,13 @@ def create_watch_service(
     with_model = settings.model.use != "off"
     return WatchService(
         events=WatchfilesEventSource(targets, poll=_describe_polling(targets)),
-        readers=_create_dependencies(workspace, targets),
-        pace=WatchIntervals(
+        dependencies=_create_dependencies(workspace, targets),
+        intervals=WatchIntervals(
             debounce=watch.debounce / 1000,
             sweep=watch.sweep,
             idle=watch.idle if with_model and watch.model == "idle" else None,
         ),
-        rest=asyncio.sleep,
+        sleep=asyncio.sleep,
         clock=clock,
         progress=progress,
     )
@@ -105,7 +105,7 @@ async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
     Contradictions follow the save that brought them in.
 
     Raises:
-        NotFound: The manuscript is not where it was.
+        NotFound: The manuscript folder does not exist.
         StoreProblem: The library cannot be read or written, or was replaced.
     """
     service = create_watch_service(workspace, resolve_targets(workspace.manuscript()))

@@ -1,4 +1,4 @@
-"""Asking an analyst about a document, never twice about the same words."""
+"""Fact extraction with an analyst: replies are cached by text, costs are limited."""
 
 import asyncio
 import json
@@ -22,17 +22,17 @@ from lrwr.pipeline.stages.windows import (
 )
 
 PriceLookup = Callable[[Usage], float | None]
-"""What a usage costs, in US dollars; None where the model's price is unknown."""
+"""Returns the price of a usage in US dollars; None if the model's price is unknown."""
 
 
 @dataclass(slots=True)
 class ModelBudget:
-    """Counts what a run asks of a model, and stops it when enough was spent.
+    """Limits what one run may spend on a language model.
 
-    `budget` is in US dollars, `most_calls` in calls; 0 means no bound. A budget can be
-    kept only where the price is known: elsewhere the meter begins stopped. What is
-    under way counts as spent at its estimate until it is paid. `stopped` says in a
-    sentence why nothing more is asked; empty while more may be.
+    `budget` is in US dollars and `most_calls` in calls; 0 means unlimited. A dollar
+    limit needs a known price: without one, the budget starts stopped. Calls in progress
+    count at their estimate until `settle`. `stopped` is the reason, as a sentence, why
+    no more calls are allowed, or empty while calls are allowed.
     """
 
     price: PriceLookup
@@ -46,21 +46,25 @@ class ModelBudget:
     def __post_init__(self) -> None:
         if self.budget and self.price(Usage(calls=1)) is None:
             self.stopped = (
-                "The budget cannot be kept, since the model's price is unknown: set"
+                "The budget cannot be enforced: the model's price is unknown. Set"
                 " `model.prices`, or set the budget to 0."
             )
 
     @property
     def spent(self) -> float | None:
-        """What was paid so far, in US dollars; None where the price is unknown."""
+        """Cost of all settled calls in US dollars; None if the price is unknown."""
         return self.price(self.usage)
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Set the price of a call aside; None when the run must not make it."""
+        """Reserve the estimated price of a call and return it in US dollars.
+
+        Returns None if the limit is reached; then the call must not be made. Pass the
+        result to `settle` after the call.
+        """
         if self.stopped:
             return None
         if self.most_calls and self._begun + estimate.calls > self.most_calls:
-            self.stopped = f"Calls were made, as many as may be: {self.most_calls}."
+            self.stopped = f"The limit on model calls is reached: {self.most_calls}."
             return None
         price = self.price(estimate) or 0.0
         if self.budget and (self.spent or 0.0) + self._reserved + price > self.budget:
@@ -71,17 +75,19 @@ class ModelBudget:
         return price
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Count what a call really took, in the place of what was set aside."""
+        """Replace the reservation of a call with its real usage."""
         self._reserved -= reserved
         self.usage += usage
 
     def stop(self, reason: str) -> None:
-        """Ask nothing more in this run; the first reason stays."""
+        """Allow no more calls in this run. If already stopped, the first reason
+        remains.
+        """
         self.stopped = self.stopped or reason
 
 
 def finding_to_json(finding: ExcerptFinding, start: int) -> str:
-    """Return a finding whose excerpt begins at `start` of its document."""
+    """Serialize a finding with offsets relative to `start`, where its excerpt begins."""
     facts = [
         [
             fact.about.value,
@@ -100,7 +106,7 @@ def finding_to_json(finding: ExcerptFinding, start: int) -> str:
 
 
 def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
-    """Return the finding of an equal excerpt that begins at `start`."""
+    """Parse a stored finding for an equal excerpt that begins at `start`."""
     return ExcerptFinding(
         tuple(
             Fact(
@@ -131,14 +137,15 @@ def finding_from_json(stored_json: str, start: int) -> ExcerptFinding:
 
 CLASSIFY, EXTRACT = "classify", "extract"
 REPLY_TOKENS = {CLASSIFY: 60, EXTRACT: 1500}
-"""Tokens that a reply has about, for each excerpt: what an estimate goes by."""
+"""Typical tokens of a reply for one excerpt; used for estimates only."""
 
 
 @dataclass(slots=True)
 class DocumentAnalysis:
-    """What an analyst said of one document.
+    """Facts that an analyst extracted from one document, and the cost.
 
-    `unfinished` says in a sentence why it could not be asked for all of it.
+    `unfinished` is the reason, as a sentence, why parts of the document were skipped;
+    empty if all of it was analysed.
     """
 
     facts: list[Fact] = field(default_factory=list)
@@ -148,7 +155,7 @@ class DocumentAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class _AnalystCall:
-    """One call: which excerpts, and the keys of what will be said of them."""
+    """One call to the analyst: its excerpts and the cache key of each."""
 
     kind: str
     excerpts: tuple[Excerpt, ...]
@@ -156,46 +163,49 @@ class _AnalystCall:
 
 
 class CachingAnalyst:
-    """Reads documents with an analyst; what was said once of a text is kept.
+    """Extracts facts from documents with an analyst and caches every reply.
 
-    Every reply is kept at once, so that a run that dies pays for nothing twice. Once
-    the meter has stopped, only what is kept already is said.
+    Each reply is stored immediately, so an interrupted run never pays twice. After the
+    budget has stopped, only cached replies are used.
     """
 
     def __init__(
-        self, analyst: Analyst, store: AnalysisStore, meter: ModelBudget
+        self, analyst: Analyst, store: AnalysisStore, budget: ModelBudget
     ) -> None:
         self._analyst = analyst
         self._store = store
-        self.meter = meter
+        self.budget = budget
 
     @property
     def model(self) -> str:
-        """Name who reads."""
+        """Name of the language model."""
         return self._analyst.name
 
     @property
     def revision(self) -> str:
-        """Name everything that an analysis depends on besides the document."""
+        """Identifier of the model, prompts and schema; cached replies depend on it."""
         return self._analyst.revision
 
     async def estimate(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> Usage:
-        """Return what reading the document would take; asks nothing."""
-        _, orders, cached = await self._plan(document, chunks, names)
+        """Estimate the calls and tokens for analysing the document; makes no call.
+
+        Cached excerpts cost nothing and are counted in `Usage.cached`.
+        """
+        _, calls, cached = await self._plan(document, chunks, names)
         total = Usage(cached=cached)
-        for order in orders:
-            total += self._estimated(order)
+        for call in calls:
+            total += self._estimate_call(call)
         return total
 
     async def kept(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> frozenset[str]:
-        """Return the keys of what was said of the document before, and is kept."""
+        """Return the cache keys of the document's excerpts that already have a reply."""
         keys = [
             self._key(kind, excerpt)
-            for kind, excerpts in _excerpts(document, chunks, names).items()
+            for kind, excerpts in _build_excerpts(document, chunks, names).items()
             for excerpt in excerpts
         ]
         return frozenset(await self._store.replies(keys))
@@ -203,30 +213,32 @@ class CachingAnalyst:
     async def read(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> DocumentAnalysis:
-        """Return all the analyst's findings on the document, in reading order.
+        """Return all facts of the document in text call, from the cache or new calls.
 
         Raises:
-            StoreProblem: The findings cannot be stored.
+            StoreProblem: The replies cannot be read or stored.
         """
-        findings, orders, cached = await self._plan(document, chunks, names)
+        findings, calls, cached = await self._plan(document, chunks, names)
         analysis = DocumentAnalysis(usage=Usage(cached=cached))
-        replies = await self._asked(orders)
+        replies = await self._run_calls(calls)
         for reply_findings, usage in replies:
             findings += reply_findings
             analysis.usage += usage
         analysis.facts = [fact for finding in findings for fact in finding.facts]
         analysis.facts.sort(key=lambda fact: (fact.spans[:1], fact.about, fact.field))
-        if self.meter.stopped and any(
+        if self.budget.stopped and any(
             not reply_findings for reply_findings, _ in replies
         ):
-            analysis.unfinished = self.meter.stopped
+            analysis.unfinished = self.budget.stopped
         return analysis
 
     async def _plan(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> tuple[list[ExcerptFinding], list[_AnalystCall], int]:
-        """Return the stored findings, the calls to make, and the number of stored findings."""
-        excerpts_by_kind = _excerpts(document, chunks, names)
+        """Return the cached findings, the calls to make, and the number of cached
+        findings.
+        """
+        excerpts_by_kind = _build_excerpts(document, chunks, names)
         keys = {
             kind: [self._key(kind, excerpt) for excerpt in excerpts]
             for kind, excerpts in excerpts_by_kind.items()
@@ -234,7 +246,7 @@ class CachingAnalyst:
         stored_replies = await self._store.replies(
             [key for row in keys.values() for key in row]
         )
-        findings, orders = [], []
+        findings, calls = [], []
         for kind, excerpts in excerpts_by_kind.items():
             missing = []
             for key, excerpt in zip(keys[kind], excerpts, strict=True):
@@ -244,10 +256,12 @@ class CachingAnalyst:
                     )
                 else:
                     missing.append(excerpt)
-            orders += self._orders(kind, missing)
-        return findings, orders, len(findings)
+            calls += self._build_calls(kind, missing)
+        return findings, calls, len(findings)
 
-    def _orders(self, kind: str, excerpts: Sequence[Excerpt]) -> list[_AnalystCall]:
+    def _build_calls(
+        self, kind: str, excerpts: Sequence[Excerpt]
+    ) -> list[_AnalystCall]:
         together = (
             list(batch_excerpts(excerpts))
             if kind == CLASSIFY
@@ -270,56 +284,56 @@ class CachingAnalyst:
         ]
         return sha256(json.dumps(key_parts).encode()).hexdigest()
 
-    def _estimated(self, order: _AnalystCall) -> Usage:
+    def _estimate_call(self, call: _AnalystCall) -> Usage:
         prompt = self._analyst.prompt_tokens(
-            order.excerpts, extracting=order.kind == EXTRACT
+            call.excerpts, extracting=call.kind == EXTRACT
         )
-        reply = REPLY_TOKENS[order.kind] * len(order.excerpts)
+        reply = REPLY_TOKENS[call.kind] * len(call.excerpts)
         return Usage(calls=1, prompt_tokens=prompt, completion_tokens=reply)
 
-    async def _asked(
-        self, orders: Sequence[_AnalystCall]
+    async def _run_calls(
+        self, calls: Sequence[_AnalystCall]
     ) -> list[tuple[list[ExcerptFinding], Usage]]:
         """Make all calls concurrently and return the findings and usage of each."""
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._ask(order)) for order in orders]
+                tasks = [group.create_task(self._ask(call)) for call in calls]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
         return [task.result() for task in tasks]
 
-    async def _ask(self, order: _AnalystCall) -> tuple[list[ExcerptFinding], Usage]:
-        """Make one call and keep what came of it; nothing when it must not be made."""
-        reserved = self.meter.reserve(self._estimated(order))
+    async def _ask(self, call: _AnalystCall) -> tuple[list[ExcerptFinding], Usage]:
+        """Make one call and store its reply; return nothing if the budget forbids it."""
+        reserved = self.budget.reserve(self._estimate_call(call))
         if reserved is None:
             return [], Usage()
         usage = Usage()
         try:
-            findings, usage = await self._answered(order)
+            findings, usage = await self._call_analyst(call)
         except ServiceUnavailable as error:
-            self.meter.stop(_told(error))
+            self.budget.stop(_format_error(error))
             return [], Usage()
         finally:
-            self.meter.settle(reserved, usage)
-        await self._keep(order, findings, usage)
+            self.budget.settle(reserved, usage)
+        await self._store_replies(call, findings, usage)
         return findings, usage
 
-    async def _answered(
-        self, order: _AnalystCall
+    async def _call_analyst(
+        self, call: _AnalystCall
     ) -> tuple[list[ExcerptFinding], Usage]:
-        if order.kind == CLASSIFY:
-            return await self._analyst.classify(order.excerpts)
-        excerpt = order.excerpts[0]
+        if call.kind == CLASSIFY:
+            return await self._analyst.classify(call.excerpts)
+        excerpt = call.excerpts[0]
         finding, usage = await self._analyst.extract(excerpt)
-        return [_bounded(finding, excerpt)], usage
+        return [_with_reach(finding, excerpt)], usage
 
-    async def _keep(
-        self, order: _AnalystCall, findings: Sequence[ExcerptFinding], usage: Usage
+    async def _store_replies(
+        self, call: _AnalystCall, findings: Sequence[ExcerptFinding], usage: Usage
     ) -> None:
         replies: Mapping[str, str] = {
             key: finding_to_json(finding, excerpt.span.start)
             for key, finding, excerpt in zip(
-                order.keys, findings, order.excerpts, strict=True
+                call.keys, findings, call.excerpts, strict=True
             )
             if not finding.failed
         }
@@ -327,7 +341,7 @@ class CachingAnalyst:
             await self._store.keep_replies(replies, usage)
 
 
-def _excerpts(
+def _build_excerpts(
     document: Document, chunks: Sequence[Chunk], names: NameFinder
 ) -> dict[str, Sequence[Excerpt]]:
     return {
@@ -336,13 +350,15 @@ def _excerpts(
     }
 
 
-def _bounded(finding: ExcerptFinding, excerpt: Excerpt) -> ExcerptFinding:
-    """Note how far was read: free words on page one may come of the last page."""
+def _with_reach(finding: ExcerptFinding, excerpt: Excerpt) -> ExcerptFinding:
+    """Set `reach` to the excerpt's end: a fact's value may depend on all of the
+    excerpt.
+    """
     facts = tuple(replace(fact, reach=excerpt.span.end) for fact in finding.facts)
     return replace(finding, facts=facts)
 
 
-def _told(error: ServiceUnavailable) -> str:
+def _format_error(error: ServiceUnavailable) -> str:
     """Return the error's message and hint as sentences."""
     message = str(error)
     end = "" if message.endswith((".", "!", "?")) else "."

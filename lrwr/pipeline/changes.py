@@ -1,4 +1,4 @@
-"""What a look at the manuscript means for the library. Pure."""
+"""Changes between the manuscript's files and the library, and the ingestion plan. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from lrwr.core.ports.stores import DocumentVersion
 
 @dataclass(frozen=True, slots=True)
 class DocumentChanges:
-    """Documents by what must be done about them, each sorted by id.
+    """Documents by the action they need; each tuple is sorted by id.
 
-    `changed` have a new revision and must be read to know whether their content is
-    new; `stale` have the old one but were made by another recipe; `gone` were seen
-    before and are no longer there. `never_here` were read on another machine, and
-    their files have never been on this one.
+    `changed` documents have a new revision: their content must be compared. `stale`
+    documents are unchanged but were processed by another recipe. `gone` documents were
+    ingested and their files are missing. `never_here` documents were ingested on
+    another machine and never had a file on this one.
     """
 
     changed: tuple[DocumentId, ...]
@@ -39,10 +39,12 @@ def detect_changes(
 ) -> DocumentChanges:
     """Compare the ingested document versions with the manuscript's files.
 
-    `covers` says whether the scan could have listed a document. `verify` ignores
-    revisions: every document counts as changed. Documents ingested with the recipe
-    `content_with` count as unchanged, too. With `missing_too`, documents that were never
-    on this machine count as gone as well.
+    Args:
+        recipe: Name of the current recipe; other recipes make a document stale.
+        covers: Returns whether the scan could have listed a document.
+        verify: Ignore revisions: treat every existing file as changed.
+        content_with: A second recipe name that counts as current.
+        missing_too: Treat documents that never had a file on this machine as gone.
     """
     before = {
         document_version.id: document_version for document_version in document_versions
@@ -74,23 +76,25 @@ def match_renames(
 ) -> dict[DocumentId, DocumentId]:
     """Map each new document's id to the id of a deleted one with the same content.
 
-    `arrived` maps each new document to its content's hash.
+    `arrived` maps each new document to the SHA-256 of its content.
     """
     unmatched = set(gone)
-    homes: dict[str, list[DocumentId]] = {}
+    deleted_by_content: dict[str, list[DocumentId]] = {}
     for document_version in sorted(document_versions, key=lambda version: version.id):
         if document_version.id in unmatched:
-            homes.setdefault(document_version.content, []).append(document_version.id)
+            deleted_by_content.setdefault(document_version.content, []).append(
+                document_version.id
+            )
     matched = {}
     for document, content in sorted(arrived.items()):
-        if homes.get(content):
-            matched[document] = homes[content].pop(0)
+        if deleted_by_content.get(content):
+            matched[document] = deleted_by_content[content].pop(0)
     return matched
 
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptScan:
-    """What is there, what was read before, and what that seems to mean."""
+    """The manuscript's files, the ingested versions, and the differences."""
 
     listing: SourceListing
     seen: Sequence[DocumentVersion]
@@ -99,10 +103,10 @@ class ManuscriptScan:
 
 @dataclass(frozen=True, slots=True)
 class IngestPlan:
-    """The documents to read, sorted.
+    """The documents to process, sorted by id.
 
-    `renamed` maps new ids to old ones. `touched` documents say what they said before;
-    `moved` has those of them that were written since, with their new revision.
+    `renamed` maps new ids to old ones. `touched` counts changed files whose content is
+    the same as before; `moved` lists those of them that need a new stored revision.
     """
 
     documents: tuple[DocumentId, ...]
@@ -112,31 +116,34 @@ class IngestPlan:
 
 
 async def plan_ingestion(
-    look: ManuscriptScan, recipe: str, source: ManuscriptSource
+    scan: ManuscriptScan, recipe: str, source: ManuscriptSource
 ) -> IngestPlan:
-    """Return what to ingest with the recipe of that name; compares file contents."""
-    changes, before = look.changes, {version.id: version for version in look.seen}
-    todo, touched, arrived = list(changes.stale), list[DocumentVersion](), {}
+    """Return the documents to process with the recipe of that name.
+
+    Reads every changed file to compare its content hash.
+    """
+    changes, before = scan.changes, {version.id: version for version in scan.seen}
+    documents, touched, arrived = list(changes.stale), list[DocumentVersion](), {}
     for document in changes.changed:
         version = before.get(document)
         if version is None and not changes.gone:
-            todo.append(document)
+            documents.append(document)
             continue
         try:
             content, revision = await source.read(document)
         except LrwrError:
-            todo.append(document)  # its job will say what is wrong
+            documents.append(document)  # its job will report the error
             continue
         digest = sha256(content).hexdigest()
         if version and (version.content, version.recipe) == (digest, recipe):
             touched.append(replace(version, revision=revision))
             continue
-        todo.append(document)
+        documents.append(document)
         if version is None:
             arrived[document] = digest
     return IngestPlan(
-        documents=tuple(sorted(todo)),
-        renamed=match_renames(changes.gone, look.seen, arrived),
+        documents=tuple(sorted(documents)),
+        renamed=match_renames(changes.gone, scan.seen, arrived),
         touched=len(touched),
         moved=tuple(version for version in touched if version != before[version.id]),
     )

@@ -1,4 +1,4 @@
-"""Two states of a manuscript, compared: its files, what is known, what clashes. Pure."""
+"""Comparison of two states of a manuscript: files, story bible, contradictions. Pure."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -25,7 +25,7 @@ _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptState:
-    """One state of the manuscript; `find_contradictions` are those not marked as intended."""
+    """The story bible and the unintended contradictions of one state."""
 
     story: StoryState
     contradictions: tuple[Contradiction, ...] = ()
@@ -33,9 +33,10 @@ class ManuscriptState:
 
 @dataclass(frozen=True, slots=True)
 class StoryDiff:
-    """What differs between two states; all of it in a fixed order.
+    """Differences between two states, in a deterministic order.
 
-    Of `documents` those that are otherwise now, in paragraphs.
+    `documents` lists only changed documents, counted in paragraphs. `appeared` and
+    `vanished` are contradictions of the later and of the earlier state only.
     """
 
     documents: tuple[DocumentDelta, ...] = ()
@@ -45,16 +46,16 @@ class StoryDiff:
 
     @property
     def same(self) -> bool:
-        """Say whether nothing is known otherwise, and no file says anything else."""
+        """Whether the two states have no difference."""
         return not (self.documents or self.changes or self.appeared or self.vanished)
 
 
 def build_manuscript_state(
     knowledge: StoryKnowledge, without: Collection[DocumentId] = ()
 ) -> ManuscriptState:
-    """Return the manuscript's state, `without` the content of these documents.
+    """Return the state of the manuscript, excluding the documents in `without`.
 
-    Questions of conversations are not part of it: they have no revision.
+    Gaps found by conversations are excluded because they have no revision.
     """
     story_knowledge = _without(replace(knowledge, wondered=()), without)
     slips = (
@@ -66,7 +67,7 @@ def build_manuscript_state(
 
 
 def diff_states(before: ManuscriptState, after: ManuscriptState) -> StoryDiff:
-    """Return the differences in story knowledge and in contradictions."""
+    """Return the differences in documents, story bible and contradictions."""
     old, new = before.story.known, after.story.known
     renamed = _renamed(old.texts, new.texts)
     old_aliases, new_aliases = align_casts(old.cast, new.cast)
@@ -140,7 +141,7 @@ def _without(
 def _renamed(
     old: Mapping[DocumentId, DocumentText], new: Mapping[DocumentId, DocumentText]
 ) -> dict[DocumentId, DocumentId]:
-    """Map the new name of each renamed document, whose text is unchanged, to its old name."""
+    """Map the new id of each renamed document with unchanged text to its old id."""
     gone = sorted(old.keys() - new.keys())
     gone_versions = [
         DocumentVersion(document, "", old[document].text, "") for document in gone

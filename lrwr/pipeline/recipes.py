@@ -1,4 +1,4 @@
-"""Recipes: how a document becomes knowledge. One signature, chosen by one setting."""
+"""Recipes: how pipeline a and pipeline b turn a document into stored knowledge."""
 
 import asyncio
 import json
@@ -57,14 +57,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ReportProgress = Callable[[StageStarted | ChunksEmbedded], Awaitable[None]]
-"""Called when a stage begins and when chunks were embedded."""
+"""Called when a stage starts and after each batch of embedded chunks."""
 KnownVectors = Callable[[str, set[TextHash]], Awaitable[set[TextHash]]]
-"""Which texts are embedded in a space already."""
+"""Returns which of the given texts already have a vector in an embedding space."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeTools:
-    """What a recipe may use; `embedder` is None where search goes by words alone."""
+    """Dependencies of a recipe; `embedder` is None for keyword search only.
+
+    `count` counts tokens, `known` returns which texts already have a stored vector.
+    """
 
     count: CountTokens
     embedder: Embedder | None
@@ -72,70 +75,77 @@ class RecipeTools:
 
     @property
     def space(self) -> str:
-        """Name the embedding space; empty without an embedder."""
+        """Name of the embedding space; empty without an embedder."""
         return self.embedder.space if self.embedder else ""
 
 
 class Recipe(Protocol):
-    """Turns one document into knowledge. Writes nothing of the document."""
+    """Turns one document into knowledge: chunks, facts and vectors. Stores no
+    knowledge.
+    """
 
     @property
     def pipeline(self) -> Pipeline:
-        """Name the collection that the knowledge belongs to."""
+        """The pipeline whose knowledge this recipe produces."""
         ...
 
     @property
     def model(self) -> str:
-        """Name the language model that is asked; empty where none is."""
+        """Name of the language model; empty if none is used."""
         ...
 
     def name(self, embedder: Embedder | None) -> str:
-        """Name everything that the knowledge depends on besides the document."""
+        """Return an identifier of everything besides the document that affects the
+        result.
+        """
         ...
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Return what costs nothing to know: no vectors, and no model is asked."""
+        """Return the chunks of the document; computes no vectors and asks no model."""
         ...
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Return what a language model would be asked for a draft's document."""
+        """Estimate the language model's usage for the document of a draft."""
         ...
 
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Return the knowledge with every vector that was missing.
+        """Return the complete knowledge, with a vector for each text that had none.
 
         Raises:
-            ServiceUnavailable: The embedder did not answer.
+            ServiceUnavailable: The embedding model did not answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NaiveRecipe:
-    """Pipeline A: split by size, embed, nothing more; no model is asked anything."""
+    """Pipeline a: fixed-size chunks and vectors; no facts and no language model.
+
+    `size` and `overlap` are in tokens.
+    """
 
     size: int
     overlap: int
 
     @property
     def pipeline(self) -> Pipeline:
-        """Name the collection."""
+        """Always pipeline a."""
         return Pipeline.NAIVE
 
     @property
     def model(self) -> str:
-        """Name nobody."""
+        """Always empty."""
         return ""
 
     def name(self, embedder: Embedder | None) -> str:
-        """Name splitter, sizes and embedding space."""
+        """Return the splitter's version, the sizes and the embedding space."""
         space = embedder.space if embedder else "words-only"
         return f"recursive-2/{self.size}/{self.overlap}/{space}"
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Split the document."""
+        """Split the document into chunks."""
         chunks = await asyncio.to_thread(
             split_recursively,
             document,
@@ -146,14 +156,14 @@ class NaiveRecipe:
         return Knowledge(document, self.pipeline, chunks, tools.space, {})
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Return nothing: no model is asked."""
+        """Return zero usage."""
         del knowledge
         return Usage()
 
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Split the document, and embed the chunks whose text was never embedded."""
+        """Split the document and embed the chunks whose text has no stored vector."""
         drafted = await self.draft(document, tools)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return Knowledge(
@@ -170,7 +180,7 @@ async def embed_chunks(
     """Return the vectors of the chunks whose text has no stored vector.
 
     Raises:
-        ServiceUnavailable: The embedder did not answer.
+        ServiceUnavailable: The embedding model did not answer.
     """
     if tools.embedder is None:
         return {}
@@ -188,15 +198,15 @@ async def embed_chunks(
 REVISION = "semantic-1"
 CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002")
 SENTENCES = 64
-"""Sentences embedded between two signs of life."""
+"""Sentences per embedding call; each call is followed by a progress event."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgenticRecipe:
-    """Pipeline B: semantic chunks, and facts by rules and, if there is one, a model.
+    """Pipeline b: semantic chunks, and facts by rules and optionally a language model.
 
-    `rules` is asked about everything, at no cost; `reading` asks a language model and
-    is None without one.
+    `rules` analyses distances_by_key document without cost. `reading` asks a language model; None
+    if none is configured.
     """
 
     limits: ChunkLimits
@@ -207,66 +217,70 @@ class AgenticRecipe:
 
     @property
     def pipeline(self) -> Pipeline:
-        """Name the collection."""
+        """Always pipeline b."""
         return Pipeline.AGENTIC
 
     @property
     def model(self) -> str:
-        """Name the language model that is asked; empty where none is."""
+        """Name of the language model; empty if none is used."""
         return self.reading.model if self.reading else ""
 
     def name(self, embedder: Embedder | None) -> str:
-        """Name the splitter, its sizes, who reads, and the embedding space."""
+        """Return the versions of splitter, rules and model, the sizes and the space."""
         sizes = f"{self.limits.least}-{self.limits.most}"
         space = embedder.space if embedder else "words-only"
         model = self.reading.revision if self.reading else "no-model"
         return f"{REVISION}/{sizes}/{self.rules.revision}/{model}/{space}"
 
     async def draft(self, document: Document, tools: RecipeTools) -> Knowledge:
-        """Cut the document by the seam distances that are already stored."""
-        plan = await self._plan(document, tools)
-        stored_distances = await self._known(document, tools)
-        return await self._knowledge(document, plan, stored_distances, tools)
+        """Split the document with the seam distances that are already stored."""
+        plan = await self._plan_cuts(document, tools)
+        stored_distances = await self._stored_distances(document, tools)
+        return await self._build_knowledge(document, plan, stored_distances, tools)
 
     async def estimate(self, knowledge: Knowledge) -> Usage:
-        """Return what a language model would be asked for a draft's document."""
+        """Estimate the language model's usage for the document of a draft."""
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return Usage()
-        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
         return await self.reading.estimate(document, knowledge.chunks, names)
 
     async def learn(
         self, document: Document, tools: RecipeTools, report: ReportProgress
     ) -> Knowledge:
-        """Cut, read and embed the document; what was done before is not done again."""
-        plan = await self._plan(document, tools)
-        distances = await self._distances(document, plan, tools, report)
-        drafted = await self._knowledge(document, plan, distances, tools)
+        """Split, analyse and embed the document; stored results are reused."""
+        plan = await self._plan_cuts(document, tools)
+        distances = await self._resolve_distances(document, plan, tools, report)
+        drafted = await self._build_knowledge(document, plan, distances, tools)
         await report(StageStarted(document.id, JobStage.ANALYSE))
-        ruled = replace(drafted, facts=await self._by_rules(drafted))
+        ruled = replace(drafted, facts=await self._extract_with_rules(drafted))
         refined = await self.read_closely(ruled)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return replace(refined, vectors=vectors)
 
     async def kept(self, knowledge: Knowledge) -> frozenset[str]:
-        """Return the keys of what a language model said of it before."""
+        """Return the cache keys of the model's replies that are stored for this
+        document.
+        """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return frozenset()
-        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
         return await self.reading.kept(document, knowledge.chunks, names)
 
     async def read_closely(self, knowledge: Knowledge) -> Knowledge:
-        """Return the knowledge with what the language model says, where there is one.
+        """Return the knowledge with the language model's facts added.
+
+        Without a language model, and for notes, `knowledge` is returned unchanged.
 
         Raises:
-            StoreProblem: What was said cannot be kept.
+            StoreProblem: The model's replies cannot be stored.
         """
         document = knowledge.document
         if self.reading is None or document.type is not DocumentType.SCENE:
             return knowledge
-        names, _ = await asyncio.to_thread(_names_in, knowledge.evidence)
+        names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
         analysis = await self.reading.read(document, knowledge.chunks, names)
         return replace(
             knowledge,
@@ -275,11 +289,11 @@ class AgenticRecipe:
             unfinished=analysis.unfinished,
         )
 
-    async def _plan(self, document: Document, tools: RecipeTools) -> CutPlan:
+    async def _plan_cuts(self, document: Document, tools: RecipeTools) -> CutPlan:
         work = partial(plan_cuts, document, self.split, tools.count, self.limits)
         return await asyncio.to_thread(work)
 
-    async def _known(
+    async def _stored_distances(
         self, document: Document, tools: RecipeTools
     ) -> Mapping[SeamKey, float]:
         if not tools.space:
@@ -287,24 +301,24 @@ class AgenticRecipe:
         seams = await self.store.seams(document.id, tools.space)
         return {SeamKey(key): distance for key, distance in seams.items()}
 
-    async def _distances(
+    async def _resolve_distances(
         self,
         document: Document,
         plan: CutPlan,
         tools: RecipeTools,
         report: ReportProgress,
     ) -> Mapping[SeamKey, float]:
-        """Return the distances of the document's seams, the missing ones worked out.
+        """Return the distances of the document's seams; missing ones are computed.
 
         Raises:
-            ServiceUnavailable: The embedder did not answer.
+            ServiceUnavailable: The embedding model did not answer.
         """
         if tools.embedder is None:
             return {}
         import numpy as np
 
         await report(StageStarted(document.id, JobStage.SPLIT))
-        stored_distances = await self._known(document, tools)
+        stored_distances = await self._stored_distances(document, tools)
         seams = plan.seams
         missing = find_missing_seams(seams, stored_distances)
         sentences = collect_seam_sentences(missing)
@@ -317,10 +331,10 @@ class AgenticRecipe:
         seam_distances = compute_seam_distances(
             missing, sentences, np.concatenate(rows)
         )
-        every = {**stored_distances, **seam_distances}
-        return {seam.key: every[seam.key] for seam in seams}
+        distances_by_key = {**stored_distances, **seam_distances}
+        return {seam.key: distances_by_key[seam.key] for seam in seams}
 
-    async def _knowledge(
+    async def _build_knowledge(
         self,
         document: Document,
         plan: CutPlan,
@@ -328,27 +342,27 @@ class AgenticRecipe:
         tools: RecipeTools,
     ) -> Knowledge:
         cuts = await asyncio.to_thread(choose_cuts, plan, distances)
-        evidence, noted = await asyncio.to_thread(_read_names, document)
+        evidence, declared_names = await asyncio.to_thread(_read_names, document)
         return Knowledge(
             document=document,
             pipeline=self.pipeline,
-            chunks=_chunks(document, cuts),
+            chunks=_build_chunks(document, cuts),
             space=tools.space,
             vectors={},
             seams={str(key): distance for key, distance in distances.items()},
             evidence=evidence,
-            noted=noted,
+            noted=declared_names,
         )
 
-    async def _by_rules(self, drafted: Knowledge) -> tuple[Fact, ...]:
-        """Return what the rules say, or what the writer noted."""
+    async def _extract_with_rules(self, drafted: Knowledge) -> tuple[Fact, ...]:
+        """Return the facts that rules extract from story text, or from a note."""
         document, chunks = drafted.document, drafted.chunks
         if document.type is not DocumentType.SCENE:
             return tuple(
                 await asyncio.to_thread(extract_note_facts, document, self.split)
             )
-        _, names = await asyncio.to_thread(_names_in, drafted.evidence)
-        facts = [*_declared(document), *find_note_gaps(document)]
+        _, names = await asyncio.to_thread(_build_name_finders, drafted.evidence)
+        facts = [*_point_of_view_facts(document), *find_note_gaps(document)]
         for batch in batch_excerpts(build_classify_excerpts(document, chunks, names)):
             findings, _ = await self.rules.classify(batch)
             facts += [fact for finding in findings for fact in finding.facts]
@@ -358,7 +372,7 @@ class AgenticRecipe:
         return tuple(facts)
 
 
-def _chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
+def _build_chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
     last_occurrences: dict[TextHash, int] = {}
     chunks = []
     for ordinal, cut in enumerate(cuts):
@@ -382,7 +396,7 @@ def _chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
                 text_hash=digest,
                 tokens=cut.tokens,
                 lead=lead,
-                heading=_heading(document, cut),
+                heading=_build_heading(document, cut),
             )
         )
     return tuple(chunks)
@@ -392,8 +406,8 @@ def _text_at(document: Document, span: Span) -> str:
     return document.text[span.start : span.end]
 
 
-def _heading(document: Document, chunk_cut: ChunkCut) -> str:
-    """Say where a chunk stands: document, chapter and scene, as a reader would."""
+def _build_heading(document: Document, chunk_cut: ChunkCut) -> str:
+    """Return the document's title, chapter and scene number, separated by commas."""
     words = [document.title]
     if chunk_cut.chapter < len(document.chapters):
         chapter = document.chapters[chunk_cut.chapter]
@@ -403,22 +417,24 @@ def _heading(document: Document, chunk_cut: ChunkCut) -> str:
 
 
 def _read_names(document: Document) -> tuple[str, str]:
-    """Return what a document says of names, as JSON: its prose, and its author."""
+    """Return name evidence of the text and names declared by the author, both as JSON."""
     if document.type is not DocumentType.SCENE:
-        return NameEvidence().to_json(), json.dumps({"people": _people(document)})
+        return NameEvidence().to_json(), json.dumps(
+            {"people": _list_note_people(document)}
+        )
     parts = [
         part
         for chapter in document.chapters
         for scene in chapter.scenes
         for part in scene.parts
     ]
-    noted = {"pov": _point_of_view(document)}
+    declared_names = {"pov": _point_of_view(document)}
     return gather_name_evidence(document.text, parts).to_json(), json.dumps(
-        noted, ensure_ascii=False
+        declared_names, ensure_ascii=False
     )
 
 
-def _people(document: Document) -> list[dict[str, object]]:
+def _list_note_people(document: Document) -> list[dict[str, object]]:
     if document.type is not DocumentType.CHARACTER:
         return []
     return [
@@ -435,8 +451,8 @@ def _point_of_view(document: Document) -> str:
     return " ".join(document.fields.get("pov", "").split())
 
 
-def _declared(document: Document) -> list[Fact]:
-    """Return what front matter says of the document's scenes."""
+def _point_of_view_facts(document: Document) -> list[Fact]:
+    """Return the point of view in the front matter as one fact per scene."""
     name = _point_of_view(document)
     if not name:
         return []
@@ -456,11 +472,11 @@ def _declared(document: Document) -> list[Fact]:
     ]
 
 
-def _names_in(evidence: str) -> tuple[NameFinder, NameFinder]:
-    """Return look-ups of whom a text names: as they are called, and by every form.
+def _build_name_finders(evidence: str) -> tuple[NameFinder, NameFinder]:
+    """Return two functions that find names in a text: by display name, and by any form.
 
-    They go by one document alone. What others say does not matter here: it would
-    change what a model is asked about a passage that did not change.
+    They use only this document's evidence: with the names of other documents, an
+    unchanged passage would get another prompt and miss the reply cache.
     """
     cast = infer_cast([NameEvidence.from_json(evidence)])
     forms = [

@@ -1,4 +1,4 @@
-"""What stays on this machine when documents are read elsewhere."""
+"""Processing on other machines: reuse of local results, and archived source files."""
 
 from dataclasses import dataclass, replace
 
@@ -18,36 +18,35 @@ from lrwr.core.ports.stores import AnalysisStore, FileStore
 from lrwr.pipeline.analysis import ModelBudget
 from lrwr.pipeline.recipes import AgenticRecipe, Recipe, RecipeTools
 
-MODEL_RUNS_REMOTELY = "The language model is asked elsewhere."
-"""Why the reading on this machine asks nobody."""
+MODEL_RUNS_REMOTELY = "The language model runs on another machine."
+"""Reason for which the local model budget is stopped."""
 
 
 def create_remote_input(
     recipe: Recipe, tools: RecipeTools, store: AnalysisStore
 ) -> RemoteJobHost:
-    """Return what this machine does of a recipe that is followed elsewhere.
+    """Return the local part of a recipe that runs on another machine.
 
-    A language model of the recipe's is not asked here from now on: what its meter would
-    have let it spend may be spent there.
+    Stops the recipe's local model budget; the remaining budget limits remote calls.
     """
     if not isinstance(recipe, AgenticRecipe):
         return NaiveRemoteInput(recipe, tools)
-    purse = None
+    remote_budget = None
     if recipe.reading is not None:
-        purse = replace(recipe.reading.meter)
-        recipe.reading.meter.stop(MODEL_RUNS_REMOTELY)
-    return AgenticRemoteInput(recipe, tools, store, purse)
+        remote_budget = replace(recipe.reading.budget)
+        recipe.reading.budget.stop(MODEL_RUNS_REMOTELY)
+    return AgenticRemoteInput(recipe, tools, store, remote_budget)
 
 
 class NaiveRemoteInput:
-    """Keeps the Share port for pipeline a: only vectors can be known."""
+    """Implements `RemoteJobHost` for pipeline a: only vectors can be reused."""
 
     def __init__(self, recipe: Recipe, tools: RecipeTools) -> None:
         self._recipe = recipe
         self._tools = tools
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return which of its passages are embedded."""
+        """Return the hashes of the document's chunks that already have a vector."""
         if self._tools.embedder is None:
             return ReusableResults()
         drafted = await self._recipe.draft(document, self._tools)
@@ -57,11 +56,11 @@ class NaiveRemoteInput:
         )
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space` already."""
+        """Return which of `texts` already have a vector in `space`."""
         return await self._tools.known(space, texts)
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return None: no model is asked."""
+        """Return None: pipeline a uses no language model."""
         del knowledge
         return None
 
@@ -71,16 +70,16 @@ class NaiveRemoteInput:
         work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Return the knowledge as it is."""
+        """Return the knowledge unchanged."""
         del work, answers
         return knowledge
 
 
 class AgenticRemoteInput:
-    """Keeps the Share port for pipeline b.
+    """Implements `RemoteJobHost` for pipeline b.
 
-    `recipe` must ask nobody: its meter is stopped. `purse` bounds what a model may be
-    asked elsewhere, None where none is set.
+    The budget of `recipe` must be stopped so that it makes no calls itself. `remote_budget`
+    limits the remote calls; None if no language model is configured.
     """
 
     def __init__(
@@ -88,17 +87,17 @@ class AgenticRemoteInput:
         recipe: AgenticRecipe,
         tools: RecipeTools,
         store: AnalysisStore,
-        purse: ModelBudget | None,
+        remote_budget: ModelBudget | None,
     ) -> None:
         self._recipe = recipe
         self._tools = tools
         self._store = store
-        self._purse = purse
+        self._remote_budget = remote_budget
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the distances that are known, and which passages are embedded.
+        """Return the stored seam distances, and which chunks already have a vector.
 
-        Of a document that is new nothing is: then it is not even cut.
+        A new document has no stored distances; for it, the result is empty.
         """
         space = self._tools.space
         seams = await self._store.seams(document.id, space) if space else {}
@@ -109,7 +108,7 @@ class AgenticRemoteInput:
         return ReusableResults(seams, frozenset(await self._tools.known(space, texts)))
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space` already."""
+        """Return which of `texts` already have a vector in `space`."""
         return await self._tools.known(space, texts)
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
@@ -117,12 +116,12 @@ class AgenticRemoteInput:
 
         None if all replies are stored, or the budget is spent.
         """
-        if self._purse is None:
+        if self._remote_budget is None:
             return None
         usage = await self._recipe.estimate(knowledge)
         if not usage.calls:
             return None
-        reserved = self._purse.reserve(usage)
+        reserved = self._remote_budget.reserve(usage)
         if reserved is None:
             return None
         excerpts = await self._recipe.kept(knowledge)
@@ -134,26 +133,28 @@ class AgenticRemoteInput:
         model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Keep the model's replies, and return the knowledge with all that it said.
+        """Store the model's replies and return the knowledge with all its facts.
+
+        Settles the budget that `wanted` reserved.
 
         Raises:
-            StoreProblem: They cannot be kept.
+            StoreProblem: The replies cannot be stored.
         """
-        if self._purse is None:
+        if self._remote_budget is None:
             return knowledge
         if model_work is not None:
             spent = answers.usage if answers else Usage()
-            self._purse.settle(model_work.reserved, spent)
+            self._remote_budget.settle(model_work.reserved, spent)
         for replies in answers.replies if answers else ():
             await self._store.keep_replies(replies.said, replies.usage)
         if answers is not None and answers.unfinished:
-            self._purse.stop(answers.unfinished)
-        knowledge = await self._recipe.read_closely(
-            knowledge
-        )  # what is kept, and no more
+            self._remote_budget.stop(answers.unfinished)
+        # The recipe's own budget is stopped, so this uses stored replies only.
+        knowledge = await self._recipe.read_closely(knowledge)
         if model_work is None or answers is None:
             return replace(
-                knowledge, unfinished=knowledge.unfinished and self._purse.stopped
+                knowledge,
+                unfinished=knowledge.unfinished and self._remote_budget.stopped,
             )
         usage = answers.usage + Usage(cached=model_work.cached)
         return replace(knowledge, usage=usage, unfinished=answers.unfinished)
@@ -161,10 +162,10 @@ class AgenticRemoteInput:
 
 @dataclass(frozen=True, slots=True)
 class ArchivingRunner:
-    """Keeps the JobRunner port: has `files` keep each file, and `runner` read it.
+    """Implements `JobRunner`: processes with `runner` and stores each file in `files`.
 
-    What is known of a file is told only when the file itself is kept: whoever follows
-    the library elsewhere finds every file that it names.
+    A result is returned only after its file is stored, so other machines that follow
+    the library find every file that it names.
     """
 
     runner: JobRunner
@@ -172,25 +173,25 @@ class ArchivingRunner:
 
     @property
     def places(self) -> int:
-        """Return how many documents may be in work at once."""
+        """Maximum number of documents processed concurrently."""
         return self.runner.places
 
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Keep a file's bytes, and return the knowledge of them.
+        """Process the document, store its bytes, and return the result.
 
         Raises:
-            LrwrError: The file cannot be kept; else as `runner` does.
+            LrwrError: The file cannot be stored, or `runner` failed.
         """
         read = await self.runner.run(document, content, report)
         await self.files.put(content)
         return read
 
     async def stored(self, document: DocumentId) -> None:
-        """Say that what was returned of a document is kept."""
+        """Tell `runner` that the result of the document has been stored."""
         await self.runner.stored(document)
 
     async def aclose(self) -> None:
-        """Let go of connections; who opened `files` closes them."""
+        """Close `runner`. `files` is closed by its owner."""
         await self.runner.aclose()

@@ -1,4 +1,4 @@
-"""What an ingestion did, counted as it goes."""
+"""Ingestion report: counts, problems and remarks, updated as documents finish."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.sources import SkippedFile
 from lrwr.pipeline.speaker_attribution import AttributionSummary
 
-MODEL_SKIPPED_TEXT = "Not all was read by the language model."
-"""Begins the remark on documents that wait for a language model."""
+MODEL_SKIPPED_TEXT = "The language model has not analysed all documents."
+"""First sentence of the remark on documents that wait for a language model."""
 
 EmitIngestEvent = Callable[[IngestEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentProblem:
-    """A document that could not be read: what happened, what to try."""
+    """A document that could not be read, with the error's message, hint and exit code."""
 
     document: DocumentId
     message: str
@@ -31,12 +31,13 @@ class DocumentProblem:
 class IngestReport:
     """What an ingestion did, or with `dry_run` would do.
 
-    `processed` documents were read and stored; of their `chunks`, `embedded` cost a
-    run of the model and `reused` did not. `words` are those of the processed
-    documents. `usage` is what the language model `model` was asked, or would be. `woven` says
-    what became of the cast. `renamed` maps new ids to old ones. `remarks` are sentences for the
-    writer. `away` says why those who read elsewhere could not be asked: the `waiting`
-    documents are as they were.
+    `processed` documents were read and stored. Of their `chunks`, `embedded` got a new
+    vector and `reused` had one. `words` and `tokens` count the processed documents and
+    the embedded chunks. `usage` is the real or estimated usage of the language model
+    `model`. `attribution` is the result of speaker attribution, None if it did not run.
+    `renamed` maps new ids to old ones. `remarks` are sentences for the user. `away` is
+    the error of an unreachable remote runner; `waiting` counts the documents that were
+    left unchanged because of it.
     """
 
     dry_run: bool = False
@@ -51,7 +52,7 @@ class IngestReport:
     reused: int = 0
     model: str = ""
     usage: Usage = field(default_factory=Usage)
-    woven: AttributionSummary | None = None
+    attribution: AttributionSummary | None = None
     renamed: dict[DocumentId, DocumentId] = field(default_factory=dict)
     skipped: tuple[SkippedFile, ...] = ()
     problems: list[DocumentProblem] = field(default_factory=list)
@@ -61,15 +62,18 @@ class IngestReport:
 
 
 class IngestProgress:
-    """Counts what has been done, each document once, and lets it be seen."""
+    """Updates a report and emits an event for each finished document.
+
+    A document is counted once, by its first result.
+    """
 
     def __init__(self, report: IngestReport, emit: EmitIngestEvent) -> None:
         self._report = report
         self._done: set[DocumentId] = set()
         self.emit = emit
 
-    def learned(self, knowledge: Knowledge) -> None:
-        """Count a document that was read and stored."""
+    def count_processed(self, knowledge: Knowledge) -> None:
+        """Count a document that was processed and stored."""
         document = knowledge.document
         if not self._is_first(document.id):
             return
@@ -80,27 +84,30 @@ class IngestProgress:
         self._report.remarks += [f"{document.id}: {w}" for w in document.warnings]
         self.emit(DocumentFinished(document.id))
 
-    def stood(self, document: DocumentId) -> None:
-        """Count a document that is known as it is."""
+    def count_unchanged(self, document: DocumentId) -> None:
+        """Count a document that was already up to date."""
         if self._is_first(document):
             self._report.unchanged += 1
             self.emit(DocumentFinished(document))
 
-    def forgot(self, document: DocumentId) -> None:
-        """Count a document that is gone."""
+    def count_deleted(self, document: DocumentId) -> None:
+        """Count a deleted document."""
         if self._is_first(document):
             self._report.forgotten += 1
             self.emit(DocumentFinished(document))
 
-    def failed(self, document: DocumentId, error: LrwrError) -> None:
-        """Note a document that could not be read."""
+    def record_failure(self, document: DocumentId, error: LrwrError) -> None:
+        """Record a document that could not be read."""
         if self._is_first(document):
             problem = problem_from_error(document, error)
             self._report.problems.append(problem)
             self.emit(DocumentFinished(document, problem.message, problem.hint))
 
-    def away(self, document: DocumentId, error: LrwrError) -> None:
-        """Note a document that waits for whoever reads elsewhere; why, once for all."""
+    def record_waiting(self, document: DocumentId, error: LrwrError) -> None:
+        """Record a document that waits for an unreachable remote runner.
+
+        Only the first error is stored in the report.
+        """
         if self._is_first(document):
             self._report.away = self._report.away or error
             self._report.waiting += 1
@@ -111,14 +118,12 @@ class IngestProgress:
         self._done.add(document)
         return new
 
-    def words_only(self, error: LrwrError) -> None:
-        """Note that something could not be embedded, once for all documents."""
-        self._remark(
-            f"Found by words alone until the next ingestion. {error.full_text}"
-        )
+    def remark_without_vectors(self, error: LrwrError) -> None:
+        """Add one remark that some documents have no vectors."""
+        self._remark(f"Keyword search only until the next ingest. {error.full_text}")
 
-    def unread(self, reason: str) -> None:
-        """Note that a language model was not asked everything, once for all."""
+    def remark_not_analysed(self, reason: str) -> None:
+        """Add one remark that some documents were not analysed by the language model."""
         self._remark(f"{MODEL_SKIPPED_TEXT} {reason}")
 
     def _remark(self, remark: str) -> None:
@@ -127,37 +132,37 @@ class IngestProgress:
 
 
 def describe_files_of_other_machines(documents: Sequence[DocumentId]) -> str:
-    """Tell of documents that are let be, since only another machine had their files."""
+    """Return a remark about documents ingested elsewhere that have no file here."""
     others = len(documents) - 1
     more = f" and {others:,} more" if others else ""
     return (
-        f"{documents[0]}{more}: read on another machine, and never a file of this one;"
-        " kept as it is. `lrwr pull --into FOLDER` brings the files, `lrwr ingest"
-        " --forget-missing` forgets what has none here."
+        f"{documents[0]}{more}: ingested on another machine, no file on this one;"
+        " left unchanged. Run `lrwr pull --into FOLDER` to download the files, or"
+        " `lrwr ingest --forget-missing` to delete them from the library."
     )
 
 
 def problem_from_error(document: DocumentId, error: LrwrError) -> DocumentProblem:
-    """Tell an error as the problem of a document."""
+    """Convert an error into the problem of a document."""
     return DocumentProblem(document, str(error), error.hint, int(error.exit_code))
 
 
 def wrap_unexpected_error(document: DocumentId, error: Exception) -> UnreadableDocument:
-    """Return what the writer is told of an error in one file that nobody foresaw.
+    """Return a user-facing error for an unexpected exception in one file.
 
-    What the error itself says may quote the text, and is left out.
+    Includes only the exception's class: its message may quote the manuscript.
     """
     return UnreadableDocument(
-        f"{document} cannot be read: an internal problem, {type(error).__name__}.",
-        hint="All other files are read. Please tell lrwr's makers what is special"
-        " about this one.",
+        f"{document} cannot be read because of an internal error:"
+        f" {type(error).__name__}.",
+        hint="Report this as a bug. All other files were processed.",
     )
 
 
 def count_knowledge(
     report: IngestReport, knowledge: Knowledge, stored_hashes: Collection[TextHash]
 ) -> None:
-    """Count a document's knowledge, whose `stored_hashes` texts need no embedding."""
+    """Add a document to the report; texts in `stored_hashes` count as reused."""
     missing: dict[TextHash, Chunk] = {
         c.text_hash: c for c in knowledge.chunks if c.text_hash not in stored_hashes
     }

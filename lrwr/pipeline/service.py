@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
+from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.jobs import (
@@ -56,7 +57,9 @@ async def estimate_ingestion(
     tools: RecipeTools,
     report: IngestReport,
 ) -> None:
-    """Add to `report` the cost of ingesting `documents`, and those that cannot be read."""
+    """Add the cost of ingesting `documents`, and unreadable ones, to `report`. Stores
+    nothing.
+    """
     for document in documents:
         try:
             content, _ = await source.read(document)
@@ -74,23 +77,23 @@ async def estimate_ingestion(
 
 
 WORKERS = 3
-"""Documents in work at once: one is read or stored while others are embedded."""
+"""Documents processed concurrently: one is parsed or stored while others are embedded."""
 LEASE = 10.0
-"""Seconds a worker may be silent before its job is given to another."""
+"""Seconds without renewal after which another worker may take a job."""
 BEAT = 3.0
-"""Seconds between two signs of life."""
+"""Seconds between two renewals of a lease."""
 PAUSE = 0.25
-"""Seconds between two looks at jobs that another run holds."""
+"""Seconds between two checks of jobs that another process holds."""
 UNFINISHED = "unfinished"
-"""Ends the recipe's name of a document that must be completed by the next run."""
+"""Suffix of the stored recipe name of a document that the next run must complete."""
 INGEST_AGAIN = "Run `lrwr ingest` again."
 MOST_OPEN = 100_000
-"""Jobs that are looked at when asking what is not done yet."""
+"""Maximum number of jobs read when checking for unfinished work."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalRunner:
-    """Keeps the JobRunner port: parses and learns on this machine."""
+    """Implements `JobRunner`: parses and processes documents in this process."""
 
     parse: DocumentParser
     recipe: Recipe
@@ -98,16 +101,19 @@ class LocalRunner:
 
     @property
     def places(self) -> int:
-        """Return how many documents may be in work at once."""
+        """Maximum number of documents processed concurrently."""
         return WORKERS
 
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a file's bytes.
+        """Return the knowledge of a file.
+
+        If the embedding model does not answer, the result has no vectors and names the
+        error in `words_only`.
 
         Raises:
-            UnreadableDocument: The bytes are not what the ending says.
+            UnreadableDocument: The content does not match the file extension.
         """
         parsed = await asyncio.to_thread(self.parse, document, content)
         await report(StageStarted(document, JobStage.SPLIT))
@@ -117,15 +123,17 @@ class LocalRunner:
             return JobResult(await self.recipe.draft(parsed, self.tools), error)
 
     async def stored(self, document: DocumentId) -> None:
-        """Nothing was kept for it."""
+        """Do nothing."""
         del document
 
     async def aclose(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resources are open."""
 
 
 def build_recipe_name(parse: DocumentParser, recipe: Recipe, tools: RecipeTools) -> str:
-    """Name everything that knowledge depends on besides the document."""
+    """Return an identifier of everything besides the document that affects its
+    knowledge.
+    """
     return f"{parse.revision()}/{recipe.name(tools.embedder)}"
 
 
@@ -135,11 +143,14 @@ Pause = Callable[[], Awaitable[None]]
 class DocumentProcessingService:
     """Brings the library up to date with the manuscript.
 
-    Work is queued as jobs, and any process over the same files may take a job up: what
-    one that died had queued is done by the next. `pause` waits between two looks at
-    others' jobs. Unless `complete`, what is unfinished stays so until its file changes.
-    Unless `missing_too`, what was never a file of this machine is not forgotten by it.
-    `runner` reads documents; by default this process does.
+    Work is queued as jobs that any process on the same library may take, so the next
+    run continues an interrupted one.
+
+    Args:
+        pause: Waits between two checks of jobs held by another process.
+        complete: Process documents that an earlier run left unfinished.
+        missing_too: Delete documents that never had a file on this machine.
+        runner: Processes documents; this process by default.
     """
 
     def __init__(
@@ -152,7 +163,7 @@ class DocumentProcessingService:
         store: KnowledgeStore,
         jobs: JobQueue,
         worker: str,
-        weaver: StoryAttributor | None = None,
+        attributor: StoryAttributor | None = None,
         pause: Pause | None = None,
         complete: bool = True,
         missing_too: bool = False,
@@ -161,96 +172,101 @@ class DocumentProcessingService:
         self._source, self._parse = source, parse
         self._recipe, self._tools = recipe, tools
         self._store, self._jobs, self._worker = store, jobs, worker
-        self._weaver, self._complete = weaver, complete
+        self._attributor, self._complete = attributor, complete
         self._pause = pause or partial(asyncio.sleep, PAUSE)
         self._missing_too = missing_too
         self._runner = runner or LocalRunner(parse, recipe, tools)
-        self._looked: ManuscriptScan | None = None
+        self._last_scan: ManuscriptScan | None = None
         self._name = partial(build_recipe_name, parse, recipe, tools)
 
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Bring the library up to date, and say what was done: see `read`, `weave`.
+        """Run `read`, then `attribute_speakers` unless `dry_run`; return the report.
 
-        Raises:
-            NotFound: The manuscript is not where it was said to be.
-            StoreProblem: The library cannot be read or written.
+        Raises the errors of both.
         """
         report = await self.read(emit, dry_run=dry_run, verify=verify)
         if not dry_run:
-            report.woven = await self.weave()
+            report.attribution = await self.attribute_speakers()
         return report
 
     async def read(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Read what is new or changed, and forget what is gone: all can be searched.
+        """Process new and changed documents and delete missing ones.
 
-        `dry_run` writes nothing. `verify` reads every file, even those that seem
-        unchanged. A document that cannot be read is reported and left as it was. One
-        that another process works on is waited for. What a `look` found is read once
-        without looking again. Nothing is woven yet.
+        Afterwards all documents are searchable; speakers are not attributed yet. A
+        document that cannot be read is reported and its stored version remains. Waits
+        for documents that another process works on. Uses the result of the last `scan`,
+        once.
+
+        Args:
+            dry_run: Report what would be done; write nothing.
+            verify: Read every file, even if its revision is unchanged.
 
         Raises:
-            NotFound: The manuscript is not where it was said to be.
+            NotFound: The manuscript folder does not exist.
             StoreProblem: The library cannot be read or written.
         """
-        looked, self._looked = self._looked, None
-        if looked is None or verify:
-            looked = await self._look(verify=verify)
-        todo = await plan_ingestion(looked, self._name(), self._source)
-        listing, gone = looked.listing, looked.changes.gone
+        scan, self._last_scan = self._last_scan, None
+        if scan is None or verify:
+            scan = await self._scan(verify=verify)
+        plan = await plan_ingestion(scan, self._name(), self._source)
+        listing, gone = scan.listing, scan.changes.gone
         report = IngestReport(
             dry_run=dry_run,
             found=len(listing.found),
-            unchanged=len(looked.changes.unchanged) + todo.touched,
+            unchanged=len(scan.changes.unchanged) + plan.touched,
             model=self._recipe.model,
-            renamed=dict(todo.renamed),
+            renamed=dict(plan.renamed),
             skipped=listing.skipped,
         )
-        if looked.changes.never_here:
+        if scan.changes.never_here:
             report.remarks.append(
-                describe_files_of_other_machines(looked.changes.never_here)
+                describe_files_of_other_machines(scan.changes.never_here)
             )
-        if todo.moved and not dry_run:
-            await self._store.touch(self._recipe.pipeline, todo.moved)
-        emit(IngestPlanned(len(todo.documents), len(gone), report.unchanged))
+        if plan.moved and not dry_run:
+            await self._store.touch(self._recipe.pipeline, plan.moved)
+        emit(IngestPlanned(len(plan.documents), len(gone), report.unchanged))
         if dry_run:
             source, parse, tools = self._source, self._parse, self._tools
-            documents, recipe = todo.documents, self._recipe
+            documents, recipe = plan.documents, self._recipe
             await estimate_ingestion(documents, source, parse, recipe, tools, report)
             report.forgotten = len(gone)
         else:
-            await self._work(
-                todo.documents, gone, listing, IngestProgress(report, emit)
+            await self._run_jobs(
+                plan.documents, gone, listing, IngestProgress(report, emit)
             )
             report.remarks.sort()
             report.problems.sort(key=lambda problem: problem.document)
         return report
 
-    async def weave(self) -> AttributionSummary | None:
-        """Weave the cast into all that was read; None where nothing is woven.
+    async def attribute_speakers(self) -> AttributionSummary | None:
+        """Rebuild the cast and attribute speakers in all changed documents.
 
-        Whatever is read meanwhile is woven by the next call, in any process.
+        Returns None without an attributor. Documents stored during this call are
+        handled by the next one, in any process.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
-        return None if self._weaver is None else await self._weaver.weave()
+        return (
+            None if self._attributor is None else await self._attributor.attribute_all()
+        )
 
-    async def look(self) -> DocumentChanges:
-        """Compare the manuscript with the library, reading no file.
+    async def scan(self) -> DocumentChanges:
+        """Compare the manuscript's file list with the library; reads no file.
 
         Raises:
-            NotFound: The manuscript is not where it was said to be.
+            NotFound: The manuscript folder does not exist.
             StoreProblem: The library cannot be read.
         """
-        self._looked = await self._look(verify=False)
-        return self._looked.changes
+        self._last_scan = await self._scan(verify=False)
+        return self._last_scan.changes
 
-    async def _look(self, *, verify: bool) -> ManuscriptScan:
+    async def _scan(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
         stored_versions = await self._store.seen(self._recipe.pipeline)
         changes = detect_changes(
@@ -264,42 +280,32 @@ class DocumentProcessingService:
         )
         return ManuscriptScan(listing, stored_versions, changes)
 
-    async def _work(
+    async def _run_jobs(
         self,
-        todo: Sequence[DocumentId],
+        plan: Sequence[DocumentId],
         gone: Sequence[DocumentId],
         listing: SourceListing,
         progress: IngestProgress,
     ) -> None:
         pipeline = self._recipe.pipeline
-        orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in todo]
+        orders = [JobOrder(JobKind.PROCESS, document, pipeline) for document in plan]
         orders += [JobOrder(JobKind.FORGET, document, pipeline) for document in gone]
         if orders:
             await self._jobs.enqueue(orders)
         ids = frozenset(file.id for file in listing.found)
-        while documents := await self._open({*todo, *gone}):
+        unfinished = partial(
+            _find_unfinished, self._jobs, pipeline, covers=self._source.covers
+        )
+        while documents := await unfinished({*plan, *gone}):
             async with asyncio.TaskGroup() as group:
                 for number in range(self._runner.places):
                     name = f"{self._worker}/{number}"
-                    group.create_task(self._work_jobs(name, documents, ids, progress))
-            if document_ids := await self._open(documents):
+                    group.create_task(self._run_worker(name, documents, ids, progress))
+            if document_ids := await unfinished(documents):
                 progress.emit(DocumentsPending(len(document_ids)))
                 await self._pause()
 
-    async def _open(self, document_ids: Collection[DocumentId]) -> set[DocumentId]:
-        """Return which documents under this source have work that is not done."""
-        return {
-            job.order.document
-            for state in (JobState.PENDING, JobState.RUNNING)
-            for job in await self._jobs.jobs(limit=MOST_OPEN, state=state)
-            if job.order.pipeline == self._recipe.pipeline
-            and (
-                job.order.document in document_ids
-                or self._source.covers(job.order.document)
-            )
-        }
-
-    async def _work_jobs(
+    async def _run_worker(
         self,
         worker: str,
         documents: Collection[DocumentId],
@@ -315,24 +321,24 @@ class DocumentProcessingService:
         )
         while (claim := await claimed()) is not None:
             try:
-                await self._do(claim, document_ids, progress)
+                await self._run_job(claim, document_ids, progress)
             except ServiceUnavailable as error:
                 await self._jobs.fail(claim, str(error), error.hint)
                 if not isinstance(error, RunnerUnavailable):
                     raise
-                progress.away(claim.order.document, error)
+                progress.record_waiting(claim.order.document, error)
             except LrwrError as error:
                 await self._jobs.fail(claim, str(error), error.hint)
-                progress.failed(claim.order.document, error)
+                progress.record_failure(claim.order.document, error)
             except asyncio.CancelledError:
-                await self._jobs.fail(claim, "It was stopped.", INGEST_AGAIN)
+                await self._jobs.fail(claim, "Processing was stopped.", INGEST_AGAIN)
                 raise
-            except Exception as error:  # noqa: BLE001 - the other files count
+            except Exception as error:  # noqa: BLE001 - one bad file must not stop the others
                 fault = wrap_unexpected_error(claim.order.document, error)
                 await self._jobs.fail(claim, str(fault), fault.hint)
-                progress.failed(claim.order.document, fault)
+                progress.record_failure(claim.order.document, fault)
 
-    async def _do(
+    async def _run_job(
         self,
         claim: JobClaim,
         document_ids: Collection[DocumentId],
@@ -340,25 +346,25 @@ class DocumentProcessingService:
     ) -> None:
         is_gone = claim.order.document not in document_ids
         if claim.order.kind is JobKind.FORGET and is_gone:
-            await _forget(self._store, claim, progress)
+            await _delete(self._store, claim, progress)
             return
-        hold = _ClaimHeartbeat(self._jobs, claim)
-        beating = asyncio.create_task(hold.beat())
+        heartbeat = _ClaimHeartbeat(self._jobs, claim)
+        beating = asyncio.create_task(heartbeat.beat())
         try:
-            await self._learn(claim, hold, progress)
+            await self._process(claim, heartbeat, progress)
         except NotFound:
-            await _forget(self._store, claim, progress)
+            await _delete(self._store, claim, progress)
         finally:
             beating.cancel()
 
-    async def _learn(
-        self, claim: JobClaim, hold: "_ClaimHeartbeat", progress: IngestProgress
+    async def _process(
+        self, claim: JobClaim, heartbeat: "_ClaimHeartbeat", progress: IngestProgress
     ) -> None:
         document = claim.order.document
 
         async def report(event: StageStarted | ChunksEmbedded) -> None:
             progress.emit(event)
-            await hold.enter(
+            await heartbeat.enter(
                 event.stage if isinstance(event, StageStarted) else JobStage.EMBED
             )
 
@@ -368,31 +374,49 @@ class DocumentProcessingService:
             document, revision, sha256(content).hexdigest(), self._name()
         )
         if await self._store.touch(self._recipe.pipeline, [version], claim):
-            progress.stood(document)  # another run has read it meanwhile
+            progress.count_unchanged(
+                document
+            )  # another process has ingested it meanwhile
             return
         read = await self._runner.run(document, content, report)
         knowledge = read.knowledge
         if read.words_only is not None:
-            progress.words_only(read.words_only)
+            progress.remark_without_vectors(read.words_only)
         if knowledge.unfinished:
-            progress.unread(knowledge.unfinished)
+            progress.remark_not_analysed(knowledge.unfinished)
         if knowledge.unfinished or read.words_only is not None:
             version = replace(version, recipe=f"{version.recipe}/{UNFINISHED}")
         await report(StageStarted(document, JobStage.STORE))
         if await self._store.replace(knowledge, version, claim):
-            progress.learned(read.counted)
+            progress.count_processed(read.counted)
         await self._runner.stored(document)
 
 
-async def _forget(
+async def _find_unfinished(
+    jobs: JobQueue,
+    pipeline: Pipeline,
+    documents: Collection[DocumentId],
+    covers: Callable[[DocumentId], bool],
+) -> set[DocumentId]:
+    """Return `documents`, and others covered by the source, that have unfinished jobs."""
+    return {
+        job.order.document
+        for state in (JobState.PENDING, JobState.RUNNING)
+        for job in await jobs.jobs(limit=MOST_OPEN, state=state)
+        if job.order.pipeline == pipeline
+        and (job.order.document in documents or covers(job.order.document))
+    }
+
+
+async def _delete(
     store: KnowledgeStore, claim: JobClaim, progress: IngestProgress
 ) -> None:
     if await store.forget(claim.order.document, claim):
-        progress.forgot(claim.order.document)
+        progress.count_deleted(claim.order.document)
 
 
 class _ClaimHeartbeat:
-    """Keeps a claim alive while its worker works, however long a step takes."""
+    """Renews the lease of a claimed job while its worker runs."""
 
     def __init__(self, jobs: JobQueue, claim: JobClaim) -> None:
         self._jobs = jobs
@@ -406,5 +430,5 @@ class _ClaimHeartbeat:
     async def beat(self) -> None:
         while True:
             await asyncio.sleep(BEAT)
-            with suppress(LrwrError):  # the work itself will meet what is wrong
+            with suppress(LrwrError):  # the job itself reports store errors
                 await self.enter(self._stage)

@@ -1,8 +1,8 @@
-"""Weaving: from what each document says of names to one cast, and back into each.
+"""Speaker attribution over the library: one cast, then quotes and appearances.
 
-A document's own reading cannot know who "Nell" is: the whole library says that. So the
-cast is made once all documents are read, and then each document whose part in it is
-new gets its quotations, and its chunks the people in them. No model is asked anything.
+Who "Nell" is depends on all documents, so the cast is inferred after all of them are
+stored. Then each document whose text or relevant names changed gets its quotations,
+mentions and appearances again. Uses rules only, no model.
 """
 
 import asyncio
@@ -37,16 +37,16 @@ from lrwr.pipeline.stages.speakers import (
 )
 
 REVISION = "weave-2"
-"""Changes whenever the rules do: then every document is woven again."""
+"""Version of the attribution rules; a new one makes every document run again."""
 
 NOT_ATTRIBUTED = "unwoven"
-"""Stands for what notes are woven from: nothing."""
+"""Stored revision of documents without attribution, such as notes."""
 
 OWN_VOICE = 0.005
-"""Narration of which more than this share is the word "I" may be somebody's own."""
+"""Minimum share of the word "I" in the narration of a possible first-person story."""
 
 NameForms = tuple[tuple[str, tuple[str, ...]], ...]
-"""Forms of names, each with those who may bear it."""
+"""Name forms, each with the characters that it may mean."""
 
 _BEGINNING = re.compile(r"[^\W_]+")
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
@@ -54,7 +54,7 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class AttributionSummary:
-    """What weaving did: the cast's size, and how many documents were woven anew."""
+    """Number of characters in the cast and of documents attributed in this run."""
 
     characters: int
     documents: int
@@ -62,19 +62,19 @@ class AttributionSummary:
 
 @dataclass(frozen=True, slots=True)
 class _AttributionInput:
-    """What a document is woven from, and nothing else; `revision` names it."""
+    """All inputs of one document's attribution; `revision` is a hash of them."""
 
-    strand: AttributionInput
+    source: AttributionInput
     narrator: str
     own: Cast
     revision: str
 
 
 class StoryAttributor:
-    """Makes the cast and weaves it into the documents; the same result every time.
+    """Infers the cast and attributes speakers in all documents. Deterministic.
 
-    `patterns` is the setting `[manuscript] order`; `canon` reads the writer's
-    decisions, anew each time.
+    `patterns` is the setting `[manuscript] order`. `canon` loads the writer's decisions
+    and is called on every run.
     """
 
     def __init__(
@@ -90,63 +90,74 @@ class StoryAttributor:
         self._patterns = patterns
         self._canon = canon
 
-    async def weave(self) -> AttributionSummary:
-        """Bring the cast and all that follows from it up to date.
+    async def attribute_all(self) -> AttributionSummary:
+        """Update the cast, and the attribution of every document whose inputs changed.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
         canon = await asyncio.to_thread(self._canon)
-        strands = await self._store.strands()
+        inputs = await self._store.strands()
         order = build_story_order(
             await self._passages.outlines(), self._patterns, canon
         )
-        story_strands = [
-            strand for strand in strands if strand.document in order.numbers
+        story_inputs = [
+            document_input
+            for document_input in inputs
+            if document_input.document in order.numbers
         ]
-        cast = await asyncio.to_thread(_cast_of, strands, order, canon)
+        cast = await asyncio.to_thread(_build_cast, inputs, order, canon)
         await self._store.keep_cast(cast)
-        narrators = await self._narrators(story_strands, cast, canon)
-        await self._unweave(strands, order)
-        parts = await asyncio.to_thread(_parts, story_strands, cast, narrators)
+        narrators = await self._narrators(story_inputs, cast, canon)
+        await self._delete_stale(inputs, order)
+        resolved = await asyncio.to_thread(_build_inputs, story_inputs, cast, narrators)
         count = 0
-        for part in parts:
-            if part.strand.woven != part.revision:
-                count += await self._store.keep_woven(await self._woven(part))
+        for part in resolved:
+            if part.source.woven != part.revision:
+                count += await self._store.keep_woven(await self._attribute(part))
         return AttributionSummary(len(cast.characters), count)
 
-    async def _unweave(
-        self, strands: Iterable[AttributionInput], order: StoryOrder
+    async def _delete_stale(
+        self, inputs: Iterable[AttributionInput], order: StoryOrder
     ) -> None:
-        """Take back what was woven of documents that are no part of the story now."""
+        """Delete the attribution of documents that are no longer part of the story."""
         nothing = DocumentAttribution((), (), {}, {})
-        for strand in strands:
-            if strand.document not in order.numbers and strand.woven != NOT_ATTRIBUTED:
+        for document_input in inputs:
+            if (
+                document_input.document not in order.numbers
+                and document_input.woven != NOT_ATTRIBUTED
+            ):
                 await self._store.keep_woven(
-                    nothing.woven(strand.document, strand.content, NOT_ATTRIBUTED)
+                    nothing.woven(
+                        document_input.document, document_input.content, NOT_ATTRIBUTED
+                    )
                 )
 
     async def _narrators(
-        self, story_strands: Sequence[AttributionInput], cast: Cast, canon: Canon
+        self, story_inputs: Sequence[AttributionInput], cast: Cast, canon: Canon
     ) -> dict[DocumentId, str]:
         """Return each document's narrator: as set by the writer, else as inferred."""
         names_by_document = {
-            attribution_input.document: _narrator(attribution_input, canon)
-            for attribution_input in story_strands
+            document_input.document: _narrator(document_input, canon)
+            for document_input in story_inputs
         }
         unnarrated = [
-            attribution_input
-            for attribution_input in story_strands
-            if not names_by_document[attribution_input.document]
-            and _says_i(attribution_input)
+            document_input
+            for document_input in story_inputs
+            if not names_by_document[document_input.document]
+            and _may_be_first_person(document_input)
         ]
         forms, signs = index_name_forms(cast), []
-        for strand in unnarrated:
-            work = partial(find_narrator_signs, strand.text, _scenes(strand), forms)
+        for document_input in unnarrated:
+            work = partial(
+                find_narrator_signs, document_input.text, _scenes(document_input), forms
+            )
             signs.append(await asyncio.to_thread(work))
-        for strand, name in zip(unnarrated, infer_narrators(signs), strict=True):
-            names_by_document[strand.document] = name
+        for document_input, name in zip(
+            unnarrated, infer_narrators(signs), strict=True
+        ):
+            names_by_document[document_input.document] = name
         resolved_names = {
             name: resolve_name(name, cast) for name in set(names_by_document.values())
         }
@@ -156,28 +167,30 @@ class StoryAttributor:
             if len(resolved_names[name]) == 1
         }
 
-    async def _woven(self, part: _AttributionInput) -> AttributionResult:
-        strand, text = part.strand, part.strand.text
-        places = await self._store.places(strand.document)
-        scenes, narrator = _scenes(strand), part.narrator
+    async def _attribute(self, part: _AttributionInput) -> AttributionResult:
+        document_input, text = part.source, part.source.text
+        places = await self._store.places(document_input.document)
+        scenes, narrator = _scenes(document_input), part.narrator
         work = partial(
             attribute_document, text, scenes, places, part.own, narrator=narrator
         )
         attribution = await asyncio.to_thread(work)
-        return attribution.woven(strand.document, strand.content, part.revision)
+        return attribution.woven(
+            document_input.document, document_input.content, part.revision
+        )
 
 
-def _scenes(strand: AttributionInput) -> SceneSpans:
+def _scenes(document_input: AttributionInput) -> SceneSpans:
     scene_parts = (
-        scene.parts for chapter in strand.chapters for scene in chapter.scenes
+        scene.parts for chapter in document_input.chapters for scene in chapter.scenes
     )
     return SceneSpans(tuple(scene_parts))
 
 
 def index_name_forms(cast: Cast) -> dict[str, NameForms]:
-    """Return all forms of names, grouped by the first letters of their first word.
+    """Return all name forms, grouped by the first letters of their first word.
 
-    One that begins without a capital may stand anywhere; it is under "".
+    Forms that begin with a lower-case word may match anywhere and are under "".
     """
     owned = {
         alias.name: (character.name,)
@@ -199,47 +212,49 @@ def _key(form: str) -> str:
 def find_narrator_signs(
     text: str, scenes: SceneSpans, forms: Mapping[str, NameForms]
 ) -> NarratorEvidence:
-    """Look for signs of the narrator; what was found before is not looked for again.
+    """Return evidence for a first-person narrator in the text. Cached.
 
-    Only the forms that may stand in `text` are asked for: another document's new name
-    is none of its.
+    Only forms that can occur in `text` are part of the cache key, so a new name in
+    another document does not invalidate the result.
     """
-    keys = sorted(forms.keys() & {"", *_beginnings(text)})
-    return _signs(text, scenes, tuple(form for key in keys for form in forms[key]))
+    keys = sorted(forms.keys() & {"", *_first_words(text)})
+    return _cached_signs(
+        text, scenes, tuple(form for key in keys for form in forms[key])
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _signs(text: str, scenes: SceneSpans, forms: NameForms) -> NarratorEvidence:
+def _cached_signs(text: str, scenes: SceneSpans, forms: NameForms) -> NarratorEvidence:
     mentions = find_mentions(text, scenes.spans, Cast(shared=dict(forms)))
     return gather_narrator_evidence(text, scenes.parts, mentions)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _beginnings(text: str) -> frozenset[str]:
+def _first_words(text: str) -> frozenset[str]:
     words = (_BEGINNING.match(word) for word in CAPITALIZED_WORD.findall(text))
     return frozenset(word[0].lower() for word in words if word)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _evidence(written: str) -> NameEvidence:
+def _parse_evidence(written: str) -> NameEvidence:
     return NameEvidence.from_json(written)
 
 
-def _says_i(strand: AttributionInput) -> bool:
-    """Say whether the narration may be somebody's own."""
-    evidence = _evidence(strand.evidence)
+def _may_be_first_person(document_input: AttributionInput) -> bool:
+    """Return whether the narration may be in the first person."""
+    evidence = _parse_evidence(document_input.evidence)
     return evidence.first_person > OWN_VOICE * evidence.words_read
 
 
-def _cast_of(
-    strands: Sequence[AttributionInput], order: StoryOrder, canon: Canon
+def _build_cast(
+    inputs: Sequence[AttributionInput], order: StoryOrder, canon: Canon
 ) -> Cast:
-    by_id = {strand.document: strand for strand in strands}
-    story_strands = [by_id[document] for document in order.story if document in by_id]
+    by_id = {document_input.document: document_input for document_input in inputs}
+    story_inputs = [by_id[document] for document in order.story if document in by_id]
     names = canon.names
-    return _made(
-        tuple(strand.evidence for strand in story_strands),
-        (*_noted(strands), *_tellers(story_strands, canon)),
+    return _infer_cached_cast(
+        tuple(document_input.evidence for document_input in story_inputs),
+        (*_note_people(inputs), *_narrator_people(story_inputs, canon)),
         tuple(names.merged.items()),
         names.split,
         tuple(names.renamed.items()),
@@ -248,7 +263,7 @@ def _cast_of(
 
 
 @lru_cache(maxsize=1)
-def _made(
+def _infer_cached_cast(
     evidence: tuple[str, ...],
     noted: tuple[NotePerson, ...],
     merged: tuple[tuple[str, tuple[str, ...]], ...],
@@ -256,49 +271,57 @@ def _made(
     renamed: tuple[tuple[str, str], ...],
     ignored: tuple[str, ...],
 ) -> Cast:
-    """Make the cast, unless it is made of what it was made of last."""
+    """Infer the cast; the last result is cached."""
     decided = NameOverrides(dict(merged), split, dict(renamed), ignored)
-    return infer_cast(list(map(_evidence, evidence)), noted=noted, decided=decided)
+    return infer_cast(
+        list(map(_parse_evidence, evidence)), noted=noted, decided=decided
+    )
 
 
-def _noted(strands: Iterable[AttributionInput]) -> Iterable[NotePerson]:
-    for strand in strands:
-        for person in json.loads(strand.noted).get("people", ()):
+def _note_people(inputs: Iterable[AttributionInput]) -> Iterable[NotePerson]:
+    for document_input in inputs:
+        for person in json.loads(document_input.noted).get("people", ()):
             yield NotePerson(
                 person["name"], tuple(person["aliases"]), Gender(person["gender"])
             )
 
 
-def _tellers(strands: Iterable[AttributionInput], canon: Canon) -> Iterable[NotePerson]:
-    """Yield the narrators that the writer names: they are certainly people."""
+def _narrator_people(
+    inputs: Iterable[AttributionInput], canon: Canon
+) -> Iterable[NotePerson]:
+    """Yield the narrators set by the writer: they are certainly people."""
     names = [
         *canon.points_of_view.values(),
-        *(_narrator(attribution_input, canon) for attribution_input in strands),
+        *(_narrator(document_input, canon) for document_input in inputs),
     ]
     for name in dict.fromkeys(name for name in names if name):
         yield NotePerson(name, (), Gender.UNKNOWN)
 
 
-def _narrator(strand: AttributionInput, canon: Canon) -> str:
+def _narrator(document_input: AttributionInput, canon: Canon) -> str:
     """Return the document's narrator as set by the writer; empty if not set.
 
     A canon decision on the whole document outranks its front matter.
     """
-    front_matter: Mapping[str, str] = json.loads(strand.noted)
+    front_matter: Mapping[str, str] = json.loads(document_input.noted)
     decided = canon.points_of_view.get(
-        ManuscriptLocation(normalize_canon_path(strand.document)), ""
+        ManuscriptLocation(normalize_canon_path(document_input.document)), ""
     )
     return decided or front_matter.get("pov", "")
 
 
-def _parts(
-    strands: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
+def _build_inputs(
+    inputs: Sequence[AttributionInput], cast: Cast, narrators: Mapping[DocumentId, str]
 ) -> list[_AttributionInput]:
-    """Return each document with its own cast and revision."""
-    roster, inputs = CastLookup(cast), []
-    for strand in strands:
-        narrator = narrators.get(strand.document, "")
-        document_cast = roster.of(strand.text, narrator)
-        revision = roster.revision(REVISION, strand.content, narrator, document_cast)
-        inputs.append(_AttributionInput(strand, narrator, document_cast, revision))
-    return inputs
+    """Return each document with the part of the cast it needs and its revision."""
+    lookup, resolved = CastLookup(cast), []
+    for document_input in inputs:
+        narrator = narrators.get(document_input.document, "")
+        document_cast = lookup.of(document_input.text, narrator)
+        revision = lookup.revision(
+            REVISION, document_input.content, narrator, document_cast
+        )
+        resolved.append(
+            _AttributionInput(document_input, narrator, document_cast, revision)
+        )
+    return resolved

@@ -131,7 +131,7 @@ def test_a_budget_stops_the_reading_and_the_next_run_completes_it(
 ) -> None:
     stopped = book.run("ingest", ".", "--budget", "0.01", LRWR_MODEL_PRICES=DEAR)
     assert stopped.code == 0
-    assert "warning: Not all was read by the language model." in stopped.err
+    assert "warning: The language model has not analysed all documents." in stopped.err
     assert "The budget of $0.01 is used up." in stopped.err
     assert server.asked == []
     assert book.run("search", "oats", "--json").json["passages"]
@@ -145,7 +145,7 @@ def test_a_budget_without_a_price_is_not_taken_for_kept(
 ) -> None:
     ran = book.run("ingest", ".", "--budget", "1")
     assert ran.code == 0
-    assert "the model's price is unknown: set `model.prices`" in ran.err
+    assert "the model's price is unknown. Set `model.prices`" in ran.err
     assert server.asked == []
 
 

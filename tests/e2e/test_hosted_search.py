@@ -213,7 +213,7 @@ def test_what_could_not_be_embedded_is_found_by_words_and_embedded_later(
     hosted: Desk, openai: EmbeddingServer
 ) -> None:
     read = hosted.run("ingest", ".", OPENAI_API_KEY="")
-    assert "Found by words alone until the next ingestion." in read.out + read.err
+    assert "Keyword search only until the next ingest." in read.out + read.err
     assert "there is no key for it" in read.out + read.err
     assert openai.asked == []
     found = hosted.run("search", LAMP, OPENAI_API_KEY="")

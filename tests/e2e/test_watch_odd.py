@@ -60,7 +60,7 @@ def test_another_library_in_the_place_of_ours_ends_the_watch_in_one_sentence(
     swap(book.folder / "book" / "1.md", BROWN)
     code, said = watch.end()
     assert code == ExitCode.STORE
-    assert "another is in its place" in said
+    assert "deleted or replaced" in said
     assert "Start `lrwr watch` again" in said
     assert "Traceback" not in said
 

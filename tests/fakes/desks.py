@@ -67,7 +67,7 @@ class Desk:
             store=self.library.knowledge,
             jobs=self.library.queue,
             worker=worker,
-            weaver=self.weaver(),
+            attributor=self.weaver(),
             pause=self.pause,
         )
 

@@ -48,11 +48,11 @@ class Watched:
         """The watch."""
         return WatchService(
             events=self.events,
-            readers=WatchDependencies(
+            dependencies=WatchDependencies(
                 self._reader, self._asks, self._ledger, lambda: self.same
             ),
-            pace=self.pace,
-            rest=self._rest,
+            intervals=self.pace,
+            sleep=self._rest,
             clock=time.monotonic,
         )
 
@@ -84,7 +84,7 @@ class Watched:
             store=desk.library.knowledge,
             jobs=jobs,
             worker="watch",
-            weaver=desk.weaver(),
+            attributor=desk.weaver(),
             pause=desk.pause,
             complete=cause is WatchCause.IDLE or desk.analyst is None,
         )

@@ -281,7 +281,7 @@ async def _manuscript(
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
-            ).look()
+            ).scan()
             return check_changes(folders, changes)
     except LrwrError as error:
         return finding_from_error(PART, error)

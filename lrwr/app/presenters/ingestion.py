@@ -52,8 +52,8 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
             f"The library holds {format_count(counts.documents, 'document')},"
             f" {format_count(counts.words, 'word')}, {format_count(counts.chunks, 'passage')}."
         )
-    if report.woven is not None and report.woven.characters:
-        count_text = format_count(report.woven.characters, "character")
+    if report.attribution is not None and report.attribution.characters:
+        count_text = format_count(report.attribution.characters, "character")
         lines.append(f"{count_text} known; see them with `lrwr characters`.")
     return lines
 

@@ -89,7 +89,7 @@ class IngestionTraceRecorder:
             self._finish(document, "")
         ended = self._now()
         steps, report = self._over, self.report
-        if report is not None and report.woven is not None:
+        if report is not None and report.attribution is not None:
             steps = [
                 *steps,
                 TraceSpan("weaving", TraceStepKind.CHAIN, self._last, ended),

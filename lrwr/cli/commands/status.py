@@ -54,7 +54,7 @@ async def collect_status(
         try:
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
-            ).look()
+            ).scan()
         except NotFound as error:
             problem = str(error)
         return {

@@ -28,7 +28,7 @@ def ingest_report_as_json(
         "seconds": round(seconds, 3),
         **_problems(report),
         "model": _model(report, settings),
-        "characters": report.woven.characters if report.woven else None,
+        "characters": report.attribution.characters if report.attribution else None,
         "library": counts and _library(counts),
     }
 

@@ -1,11 +1,11 @@
-"""Pipeline A's splitter: whole paragraphs where they fit, finer pieces where not.
+"""Splitter of pipeline a: packs paragraphs into chunks of a fixed size.
 
-The separators are tried in order: an empty line, a line's end, a sentence's end, a
-space, and at last any character. Pieces are packed into a chunk until the next would
-not fit, or until the text itself chooses an end once the chunk is half full; a chunk
-begins with the last pieces of the one before, as far as they fit the overlap. No
-chunk crosses a scene or a comment, so that a bound in story order falls between
-chunks, and an edit moves no chunk beyond its scene.
+Text is split at blank lines; pieces that are too long are split again at line ends,
+sentence ends, spaces, and finally anywhere. Pieces fill a chunk until the next would
+not fit. Once a chunk is half full, it may end at a boundary chosen by a hash of the
+following text, so that after an edit the later boundaries soon match the old ones.
+A chunk starts with the last pieces of the previous one, as far as the overlap
+allows. No chunk crosses a scene or an author's comment.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,10 +28,10 @@ from lrwr.pipeline.stages.windows import (
 from lrwr.pipeline.stages.windows import CountTokens as CountTokens
 
 FULL_ENOUGH = 0.5
-"""A chunk may end early when it has this share of `size` in text of its own."""
+"""Minimum share of `size` that new text must fill before a chunk may end early."""
 
 DRAWN = 40
-"""Characters of a piece that say how good an end is before it."""
+"""Number of characters of a piece that are hashed to rank the boundary before it."""
 
 NAIVE_CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
 
@@ -39,27 +39,30 @@ NAIVE_CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
 def split_recursively(
     document: Document, count: CountTokens, *, size: int, overlap: int
 ) -> tuple[Chunk, ...]:
-    """Cut a document into chunks of at most `size` tokens, in reading order.
+    """Split a document into chunks of at most `size` tokens, in text order.
 
-    `overlap` is how many of those tokens may repeat the chunk before. Notes come
-    last, as chunks of their own. The text at each chunk's span is its text.
+    `overlap` is the maximum number of those tokens repeated from the previous chunk.
+    Authors' comments are separate chunks at the end. Each chunk's text equals the
+    document's text at its span.
     """
-    homes = list(find_chunk_regions(document))
-    pieces = _paragraphs(document.text, homes, count)
+    regions = list(find_chunk_regions(document))
+    pieces = _split_paragraphs(document.text, regions, count)
     placed: list[tuple[ChunkRegion, Span, int]] = []
-    for home, coarse in zip(homes, pieces, strict=True):
+    for region, coarse in zip(regions, pieces, strict=True):
         fine = split_to_fit(document.text, coarse, count, size)
         placed += [
-            (home, span, n) for span, n in _pack(document.text, fine, size, overlap)
+            (region, span, n) for span, n in _pack(document.text, fine, size, overlap)
         ]
-    return _chunks(document, placed)
+    return _build_chunks(document, placed)
 
 
-def _paragraphs(
-    text: str, homes: Sequence[ChunkRegion], count: CountTokens
+def _split_paragraphs(
+    text: str, regions: Sequence[ChunkRegion], count: CountTokens
 ) -> list[list[SizedSpan]]:
-    """Cut every home at empty lines, counting all their tokens in one call."""
-    spans = [list(split_at_separator(text, home.span, SEPARATORS[0])) for home in homes]
+    """Split every region at blank lines, counting all tokens in one call."""
+    spans = [
+        list(split_at_separator(text, region.span, SEPARATORS[0])) for region in regions
+    ]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
     return [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
 
@@ -67,21 +70,21 @@ def _paragraphs(
 def _pack(
     text: str, pieces: Sequence[SizedSpan], size: int, overlap: int
 ) -> Iterator[tuple[Span, int]]:
-    """Yield spans of consecutive pieces, and their tokens."""
+    """Yield the span and token count of each chunk."""
     totals = [0, *accumulate(piece.tokens for piece in pieces)]
     start = fresh = 0
     while fresh < len(pieces):
-        end = _end(text, pieces, totals, start, fresh, size)
+        end = _choose_end(text, pieces, totals, start, fresh, size)
         span = Span(pieces[start].span.start, pieces[end - 1].span.end)
         yield span, totals[end] - totals[start]
         before, start, fresh = start, end, end
-        while start - 1 > before and _repeats(
+        while start - 1 > before and _fits_overlap(
             pieces, totals, start, fresh, size, overlap
         ):
             start -= 1
 
 
-def _end(
+def _choose_end(
     text: str,
     pieces: Sequence[SizedSpan],
     totals: Sequence[int],
@@ -89,41 +92,41 @@ def _end(
     fresh: int,
     size: int,
 ) -> int:
-    """Say before which piece the chunk ends that begins at `start`.
+    """Return the index after the last piece of the chunk that begins at `start`.
 
-    Of the ends that leave it full enough, the text itself chooses: after an edit the
-    seams behind it soon fall where they fell before.
+    Among the boundaries that leave the chunk at least half full, take the one with the
+    smallest hash of the text that follows.
     """
     last = fresh + 1
     while last < len(pieces) and not (
         totals[last + 1] - totals[start] > size
-        or _long(pieces, start, last, size)
-        or _one_word(pieces, last)
+        or _is_too_long(pieces, start, last, size)
+        or _splits_word(pieces, last)
     ):
         last += 1
     if last == len(pieces):
         return last
     least = totals[fresh] + FULL_ENOUGH * size
     ends = [n for n in range(fresh + 1, last + 1) if totals[n] >= least]
-    return min(ends, key=lambda n: _draw(text, pieces[n]), default=last)
+    return min(ends, key=lambda n: _hash_start(text, pieces[n]), default=last)
 
 
-def _draw(text: str, piece: SizedSpan) -> int:
+def _hash_start(text: str, piece: SizedSpan) -> int:
     start = piece.span.start
     return crc32(text[start : min(piece.span.end, start + DRAWN)].encode())
 
 
-def _one_word(pieces: Sequence[SizedSpan], n: int) -> bool:
-    """Say whether a word was cut before piece `n`: its tokens do not add up."""
+def _splits_word(pieces: Sequence[SizedSpan], n: int) -> bool:
+    """Return whether a word was split before piece `n`: its tokens do not add up."""
     return pieces[n - 1].span.end == pieces[n].span.start
 
 
-def _long(pieces: Sequence[SizedSpan], start: int, end: int, size: int) -> bool:
+def _is_too_long(pieces: Sequence[SizedSpan], start: int, end: int, size: int) -> bool:
     length = pieces[end].span.end - pieces[start].span.start
     return length > size * CHARACTERS_A_TOKEN
 
 
-def _repeats(
+def _fits_overlap(
     pieces: Sequence[SizedSpan],
     totals: Sequence[int],
     start: int,
@@ -139,17 +142,17 @@ def _repeats(
     return (
         repeated <= overlap
         and total <= size
-        and not _one_word(pieces, start)
-        and not _long(pieces, start - 1, fresh, size)
+        and not _splits_word(pieces, start)
+        and not _is_too_long(pieces, start - 1, fresh, size)
     )
 
 
-def _chunks(
+def _build_chunks(
     document: Document, placed: Sequence[tuple[ChunkRegion, Span, int]]
 ) -> tuple[Chunk, ...]:
     last_occurrences: dict[TextHash, int] = {}
     chunks = []
-    for ordinal, (home, span, tokens) in enumerate(placed):
+    for ordinal, (region, span, tokens) in enumerate(placed):
         text = document.text[span.start : span.end]
         text_hash = TextHash(sha256(text.encode()).hexdigest())
         occurrence = last_occurrences[text_hash] = (
@@ -163,9 +166,9 @@ def _chunks(
                 ordinal=ordinal,
                 span=span,
                 lines=document.lines.lines_of(span),
-                chapter=home.chapter,
-                scene=home.scene,
-                kind=home.kind,
+                chapter=region.chapter,
+                scene=region.scene,
+                kind=region.kind,
                 text=text,
                 text_hash=text_hash,
                 tokens=tokens,

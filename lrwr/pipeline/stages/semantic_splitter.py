@@ -1,10 +1,9 @@
-"""Pipeline B's splitter: chunks end where the text turns to something else.
+"""Splitter of pipeline b: chunks end where the topic changes.
 
-First `plan_cuts` says which seams are worth a look; their distances come from outside,
-since embedding costs more than everything here. Then `choose_cuts` chooses, for every home,
-the ends that together cost least: a far seam is a good end, the end of a paragraph
-better than one within, and a chunk should have its size. What is far from an edit is
-weighed as before, so that the chunks there stay.
+`plan_cuts` selects the possible boundaries (seams); the caller computes their
+embedding distances. `choose_cuts` then picks the boundaries with the least total
+cost: a large distance lowers the cost, a boundary inside a paragraph or dialogue and
+an unsuitable chunk size raise it. An edit does not affect chunks of other regions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from lrwr.pipeline.stages.units import (
 from lrwr.pipeline.stages.windows import CountTokens, SizedSpan
 
 USUAL = 0.55
-"""The distance of an ordinary seam, and of one that was not looked at."""
+"""Typical distance of a seam; used for seams without a measured distance."""
 
 COSTS = {
     UnitBond.NONE: 0.0,
@@ -37,21 +36,21 @@ COSTS = {
     UnitBond.SENTENCE: 0.25,
     UnitBond.EXCHANGE: 1.0,
 }
-"""What a chunk's end costs besides its seam, in units of distance."""
+"""Cost of a boundary by the kind of break, in units of distance."""
 
 TOO_SMALL = 2.0
-"""What a chunk of nothing would cost; one of the least size costs nothing."""
+"""Cost of an empty chunk; falls linearly to 0 at the minimum size."""
 
 UNEVEN = 0.3
-"""What a chunk costs that is twice as long as it should be, or empty."""
+"""Cost of a chunk of twice the target size or of size 0; grows quadratically."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """Sizes in tokens: what a chunk has at least and at most, and its overlap.
+    """Chunk sizes in tokens, and the overlap.
 
-    `most` is never exceeded. Less than `least` has a chunk that is all of its scene,
-    and now and then one beside an exchange or a long paragraph that stays whole.
+    `most` is a hard limit. A chunk is smaller than `least` if its scene is, and
+    sometimes beside dialogue or a paragraph that stays whole.
     """
 
     least: int = 80
@@ -62,12 +61,12 @@ class ChunkLimits:
 
 @dataclass(frozen=True, slots=True)
 class RegionPlan:
-    """A home in sentences and units; `seams` has one entry for each unit.
+    """A region split into sentences and units.
 
-    It stands before the unit, and is None where no distance is asked for.
+    `seams[i]` is the boundary before `units[i]`; None if no distance is needed there.
     """
 
-    home: ChunkRegion
+    region: ChunkRegion
     sentences: tuple[SizedSpan, ...]
     units: tuple[ChunkUnit, ...]
     seams: tuple[Seam | None, ...]
@@ -75,24 +74,23 @@ class RegionPlan:
 
 @dataclass(frozen=True, slots=True)
 class CutPlan:
-    """A document made ready to be cut."""
+    """All regions of a document, prepared for `choose_cuts`."""
 
-    homes: tuple[RegionPlan, ...]
+    regions: tuple[RegionPlan, ...]
     limits: ChunkLimits
 
     @property
     def seams(self) -> tuple[Seam, ...]:
-        """The seams whose distances `choose_cuts` asks for, in reading order."""
-        return tuple(s for plan in self.homes for s in plan.seams if s is not None)
+        """The seams whose distances `choose_cuts` uses, in text order."""
+        return tuple(s for plan in self.regions for s in plan.seams if s is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkCut:
-    """A chunk's place: `span` is its text, `tokens` are those of the text.
+    """Location of a chunk: `span` covers its text, `tokens` counts the text.
 
-    `lead` is the end of the chunk before, repeated for the reader's sake: it ends
-    where `span` begins, but for white space. None where there is none, or it would be
-    too long.
+    `lead` is the end of the previous chunk, repeated as context before the text; None
+    if there is none or it would be too long.
     """
 
     span: Span
@@ -109,33 +107,37 @@ def plan_cuts(
     count: CountTokens,
     limits: ChunkLimits,
 ) -> CutPlan:
-    """Take a document apart into what may become chunks."""
-    homes = list(find_chunk_regions(document))
+    """Split a document into units and select the possible chunk boundaries."""
+    regions = list(find_chunk_regions(document))
     text = document.text
-    regions = split_regions_into_sentences(text, homes, split, count, limits.most)
+    sentence_lists = split_regions_into_sentences(
+        text, regions, split, count, limits.most
+    )
     plans = [
-        _plan(text, home, sentences, limits)
-        for home, sentences in zip(homes, regions, strict=True)
+        _plan_region(text, region, sentences, limits)
+        for region, sentences in zip(regions, sentence_lists, strict=True)
         if sentences
     ]
     return CutPlan(tuple(plans), limits)
 
 
-def _plan(
-    text: str, home: ChunkRegion, sentences: Sequence[SizedSpan], limits: ChunkLimits
+def _plan_region(
+    text: str, region: ChunkRegion, sentences: Sequence[SizedSpan], limits: ChunkLimits
 ) -> RegionPlan:
     units = group_into_units(text, sentences, limits.least, limits.most)
     texts = [text[s.span.start : s.span.end] for s in sentences]
-    needs_distance = _asked(units, limits)
+    needs_distance = _needs_distance(units, limits)
     seams = tuple(
         build_seam(texts, unit.first) if is_needed else None
         for unit, is_needed in zip(units, needs_distance, strict=True)
     )
-    return RegionPlan(home, tuple(sentences), units, seams)
+    return RegionPlan(region, tuple(sentences), units, seams)
 
 
-def _asked(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[bool]:
-    """Return for each unit whether a seam distance can matter: a chunk may end before it."""
+def _needs_distance(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[bool]:
+    """Return for each unit whether a chunk may end before it, so that a distance is
+    needed.
+    """
     if sum(unit.weight for unit in units) <= limits.most:
         return [False] * len(units)
     needs_distance = [
@@ -151,51 +153,67 @@ def _asked(units: Sequence[ChunkUnit], limits: ChunkLimits) -> list[bool]:
 def choose_cuts(
     plan: CutPlan, distances: Mapping[SeamKey, float]
 ) -> tuple[ChunkCut, ...]:
-    """Choose the chunks, in reading order, notes last.
+    """Return the chunks with the least total cost, in text order, comments last.
 
-    Every word of every home is in exactly one chunk, and no chunk has more tokens
-    than allowed. A distance that is not given counts as usual: so a document can be
-    cut without any embedding, by its paragraphs and sizes.
+    Each word of every region is in exactly one chunk, and no chunk exceeds the maximum
+    size. A seam missing in `distances` counts as `USUAL`, so an empty mapping splits by
+    paragraphs and sizes alone.
     """
-    return tuple(c for home in plan.homes for c in _cut(home, plan.limits, distances))
+    return tuple(
+        c
+        for region in plan.regions
+        for c in _cut_region(region, plan.limits, distances)
+    )
 
 
-def _cut(
+def _cut_region(
     plan: RegionPlan, limits: ChunkLimits, distances: Mapping[SeamKey, float]
 ) -> Iterator[ChunkCut]:
+    # A boundary at a larger distance than usual is cheaper than one at a smaller.
     costs = [
         COSTS[unit.bond] + USUAL - (distances.get(seam.key, USUAL) if seam else USUAL)
         for unit, seam in zip(plan.units, plan.seams, strict=True)
     ]
     starts = [n for n, unit in enumerate(plan.units) if unit.bond is UnitBond.NONE]
     for start, end in pairwise([*starts, len(plan.units)]):
-        chunks = _cheapest(plan.units[start:end], costs[start:end], limits)
+        chunks = _choose_groups(plan.units[start:end], costs[start:end], limits)
         for before, units in pairwise([(), *chunks]):
-            yield _made(plan, before, units, limits)
+            yield _build_cut(plan, before, units, limits)
 
 
-def _cheapest(
+def _choose_groups(
     units: Sequence[ChunkUnit], costs: Sequence[float], limits: ChunkLimits
 ) -> list[tuple[ChunkUnit, ...]]:
-    """Group units into chunks so that the sum of all costs is least."""
+    """Group units into chunks of least total cost, by dynamic programming over their
+    ends.
+    """
     totals = [0, *accumulate(unit.weight for unit in units)]
     if totals[-1] <= limits.most:
         return [tuple(units)]
+    # best[n] is the least cost of the first n units; begins[n] is the start of the
+    # last chunk in that solution.
     best, begins = [0.0], [0]
     for end in range(1, len(units) + 1):
-        ended = costs[end] if end < len(units) else 0.0
+        end_cost = costs[end] if end < len(units) else 0.0
         choices = [
-            (best[start] + _unfit(totals[end] - totals[start], limits) + ended, start)
-            for start in _starts(totals, end, limits.most)
+            (
+                best[start]
+                + _size_cost(totals[end] - totals[start], limits)
+                + end_cost,
+                start,
+            )
+            for start in _possible_starts(totals, end, limits.most)
         ]
         cheapest, begin = min(choices)
         best.append(cheapest)
         begins.append(begin)
-    return _groups(units, begins)
+    return _collect_groups(units, begins)
 
 
-def _starts(totals: Sequence[int], end: int, most: int) -> Iterator[int]:
-    """Yield where a chunk may begin that ends before unit `end`, the last first."""
+def _possible_starts(totals: Sequence[int], end: int, most: int) -> Iterator[int]:
+    """Yield the possible first units of a chunk that ends before unit `end`, last
+    first.
+    """
     yield end - 1
     start = end - 2
     while start >= 0 and totals[end] - totals[start] <= most:
@@ -203,13 +221,13 @@ def _starts(totals: Sequence[int], end: int, most: int) -> Iterator[int]:
         start -= 1
 
 
-def _unfit(weight: int, limits: ChunkLimits) -> float:
+def _size_cost(weight: int, limits: ChunkLimits) -> float:
     middle = (limits.least + limits.most) / 2
     uneven = UNEVEN * ((weight - middle) / middle) ** 2
     return uneven + TOO_SMALL * max(0.0, 1 - weight / limits.least)
 
 
-def _groups(
+def _collect_groups(
     units: Sequence[ChunkUnit], begins: Sequence[int]
 ) -> list[tuple[ChunkUnit, ...]]:
     groups, end = [], len(units)
@@ -219,27 +237,27 @@ def _groups(
     return groups[::-1]
 
 
-def _made(
+def _build_cut(
     plan: RegionPlan,
     before: Sequence[ChunkUnit],
     units: Sequence[ChunkUnit],
     limits: ChunkLimits,
 ) -> ChunkCut:
-    sentences, home = plan.sentences, plan.home
+    sentences, region = plan.sentences, plan.region
     first, last = sentences[units[0].first], sentences[units[-1].end - 1]
     repeatable = sentences[before[0].first : before[-1].end] if before else ()
     return ChunkCut(
         span=Span(first.span.start, last.span.end),
-        chapter=home.chapter,
-        scene=home.scene,
-        kind=home.kind,
+        chapter=region.chapter,
+        scene=region.scene,
+        kind=region.kind,
         tokens=sum(unit.tokens for unit in units),
         lead=_lead(repeatable, limits),
     )
 
 
 def _lead(before: Sequence[SizedSpan], limits: ChunkLimits) -> Span | None:
-    """Return the last sentences of the chunk before, as many as the overlap takes."""
+    """Return the last sentences of the previous chunk, as many as the overlap allows."""
     for number in range(min(limits.overlap_sentences, len(before)), 0, -1):
         last = before[-number:]
         if sum(piece.tokens for piece in last) <= limits.overlap:

@@ -1,4 +1,4 @@
-"""Weaving one document: who says what in it, and who is in each of its chunks. Pure."""
+"""Speaker attribution of one document: quotations, mentions and appearances. Pure."""
 
 import json
 import re
@@ -18,26 +18,29 @@ from lrwr.core.nlp.names.mentions import find_mentions
 from lrwr.core.ports.story_stores import AppearanceRole, AttributionResult, ChunkSpan
 
 RoleCounts = Mapping[ChunkId, Mapping[tuple[str, AppearanceRole], int]]
-"""How often each character appears in each role, chunk by chunk."""
+"""For each chunk, how often each character appears in each role."""
 IN_IT = (AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT)
-"""Roles of those by whose names a chunk is found too."""
+"""Roles that make a chunk searchable by the character's names."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneSpans:
-    """The stretches of a document's own words, scene by scene."""
+    """The spans of a document's story text, grouped by scene."""
 
     parts: tuple[tuple[Span, ...], ...]
 
     @property
     def spans(self) -> list[Span]:
-        """All stretches, in order."""
+        """All spans in text order."""
         return [part for scene in self.parts for part in scene]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentAttribution:
-    """What was found in one document."""
+    """Quotations and mentions of one document, and who appears in each chunk.
+
+    `names` maps each chunk to all name words of the characters in it, for search.
+    """
 
     quotations: tuple[Quotation, ...]
     mentions: tuple[Mention, ...]
@@ -47,7 +50,9 @@ class DocumentAttribution:
     def woven(
         self, document: DocumentId, content: str, revision: str
     ) -> AttributionResult:
-        """Return it with the name of what it was made from."""
+        """Return the result for storage, with the content hash and revision it belongs
+        to.
+        """
         return AttributionResult(
             document,
             content,
@@ -67,21 +72,25 @@ def attribute_document(
     *,
     narrator: str = "",
 ) -> DocumentAttribution:
-    """Find who is named, who speaks, and who is where.
+    """Find mentions, attribute quotations, and assign characters to chunks.
 
-    `places` are the document's chunks in order; they do not overlap.
+    `places` are the document's chunks, which must not overlap. `narrator` is the name
+    of a first-person narrator, or empty.
     """
     mentions = find_mentions(text, scenes.spans, cast)
     quotations = attribute_quotations(
         text, scenes.parts, cast, mentions, narrator=narrator
     )
-    appearances = _appearances(places, mentions, quotations)
+    appearances = _count_appearances(places, mentions, quotations)
     return DocumentAttribution(
-        tuple(quotations), tuple(mentions), appearances, _names(appearances, cast)
+        tuple(quotations),
+        tuple(mentions),
+        appearances,
+        _collect_name_words(appearances, cast),
     )
 
 
-def _appearances(
+def _count_appearances(
     places: Sequence[ChunkSpan],
     mentions: Sequence[Mention],
     quotations: Sequence[Quotation],
@@ -89,7 +98,7 @@ def _appearances(
     ordered = sorted(places, key=lambda place: place.span.start)
     starts = [place.span.start for place in ordered]
     counts_by_chunk: dict[ChunkId, Counter[tuple[str, AppearanceRole]]] = {}
-    for name, role, span in _roles(mentions, quotations):
+    for name, role, span in _iter_roles(mentions, quotations):
         at = bisect_right(starts, span.start) - 1
         while 0 <= at < len(ordered) and ordered[at].span.start < span.end:
             if ordered[at].span.end > span.start:
@@ -100,7 +109,7 @@ def _appearances(
     return counts_by_chunk
 
 
-def _roles(
+def _iter_roles(
     mentions: Sequence[Mention], quotations: Sequence[Quotation]
 ) -> Iterator[tuple[str, AppearanceRole, Span]]:
     quoted_spans = sorted(span for quotation in quotations for span in quotation.spans)
@@ -121,8 +130,8 @@ def _roles(
                 yield quotation.addressee, AppearanceRole.HEARS, span
 
 
-def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
-    """Return every form of the names of the people in each chunk, each word once."""
+def _collect_name_words(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
+    """Return all name words of the characters in each chunk, each word once."""
     forms = {
         character.name: [
             character.name,
@@ -144,45 +153,55 @@ def _names(appearances: RoleCounts, cast: Cast) -> dict[ChunkId, str]:
 
 
 REMEMBERED = 4_096
-"""Texts of which a process remembers the words: a watch weaves after each save, and
-then all texts but one are what they were."""
+"""Size of the per-process caches. Watch runs attribution after each save, when all
+texts but one are unchanged."""
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"the", "a", "an"})
 _Form = tuple[frozenset[str], str]
-"""The words that a form of a name needs, and whose or what it is."""
+"""The words that must occur for a name form to match, and its character or form."""
 
 
 class CastLookup:
-    """A cast, to be asked for those whom one text may name."""
+    """Selects the part of a cast that can occur in one text."""
 
     def __init__(self, cast: Cast) -> None:
         self._people = {character.name: character for character in cast.characters}
         self._shared = cast.shared
-        self._owned = _by_last_word(
+        self._owned_forms = _by_last_word(
             (alias.name, character.name)
             for character in cast.characters
             for alias in character.aliases
         )
-        self._several = _by_last_word((form, form) for form in cast.shared)
-        self._told = {character.name: _told(character) for character in cast.characters}
+        self._shared_forms = _by_last_word((form, form) for form in cast.shared)
+        self._describe_character = {
+            character.name: _describe_character(character)
+            for character in cast.characters
+        }
 
     def of(self, text: str, narrator: str) -> Cast:
-        """Return all whom `text` may name, and its narrator, ordered by name.
+        """Return the characters that `text` may name and its narrator, sorted by name.
 
-        A few whom it does not name may be among them. What is found in the text with
-        them is what is found with the whole cast.
+        May include a few characters that the text does not name. Attribution with this
+        cast gives the same result as with the whole cast.
         """
         words = _words(text)
-        names = sorted({*_fitting(self._owned, words), narrator} & self._people.keys())
-        forms = sorted(_fitting(self._several, words))
+        names = sorted(
+            {*_matching_forms(self._owned_forms, words), narrator} & self._people.keys()
+        )
+        forms = sorted(_matching_forms(self._shared_forms, words))
         return Cast(
             tuple(self._people[name] for name in names),
             {form: self._shared[form] for form in forms},
         )
 
     def revision(self, rules: str, content: str, narrator: str, own: Cast) -> str:
-        """Name what is made of a text by `rules`, with its `own` people."""
-        people = tuple(self._told[character.name] for character in own.characters)
+        """Return a hash of everything that the attribution of a text depends on.
+
+        `rules` is the version of the rules, `own` the cast returned by `of`.
+        """
+        people = tuple(
+            self._describe_character[character.name] for character in own.characters
+        )
         shared = tuple((form, *names) for form, names in own.shared.items())
         return _revision(rules, content, narrator, people, shared)
 
@@ -190,7 +209,7 @@ class CastLookup:
 def _by_last_word(forms: Iterable[tuple[str, str]]) -> dict[str, list[_Form]]:
     forms_by_word: dict[str, list[_Form]] = {}
     for form, whose in forms:
-        words = _WORD.findall(_folded(form))
+        words = _WORD.findall(_fold(form))
         if len(words) > 1 and words[0] in _ARTICLES:
             words = words[1:]
         last = words[-1] if words else ""
@@ -198,7 +217,7 @@ def _by_last_word(forms: Iterable[tuple[str, str]]) -> dict[str, list[_Form]]:
     return forms_by_word
 
 
-def _fitting(forms: dict[str, list[_Form]], words: frozenset[str]) -> set[str]:
+def _matching_forms(forms: dict[str, list[_Form]], words: frozenset[str]) -> set[str]:
     return {
         whose
         for last in words.intersection(forms)
@@ -209,13 +228,13 @@ def _fitting(forms: dict[str, list[_Form]], words: frozenset[str]) -> set[str]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _words(text: str) -> frozenset[str]:
-    """Return a text's words without capitals; "" stands for a name without letters."""
-    once = " ".join(set(_folded(text).split()))
+    """Return the casefolded words of a text, and "" for names without letters."""
+    once = " ".join(set(_fold(text).split()))
     return frozenset({"", *_WORD.findall(once)})
 
 
-def _folded(text: str) -> str:
-    """Make letters alike that patterns take for each other."""
+def _fold(text: str) -> str:
+    """Casefold, and unify dotted and dotless i as `re.IGNORECASE` does."""
     return text.casefold().replace("i\u0307", "i").replace("\u0131", "i")
 
 
@@ -231,7 +250,7 @@ def _revision(
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _told(character: Character) -> tuple[str, ...]:
+def _describe_character(character: Character) -> tuple[str, ...]:
     forms = sorted(
         f"{alias.name}\n{alias.certainty.value}" for alias in character.aliases
     )

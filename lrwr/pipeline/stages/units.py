@@ -1,8 +1,9 @@
-"""What a semantic chunk is made of: sentences, and units that must stay together.
+"""Building blocks of semantic chunks: regions, sentences, units and seams.
 
-A paragraph of dialogue is a unit, and so is every paragraph too short to be cut; of a
-longer one the sentences are units, a quotation together with its tag. How two units
-hang together is their bond.
+A unit is text that a chunk must not split: a paragraph of dialogue, a short
+paragraph, or a sentence of a longer one, where a quotation stays with its tag. The
+bond says how closely a unit belongs to the one before it. A seam is a possible
+boundary; its distance measures how much the topic changes there.
 """
 
 import re
@@ -31,15 +32,16 @@ if TYPE_CHECKING:
     from lrwr.core.model.chunks import Vectors
 
 SeamKey = NewType("SeamKey", str)
-"""SHA-256 of the sentences around a seam, in hexadecimal."""
+"""Hexadecimal SHA-256 of the sentences on both sides of a seam."""
 AROUND = 3
-"""Sentences on each side that a seam's distance is told from; fewer at an edge."""
+"""Sentences on each side used for a seam's distance; fewer at a region's edge."""
 DECIMALS = 6
+"""Distances are rounded, so that different CPUs choose the same boundaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """A place where a chunk may end, with the sentences around it in order."""
+    """A possible chunk boundary, with up to `AROUND` sentences on each side."""
 
     key: SeamKey
     before: tuple[str, ...]
@@ -47,9 +49,10 @@ class Seam:
 
 
 def build_seam(sentences: Sequence[str], place: int) -> Seam:
-    """Return the seam before sentence `place` of a home."""
+    """Return the seam before `sentences[place]`."""
     before = tuple(sentences[max(0, place - AROUND) : place])
     after = tuple(sentences[place : place + AROUND])
+    # Each sentence is prefixed with its length, so that no two lists collide.
     hash_input = "|".join(
         "".join(f"{len(s)}:{s}" for s in side) for side in (before, after)
     )
@@ -59,22 +62,22 @@ def build_seam(sentences: Sequence[str], place: int) -> Seam:
 def find_missing_seams(
     seams: Iterable[Seam], stored_distances: Mapping[SeamKey, float]
 ) -> tuple[Seam, ...]:
-    """Return the seams whose distance is not stored, each once."""
+    """Return the distinct seams that have no stored distance."""
     return tuple({s.key: s for s in seams if s.key not in stored_distances}.values())
 
 
 def collect_seam_sentences(seams: Iterable[Seam]) -> tuple[str, ...]:
-    """Return the sentences that the distances of `seams` need, each once."""
+    """Return the distinct sentences whose vectors the distances of `seams` need."""
     return tuple(dict.fromkeys(s for seam in seams for s in seam.before + seam.after))
 
 
 def compute_seam_distances(
     seams: Iterable[Seam], sentences: Sequence[str], vectors: "Vectors"
 ) -> dict[SeamKey, float]:
-    """Return each seam's distance, from 0.0 (the same) to 2.0.
+    """Return each seam's distance: 0.0 (same direction) to 2.0 (opposite).
 
-    It is the cosine distance between the mean vectors of both sides. `vectors` has
-    one row for each of `sentences`, which are at least those of `collect_seam_sentences`.
+    It is the cosine distance between the mean vectors of both sides. `vectors` has one
+    row per sentence; `sentences` must include those of `collect_seam_sentences`.
     """
     rows = {sentence: n for n, sentence in enumerate(sentences)}
     return {
@@ -96,7 +99,7 @@ def _distance(
 
 @dataclass(frozen=True, slots=True)
 class ChunkRegion:
-    """The stretch of text that a chunk may not leave, and where it stands."""
+    """A stretch of text that chunks must not cross: a part of a scene, or a comment."""
 
     span: Span
     chapter: int
@@ -105,19 +108,20 @@ class ChunkRegion:
 
 
 def find_chunk_regions(document: Document) -> Iterator[ChunkRegion]:
-    """Yield the parts of every scene in reading order, then the notes."""
+    """Yield the parts of every scene in text order, then the authors' comments."""
     for chapter, chapter_outline in enumerate(document.chapters):
         for number, scene in enumerate(chapter_outline.scenes):
             for part in scene.parts:
                 yield ChunkRegion(part, chapter, number, ChunkKind.PROSE)
     for note in document.notes:
-        yield ChunkRegion(note, *_place(document, note), ChunkKind.NOTE)
+        yield ChunkRegion(note, *_chapter_and_scene(document, note), ChunkKind.NOTE)
 
 
-def _place(document: Document, note: Span) -> tuple[int, int]:
-    """Return chapter and scene of a note: the last that begin on its line or before.
+def _chapter_and_scene(document: Document, note: Span) -> tuple[int, int]:
+    """Return the chapter and scene of an author's comment: the last that starts before
+    it.
 
-    By lines, since a comment in a `.docx` stands at the end of the text.
+    Compared by line, since the comments of a `.docx` file are at the end of the text.
     """
     line, place = document.lines.line_of(note.start), (0, 0)
     for chapter, chapter_outline in enumerate(document.chapters):
@@ -128,9 +132,9 @@ def _place(document: Document, note: Span) -> tuple[int, int]:
 
 
 QUICK_TURN = 60
-"""Tokens of the longest paragraph that is a turn of an exchange."""
+"""Maximum tokens of a paragraph that counts as one turn of a quick dialogue."""
 BEAT = 20
-"""Tokens of the longest paragraph without speech that an exchange goes on after."""
+"""Maximum tokens of a paragraph without speech inside a quick dialogue."""
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPEECH = re.compile(
     # a paragraph that begins with a quotation, or with a dash as in other languages
@@ -142,34 +146,38 @@ _SPEECH = re.compile(
     r"|[,:—]\s+[*_]?[\"“„«「『‘]\w"
 )
 _LEADS_ON = re.compile(r"\A#|[:：][\s*_]*\Z")
-"""A heading, or words that announce what follows."""
+"""A heading, or a paragraph that ends with a colon: it belongs to the next one."""
+# The sentence ends with punctuation and a closing quotation mark.
 _QUOTED = re.compile(r"[,.!?…—–-][*_]?[\"”»’'」』][*_]?\Z")
-_SAID = (
+_SPEECH_VERBS = (
     "said|says|asked|asks|replied|replies|answered|answers|cried|cries|called|calls"
     "|shouted|shouts|whispered|whispers|murmured|murmurs|muttered|mutters|returned"
     "|exclaimed|exclaims|added|adds|continued|continues|went on|began|begins"
 )
-_TAG = re.compile(rf"[a-z]|(?:[A-Z][\w.’'-]*\s+){{1,3}}(?:{_SAID})\b|(?:{_SAID})\b")
+# A tag continues in lower case, or is a name and a speech verb, or a speech verb.
+_TAG = re.compile(
+    rf"[a-z]|(?:[A-Z][\w.’'-]*\s+){{1,3}}(?:{_SPEECH_VERBS})\b|(?:{_SPEECH_VERBS})\b"
+)
 
 
 class UnitBond(StrEnum):
-    """What stands between a unit and the one before it."""
+    """Relation of a unit to the unit before it."""
 
     NONE = "none"
-    """The unit is its home's first, or what is before it is the same word."""
+    """First unit of its region, or a continuation of a word that was split."""
     PARAGRAPH = "paragraph"
     REPLY = "reply"
-    """Both are paragraphs of dialogue, one of them no quick turn."""
+    """Both are paragraphs of dialogue, and at least one is too long for a quick turn."""
     SENTENCE = "sentence"
     EXCHANGE = "exchange"
-    """A turn of quick dialogue answers another, or the paragraph was announced."""
+    """Continues a quick dialogue, or was announced by the paragraph before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkUnit:
-    """Sentences that no chunk takes apart: from `first` to before `end`.
+    """A range of sentences that must stay in one chunk: `first` to `end`, exclusive.
 
-    `weight` is its tokens, or more where a token stands for very many characters.
+    `weight` is the number of tokens, or more if the tokens are unusually long.
     """
 
     first: int
@@ -181,9 +189,9 @@ class ChunkUnit:
 
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
-    """Sentences from `first` to before `end`, and what they are.
+    """A range of sentences, `first` to `end` (exclusive), and its properties.
 
-    `broken` says that a word in it had to be cut.
+    `broken` means that a word in it was split.
     """
 
     first: int
@@ -195,42 +203,47 @@ class _Paragraph:
 
 
 def weigh_sized_span(piece: SizedSpan) -> int:
-    """Return its tokens, or more where a token stands for very many characters."""
+    """Return the tokens of a span, or length / `CHARACTERS_A_TOKEN` if that is greater."""
     return max(piece.tokens, -(-len(piece.span) // CHARACTERS_A_TOKEN))
 
 
 def split_regions_into_sentences(
     text: str,
-    homes: Sequence[ChunkRegion],
+    regions: Sequence[ChunkRegion],
     split: SentenceSplitter,
     count: CountTokens,
     longest: int,
 ) -> list[list[SizedSpan]]:
-    """Return each home's sentences, which hold every word of it.
+    """Return the sentences of each region; together they cover all its words.
 
-    A sentence of more than `longest` tokens is cut into parts, at the ends of lines,
-    else between words.
+    A sentence of more than `longest` tokens is split at line ends or between words.
     """
-    spans = [list(_spans(text, home.span, split)) for home in homes]
+    spans = [list(_sentence_spans(text, region.span, split)) for region in regions]
     tokens = iter(count([text[s.start : s.end] for group in spans for s in group]))
     sized_spans = [[SizedSpan(span, next(tokens)) for span in group] for group in spans]
     return [
-        [part for piece in group for part in _parts(text, piece, count, longest)]
+        [
+            part
+            for piece in group
+            for part in _split_long_sentence(text, piece, count, longest)
+        ]
         for group in sized_spans
     ]
 
 
-def _spans(text: str, home: Span, split: SentenceSplitter) -> Iterator[Span]:
-    """Yield sentences from where one begins to where the next does, trimmed."""
-    inner = text[home.start : home.end]
+def _sentence_spans(text: str, region: Span, split: SentenceSplitter) -> Iterator[Span]:
+    """Yield each sentence from its start to the next one's start, without trailing
+    space.
+    """
+    inner = text[region.start : region.end]
     first = len(inner) - len(inner.lstrip())
     begins = {first, *(s.start for s in split(inner) if s.start > first)}
     starts = sorted(at for at in begins if at == first or inner[at - 1 : at].isspace())
     for start, end in pairwise([*starts, len(inner)]):
-        yield from trim_span(text, home.start + start, home.start + end)
+        yield from trim_span(text, region.start + start, region.start + end)
 
 
-def _parts(
+def _split_long_sentence(
     text: str, sentence: SizedSpan, count: CountTokens, longest: int
 ) -> Iterator[SizedSpan]:
     if weigh_sized_span(sentence) <= longest:
@@ -243,7 +256,7 @@ def _parts(
         joined = SizedSpan(
             Span(part.span.start, word.span.end), part.tokens + word.tokens
         )
-        if weigh_sized_span(joined) <= most and not _one_word(part, word):
+        if weigh_sized_span(joined) <= most and not _splits_word(part, word):
             part = joined
         else:
             yield part
@@ -254,47 +267,47 @@ def _parts(
 def group_into_units(
     text: str, sentences: Sequence[SizedSpan], least: int, most: int
 ) -> tuple[ChunkUnit, ...]:
-    """Return the units of a home, in order; none weighs more than `most`.
+    """Return the units of a region in order; none weighs more than `most` tokens.
 
-    A paragraph of `least` tokens or fewer is never cut.
+    A paragraph of at most `least` tokens is never split.
     """
-    paragraphs = list(_paragraphs(text, sentences))
+    paragraphs = list(_iter_paragraphs(text, sentences))
     units: list[ChunkUnit] = []
-    for paragraph, bond in zip(paragraphs, _bonds(paragraphs), strict=True):
-        for first, end in _groups(text, sentences, paragraph, least, most):
+    for paragraph, bond in zip(paragraphs, _compute_bonds(paragraphs), strict=True):
+        for first, end in _group_sentences(text, sentences, paragraph, least, most):
             inner = UnitBond.SENTENCE if first > paragraph.first else bond
-            units.append(_unit(sentences, first, end, inner))
+            units.append(_build_unit(sentences, first, end, inner))
     return tuple(units)
 
 
-def _unit(
+def _build_unit(
     sentences: Sequence[SizedSpan], first: int, end: int, bond: UnitBond
 ) -> ChunkUnit:
     inner = sentences[first:end]
-    if first == 0 or _one_word(sentences[first - 1], inner[0]):
+    if first == 0 or _splits_word(sentences[first - 1], inner[0]):
         bond = UnitBond.NONE
     tokens = sum(piece.tokens for piece in inner)
     return ChunkUnit(first, end, tokens, sum(map(weigh_sized_span, inner)), bond)
 
 
-def _paragraphs(text: str, sentences: Sequence[SizedSpan]) -> Iterator[_Paragraph]:
+def _iter_paragraphs(text: str, sentences: Sequence[SizedSpan]) -> Iterator[_Paragraph]:
     gaps = [text[a.span.end : b.span.start] for a, b in pairwise(sentences)]
     ends = [n for n, gap in enumerate(gaps, 1) if _EMPTY_LINE.search(gap)]
     for first, end in pairwise([0, *ends, len(sentences)]):
         lines = [n for n in range(first + 1, end) if "\n" in gaps[n - 1]]
-        if not _line_by_line(text, sentences[first:end], len(lines)):
+        if not _has_line_paragraphs(text, sentences[first:end], len(lines)):
             lines = []
         for start, stop in pairwise([first, *lines, end]):
-            yield _paragraph(text, sentences, start, stop)
+            yield _build_paragraph(text, sentences, start, stop)
 
 
-def _line_by_line(text: str, block: Sequence[SizedSpan], lines: int) -> bool:
-    """Say whether a line's end is a paragraph's: most stand between sentences."""
+def _has_line_paragraphs(text: str, block: Sequence[SizedSpan], lines: int) -> bool:
+    """Return whether each line is a paragraph: most line breaks are between sentences."""
     within = sum(text.count("\n", s.span.start, s.span.end) for s in block)
     return lines > within
 
 
-def _paragraph(
+def _build_paragraph(
     text: str, sentences: Sequence[SizedSpan], first: int, end: int
 ) -> _Paragraph:
     inner = sentences[first:end]
@@ -305,13 +318,13 @@ def _paragraph(
         weight=sum(map(weigh_sized_span, inner)),
         speech=_SPEECH.search(words) is not None,
         leads_on=_LEADS_ON.search(words) is not None,
-        broken=any(_one_word(a, b) for a, b in pairwise(inner)),
+        broken=any(_splits_word(a, b) for a, b in pairwise(inner)),
     )
 
 
-def _bonds(paragraphs: Sequence[_Paragraph]) -> list[UnitBond]:
+def _compute_bonds(paragraphs: Sequence[_Paragraph]) -> list[UnitBond]:
     """Return the bond between each paragraph and the one before it."""
-    exchange_indices = _in_exchanges(paragraphs)
+    exchange_indices = _exchange_members(paragraphs)
     bonds = [UnitBond.NONE]
     for n, (first, second) in enumerate(pairwise(paragraphs), 1):
         replies = (
@@ -321,8 +334,10 @@ def _bonds(paragraphs: Sequence[_Paragraph]) -> list[UnitBond]:
     return bonds
 
 
-def _in_exchanges(paragraphs: Sequence[_Paragraph]) -> set[int]:
-    """Return the indices of paragraphs that continue an exchange or follow an announcement."""
+def _exchange_members(paragraphs: Sequence[_Paragraph]) -> set[int]:
+    """Return the indices of paragraphs that continue a dialogue or follow an
+    announcement.
+    """
     indices = {n for n in range(1, len(paragraphs)) if paragraphs[n - 1].leads_on}
     last: int | None = None
     for n, paragraph in enumerate(paragraphs):
@@ -335,7 +350,7 @@ def _in_exchanges(paragraphs: Sequence[_Paragraph]) -> set[int]:
     return indices
 
 
-def _groups(
+def _group_sentences(
     text: str,
     sentences: Sequence[SizedSpan],
     paragraph: _Paragraph,
@@ -350,7 +365,7 @@ def _groups(
     first, weight = paragraph.first, weigh_sized_span(sentences[paragraph.first])
     for n in range(first + 1, paragraph.end):
         more = weigh_sized_span(sentences[n])
-        if weight + more <= most and _tagged(text, sentences[n - 1], sentences[n]):
+        if weight + more <= most and _is_tagged(text, sentences[n - 1], sentences[n]):
             weight += more
             continue
         yield first, n
@@ -358,15 +373,17 @@ def _groups(
     yield first, paragraph.end
 
 
-def _tagged(text: str, sized_span: SizedSpan, two: SizedSpan) -> bool:
-    """Say whether the second of two sentences says who spoke the first."""
-    if _one_word(sized_span, two):
+def _is_tagged(text: str, sized_span: SizedSpan, two: SizedSpan) -> bool:
+    """Return whether the second sentence is the dialogue tag of the first."""
+    if _splits_word(sized_span, two):
         return False
     before = text[sized_span.span.start : sized_span.span.end]
     after = text[two.span.start : min(two.span.end, two.span.start + 80)]
     return bool(_QUOTED.search(before) and _TAG.match(after))
 
 
-def _one_word(sized_span: SizedSpan, two: SizedSpan) -> bool:
-    """Say whether a word was cut between the two: their tokens do not add up."""
+def _splits_word(sized_span: SizedSpan, two: SizedSpan) -> bool:
+    """Return whether a word was split between the two spans: their tokens do not add
+    up.
+    """
     return sized_span.span.end == two.span.start

@@ -1,6 +1,7 @@
-"""Pieces and windows of a document, and embedding those that have no vector yet.
+"""Excerpts for analysis, embedding of new chunks, and text splitting. Pure except
+embedding.
 
-Pure and local: an edit moves only the windows of its own chapter.
+An edit changes only the excerpts of its own chapter.
 """
 
 import re
@@ -25,20 +26,23 @@ if TYPE_CHECKING:
 
 _INK = re.compile(r"\S")
 NameFinder = Callable[[str], tuple[str, ...]]
-"""The characters that a text names, as they are to be called."""
+"""Returns the display names of the characters named in a text."""
 
 
 def build_classify_excerpts(
     document: Document, chunks: Sequence[Chunk], names: NameFinder
 ) -> list[Excerpt]:
-    """Return one excerpt for each chunk of the story's own words, in order."""
+    """Return one excerpt for each chunk of story text, in text order.
+
+    Chunks that hold an author's comment are skipped.
+    """
     return [
         Excerpt(
             span=chunk.span,
             text=chunk.text,
             before=chunk.lead,
             known=names(chunk.text),
-            where=_where(document, chunk),
+            where=_describe_location(document, chunk),
         )
         for chunk in chunks
         if chunk.kind is ChunkKind.PROSE
@@ -46,11 +50,12 @@ def build_classify_excerpts(
 
 
 def batch_excerpts(excerpts: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
-    """Cut excerpts into runs that are classified in one call each, all about as long:
-    no call is made for a few that are left over.
+    """Split excerpts into batches of similar size, one per classification call.
+
+    A batch has at most `EXCERPTS_PER_CALL` excerpts.
     """
     total = len(excerpts)
-    calls = -(-total // EXCERPTS_PER_CALL)
+    calls = -(-total // EXCERPTS_PER_CALL)  # division rounded up
     for n in range(calls):
         yield list(excerpts[total * n // calls : total * (n + 1) // calls])
 
@@ -62,19 +67,21 @@ def build_extract_excerpts(
     *,
     size: int = EXTRACTION_WINDOW_TOKENS,
 ) -> list[Excerpt]:
-    """Return the windows of a document: whole scenes of one chapter, at most `size`
-    tokens in total; a longer scene is split between its chunks.
+    """Return windows of whole scenes of one chapter, at most `size` tokens each.
 
-    An author's comment in a window is blanked out: it is no part of the story.
+    A longer scene is split between its chunks. Authors' comments inside a window are
+    replaced by spaces, so offsets stay valid.
     """
     prose = [chunk for chunk in chunks if chunk.kind is ChunkKind.PROSE]
     excerpts = []
     for _, chapter_chunks in groupby(prose, key=lambda chunk: chunk.chapter):
         for window in _windows(list(chapter_chunks), size):
             span = Span(window[0].span.start, window[-1].span.end)
-            text = _told(document, span)
+            text = _blank_comments(document, span)
             excerpts.append(
-                Excerpt(span, text, "", names(text), _where(document, window[0]))
+                Excerpt(
+                    span, text, "", names(text), _describe_location(document, window[0])
+                )
             )
     return excerpts
 
@@ -98,8 +105,8 @@ def _windows(chunks: Sequence[Chunk], size: int) -> Iterator[list[Chunk]]:
         yield window
 
 
-def _told(document: Document, span: Span) -> str:
-    """Return the text at `span`, every character in its place, comments blanked."""
+def _blank_comments(document: Document, span: Span) -> str:
+    """Return the text at `span` with authors' comments replaced by spaces."""
     text = document.text[span.start : span.end]
     for note in document.notes:
         first, last = (max(0, at - span.start) for at in (note.start, note.end))
@@ -107,7 +114,7 @@ def _told(document: Document, span: Span) -> str:
     return text
 
 
-def _where(document: Document, chunk: Chunk) -> str:
+def _describe_location(document: Document, chunk: Chunk) -> str:
     title = document.title
     if chunk.chapter < len(document.chapters):
         chapter = document.chapters[chunk.chapter].title
@@ -116,19 +123,19 @@ def _where(document: Document, chunk: Chunk) -> str:
 
 
 SLICE = 16
-"""Chunks embedded between two signs of life."""
+"""Chunks per embedding call; each call is followed by a progress event."""
 
 
 async def embed_missing(
     chunks: Sequence[Chunk], stored_hashes: Collection[TextHash], embedder: Embedder
 ) -> "AsyncGenerator[dict[TextHash, NDArray[np.float32]]]":
-    """Yield the vectors of chunks whose text is not `stored_hashes`, a slice at a time.
+    """Yield vectors, in batches, of the chunks whose text is not in `stored_hashes`.
 
-    Each text is embedded once, however often it occurs; neighbours in a slice are of
-    like length.
+    Each distinct text is embedded once. Chunks of similar length share a batch because
+    the model pads all texts of a batch to the longest.
 
     Raises:
-        ServiceUnavailable: The embedder did not answer.
+        ServiceUnavailable: The embedding model did not answer.
     """
     missing = {c.text_hash: c for c in chunks if c.text_hash not in stored_hashes}
     todo = sorted(missing.values(), key=lambda chunk: chunk.tokens)
@@ -139,22 +146,23 @@ async def embed_missing(
 
 
 CountTokens: TypeAlias = Callable[[Sequence[str]], list[int]]
-"""How many of the embedder's own tokens each text has, in the same order."""
+"""Returns the number of embedder tokens of each text, in the same order."""
 SEPARATORS = (
-    re.compile(r"\n[^\S\n]*\n\s*"),
-    re.compile(r"\n\s*"),
+    re.compile(r"\n[^\S\n]*\n\s*"),  # blank line
+    re.compile(r"\n\s*"),  # line end
+    # sentence end: after . ! ? or …, and after one closing mark behind them
     re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]*_]))\s+"),
-    re.compile(r"\s+"),
+    re.compile(r"\s+"),  # between words
 )
-"""Between two pieces, coarsest first; each takes all the white space there is."""
+"""Separators of pieces, coarsest first; each match includes all adjacent whitespace."""
 CHARACTERS_A_TOKEN = 8
-"""No piece is longer than this for each token allowed: a tokenizer may call a word of
-a million letters one unknown token. English prose has about 4.3."""
+"""Maximum characters per allowed token. Limits text that a tokenizer maps to very few
+tokens, such as one unknown word of a million letters. English prose has about 4.3."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizedSpan:
-    """A span that no separator tried so far has cut, and its tokens."""
+    """A span of text and its number of tokens."""
 
     span: Span
     tokens: int
@@ -163,7 +171,9 @@ class SizedSpan:
 def split_at_separator(
     text: str, span: Span, separator: re.Pattern[str]
 ) -> Iterator[Span]:
-    """Yield what stands between the separators, without white space at the ends."""
+    """Yield the non-empty spans between matches of `separator`, without outer
+    whitespace.
+    """
     start = span.start
     for gap in separator.finditer(text, span.start, span.end):
         if gap.end() >= span.end:
@@ -174,7 +184,7 @@ def split_at_separator(
 
 
 def trim_span(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the stretch without white space at its end, unless nothing is left."""
+    """Yield the span without trailing whitespace; nothing if it is empty."""
     end = start + len(text[start:end].rstrip())
     if end > start:
         yield Span(start, end)
@@ -187,29 +197,30 @@ def split_to_fit(
     size: int,
     level: int = 1,
 ) -> list[SizedSpan]:
-    """Cut pieces of more than `size` tokens with the next finer separators.
+    """Split pieces of more than `size` tokens with finer and finer separators.
 
-    `level` is the separator to begin with, an index into `SEPARATORS`.
+    `level` is the first separator to try, an index into `SEPARATORS`. After the last
+    separator, a piece is halved.
     """
     fine: list[SizedSpan] = []
     for piece in pieces:
-        if _fits(piece, size):
+        if _is_within_limit(piece, size):
             fine.append(piece)
             continue
-        spans = _finer(text, piece.span, level)
+        spans = _split_finer(text, piece.span, level)
         tokens = count([text[s.start : s.end] for s in spans])
         smaller = [SizedSpan(s, n) for s, n in zip(spans, tokens, strict=True)]
         fine += split_to_fit(text, smaller, count, size, level + 1)
     return fine
 
 
-def _fits(piece: SizedSpan, size: int) -> bool:
+def _is_within_limit(piece: SizedSpan, size: int) -> bool:
     if len(piece.span) == 1:
         return True
     return piece.tokens <= size and len(piece.span) <= size * CHARACTERS_A_TOKEN
 
 
-def _finer(text: str, span: Span, level: int) -> list[Span]:
+def _split_finer(text: str, span: Span, level: int) -> list[Span]:
     if level < len(SEPARATORS):
         return list(split_at_separator(text, span, SEPARATORS[level]))
     middle = span.start + len(span) // 2

@@ -1,6 +1,5 @@
-"""When a watch acts on a change, and what was known of documents before it.
-
-Pure: the time is an argument, in seconds.
+"""Scheduling of watch, and snapshots of documents before a change. The time is an
+argument.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,27 +16,27 @@ from lrwr.core.ports.story_stores import StoryStore
 from lrwr.pipeline.watch.events import KnowledgeDelta, KnowledgeSnapshot, diff_knowledge
 
 LONGEST = 10
-"""A save is read after this many debounces, even if files do not come to rest."""
+"""Maximum wait in multiples of the debounce time, if files keep changing."""
 
 
 class WatchAction(Enum):
-    """What is to be done now, the most urgent first."""
+    """Kind of work that is due, most urgent first."""
 
     SAVE = "save"
-    """Files changed, and have come to rest."""
+    """Files changed and have been unchanged for the debounce time."""
     IDLE = "idle"
-    """Nothing has changed for long, and a language model may read."""
+    """Nothing has changed for the idle time; the language model may run."""
     SWEEP = "sweep"
-    """It is time to look for what nobody told."""
+    """The sweep interval is over: scan for changes without events."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchIntervals:
-    """How long to wait, in seconds.
+    """Delays in seconds.
 
-    `debounce` is how long files must be at rest before a save is read, `sweep` the
-    time between two sweeps, and `idle` how long nothing may change before a language
-    model reads; None where none does so.
+    `debounce` is how long files must be unchanged before a save is processed, `sweep`
+    the time between two full scans, `idle` the time without changes before the language
+    model runs (None: it never runs when idle).
     """
 
     debounce: float
@@ -47,11 +46,11 @@ class WatchIntervals:
 
 @dataclass(frozen=True, slots=True)
 class WatchSchedule:
-    """What is to be done, and when.
+    """Immutable state of the scheduler; all times in seconds of one clock.
 
-    `first` and `last` are when the events of a save that is not read yet began and
-    ended; None when there is none. `stirred` is when something last happened, and
-    `unread` says that a language model has something to read since.
+    `first` and `last` are the times of the first and last unprocessed file event; None
+    if there is none. `swept` is the time of the last scan, `stirred` of the last event.
+    `unread` means that the language model has documents to analyse.
     """
 
     pace: WatchIntervals
@@ -62,21 +61,23 @@ class WatchSchedule:
     unread: bool = False
 
     def touched(self, now: float) -> "WatchSchedule":
-        """Note that something happened."""
+        """Return the schedule after a file event at `now`."""
         first = now if self.first is None else self.first
         return replace(self, first=first, last=now, stirred=now)
 
     def learned(self, *, unread: bool) -> "WatchSchedule":
-        """Note that a save was read, and whether a model has to read it too."""
+        """Return the schedule after processing; `unread` adds work for the language
+        model.
+        """
         return replace(self, unread=self.unread or unread)
 
     def next_at(self) -> float:
-        """Return when something is due, if nothing happens until then."""
+        """Return the time of the next action if no event happens before."""
         times = [self.swept + self.pace.sweep, self._saved_at(), self._idle_at()]
         return min(time for time in times if time is not None)
 
     def due(self, now: float) -> WatchAction | None:
-        """Return what is due; None while nothing is."""
+        """Return the action that is due at `now`, or None."""
         saved, idle = self._saved_at(), self._idle_at()
         if saved is not None and now >= saved:
             return WatchAction.SAVE
@@ -85,10 +86,9 @@ class WatchSchedule:
         return WatchAction.SWEEP if now >= self.swept + self.pace.sweep else None
 
     def done(self, due: WatchAction, now: float) -> "WatchSchedule":
-        """Note that something due was done, beginning at `now`.
+        """Return the schedule after the action `due`, which started at `now`.
 
-        Whatever is done looks at every file, so that nothing that was heard before it
-        began is left to be read.
+        Every action scans all files, so events before its start need no further action.
         """
         rested = replace(self, first=None, last=None, swept=now)
         return replace(rested, unread=False) if due is WatchAction.IDLE else rested
@@ -107,17 +107,21 @@ class WatchSchedule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SnapshotPage:
-    """What was known of the documents of one reading before it."""
+    """Snapshots of the documents of one processing run, taken before the run changed
+    them.
+
+    None stands for a document that was not in the library.
+    """
 
     before: dict[DocumentId, DocumentSnapshot | None] = field(default_factory=dict)
 
 
 class SnapshotJobQueue:
-    """A job queue that notes what is known of a document when its job is claimed.
+    """A job queue that takes a snapshot of a document when its job is claimed.
 
-    Nobody else writes what is known of a document while its job is held, so that the
-    moment of the claim is the moment before. Readings follow one another, each on a
-    page of its own; what one brought may be told while the next is under way.
+    Only the holder of a job changes its document, so the snapshot is the state before
+    the job. Each processing run has its own page; a page may be evaluated by `learned`
+    while the next run is in progress.
     """
 
     def __init__(
@@ -135,7 +139,7 @@ class SnapshotJobQueue:
         self._cast: Cast | None = None
 
     def turn(self) -> SnapshotPage:
-        """Return the page of the reading that is done; the next begins another."""
+        """Return the page of the finished run and start a new one."""
         self._pages.append(SnapshotPage())
         return self._pages[-2]
 
@@ -145,9 +149,10 @@ class SnapshotJobQueue:
         renamed: Mapping[DocumentId, DocumentId],
         failed: Collection[DocumentId] = (),
     ) -> KnowledgeDelta:
-        """Return what the jobs of a page changed, once; `failed` did nothing.
+        """Return the changes made by the jobs of a page, and discard the page.
 
-        Names are told with the page that is told first after they are known.
+        Jobs of `failed` documents changed nothing. New and deleted names are reported
+        with the first page evaluated after the cast has changed.
         """
         before = {
             document: snapshot
@@ -173,7 +178,9 @@ class SnapshotJobQueue:
     async def _after(
         self, page: SnapshotPage, documents: Sequence[DocumentId]
     ) -> dict[DocumentId, DocumentSnapshot]:
-        """Return the knowledge after a page: the state before the next page with the document."""
+        """Return the documents after a page: their state before the next page that has
+        them.
+        """
         current_snapshots = await self._holdings.held(documents, self._pipeline)
         later_pages = self._pages[self._pages.index(page) + 1 :]
         snapshots: dict[DocumentId, DocumentSnapshot] = {}
@@ -189,7 +196,7 @@ class SnapshotJobQueue:
         return snapshots
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue work."""
+        """See `JobQueue.enqueue`."""
         return await self._jobs.enqueue(orders)
 
     async def claim(
@@ -200,7 +207,7 @@ class SnapshotJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Take the oldest job, and note what is known of its document."""
+        """See `JobQueue.claim`; takes a snapshot of the claimed job's document."""
         claim = await self._jobs.claim(
             worker, lease=lease, documents=documents, pipeline=pipeline
         )
@@ -209,15 +216,15 @@ class SnapshotJobQueue:
         return claim
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Hold on to a job."""
+        """See `JobQueue.renew`."""
         return await self._jobs.renew(claim, stage, lease=lease)
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job failed."""
+        """See `JobQueue.fail`."""
         await self._jobs.fail(claim, error, hint)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return jobs, newest first."""
+        """See `JobQueue.jobs`."""
         return await self._jobs.jobs(limit=limit, state=state)
 
     async def _note(self, document: DocumentId) -> None:

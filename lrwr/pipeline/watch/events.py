@@ -1,4 +1,4 @@
-"""What a watch lets others see: a closed union."""
+"""Events of watch (a closed union) and the changes that a save made. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ from lrwr.pipeline.report import DocumentProblem
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSnapshot:
-    """What is known of the documents that a save concerns, and everybody's names."""
+    """Stored passages and facts of the documents of a save, and the cast."""
 
     documents: Mapping[DocumentId, DocumentSnapshot] = field(default_factory=dict)
     cast: Cast = field(default_factory=Cast)
@@ -32,9 +32,9 @@ class KnowledgeSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDelta:
-    """What became of one document, in passages.
+    """Change of one document, counted in passages.
 
-    `was` is its former name, if it was renamed; `gone` means that it was forgotten.
+    `was` is its former id if it was renamed; `gone` means that it was deleted.
     """
 
     document: DocumentId
@@ -46,17 +46,17 @@ class DocumentDelta:
 
     @property
     def changed(self) -> bool:
-        """Say whether it is another document now than before."""
+        """Whether the document differs at all."""
         passages = self.passages_new + self.passages_changed + self.passages_gone
         return bool(self.was or self.gone or passages)
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeDelta:
-    """What a save changed; every list in a fixed order.
+    """Changes made by a save; every tuple is in a deterministic order.
 
-    A name is new when nobody in the story went by any form of it before. A fact that
-    merely moved, within a document or from one of them to another, has not changed.
+    A name is new if no character had any form of it before. A fact that only moved,
+    within a document or to another one, has not changed.
     """
 
     documents: tuple[DocumentDelta, ...] = ()
@@ -70,7 +70,7 @@ class KnowledgeDelta:
 
     @property
     def changed(self) -> bool:
-        """Say whether anything is known otherwise than before."""
+        """Whether there is any change."""
         named = self.names_new + self.names_gone
         facts = self.facts_new + self.facts_changed + self.facts_gone
         gaps = self.gaps_opened + self.gaps_closed
@@ -82,10 +82,10 @@ def diff_knowledge(
     after: KnowledgeSnapshot,
     renamed: Mapping[DocumentId, DocumentId],
 ) -> KnowledgeDelta:
-    """Compare what was known before a save with what is known after it.
+    """Return the changes between the snapshots before and after a save.
 
-    Both hold the documents concerned, those that were or are in the library.
-    `renamed` maps new names to old ones.
+    Both must hold all documents of the save that exist in the library at that time.
+    `renamed` maps new ids to old ones.
     """
     fact_changes = list(find_fact_changes(_claims(before, renamed), _claims(after, {})))
     facts = [shift for shift in fact_changes if shift.about is not FactAbout.GAP]
@@ -107,11 +107,15 @@ def diff_documents(
     after: Mapping[DocumentId, DocumentSnapshot],
     renamed: Mapping[DocumentId, DocumentId],
 ) -> Iterable[DocumentDelta]:
-    """Yield what became of each document, sorted; `renamed` maps new names to old."""
+    """Yield the change of each document, sorted by id; `renamed` maps new ids to old.
+
+    A changed passage counts as `passages_changed` as long as an old and a new one can
+    be paired; the rest are new or gone.
+    """
     moved = set(renamed.values())
     for document in sorted(before.keys() | after.keys()):
         if document in moved and document not in after:
-            continue  # told by its new name
+            continue  # reported under its new id
         was = renamed.get(document, document)
         old, new = before.get(was), after.get(document)
         added = Counter(new.passages if new else ())
@@ -133,7 +137,7 @@ def _claims(
 ) -> dict[FactTopic, dict[str, set[DocumentId]]]:
     """Return the statements on each topic and their documents, each once and in order.
 
-    Documents have the names that they have after the change.
+    Documents have the ids that they have after the change.
     """
     names = {was: document for document, was in renamed.items()}
     places_by_topic: dict[FactTopic, dict[str, set[DocumentId]]] = {}
@@ -146,30 +150,31 @@ def _claims(
 
 
 class WatchCause(StrEnum):
-    """Why the manuscript was looked at."""
+    """Why the manuscript was scanned."""
 
     START = "start"
     SAVE = "save"
     SWEEP = "sweep"
     IDLE = "idle"
     RETURN = "return"
-    """A folder that was gone is there again."""
+    """The manuscript folder exists again."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchStart:
-    """The first sweep is done, and so many documents are watched."""
+    """The first scan is complete; `documents` is the number of watched documents."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class SaveReport:
-    """Something was read or forgotten; `seconds` is how long that took.
+    """Documents were processed or deleted; `seconds` is the duration.
 
-    `model` is who was asked what `usage` counts; empty where nobody was. `unread` says
-    that a language model is set and has still to read this. `problems` are those that
-    were not told before. `unsettled` are kept answers that rest on what changed.
+    `model` is the language model that `usage` counts; empty if none ran. `unread` means
+    that a configured language model has not analysed the change yet. `problems` and
+    `remarks` are those not reported before. `unsettled` lists saved answers that cite
+    changed text.
     """
 
     cause: WatchCause
@@ -185,26 +190,29 @@ class SaveReport:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptAway:
-    """A folder, or all that was in it, is gone, as `what` says. Nothing is forgotten."""
+    """The manuscript folder or all its files disappeared; nothing is deleted.
+
+    `what` is the reason, without a full stop.
+    """
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptReturn:
-    """What was gone is there again."""
+    """The manuscript folder exists again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollingFallback:
-    """The system does not tell of changes, so they are looked for: `why` is a clause."""
+    """File events are not available, so files are polled; `why` is a clause."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class WatchFailure:
-    """A round failed; the next one is made as if nothing had happened."""
+    """Processing failed; watch continues and tries again."""
 
     message: str
     hint: str

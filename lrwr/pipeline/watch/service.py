@@ -1,4 +1,4 @@
-"""Watch: sweep, follow changes, sweep again; attribute speakers and report each save."""
+"""Watch: scans the manuscript, follows file events, and reports each save."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -45,131 +45,131 @@ EmitWatchEvent = Callable[[WatchEvent], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingRecord:
-    """A reading that is done: all can be searched, and nothing is woven yet.
+class ProcessedRun:
+    """A finished processing run whose speakers are not attributed yet.
 
-    `weave` brings up to date what follows from it. `began` is in seconds. `asked` says
-    whether a language model may have been asked. `problems` and `remarks` are those
-    that were not told before.
+    `attribute_speakers` completes it. `began` is the start time in seconds. `asked_model` says whether
+    a language model was allowed. `problems` and `remarks` are those not reported
+    before.
     """
 
     cause: WatchCause
-    weave: Callable[[], Awaitable[object]]
+    attribute_speakers: Callable[[], Awaitable[object]]
     page: SnapshotPage
     report: IngestReport
     began: float
-    asked: bool
+    asked_model: bool
     problems: tuple[DocumentProblem, ...]
     remarks: tuple[str, ...]
 
 
 class AttemptRunner:
-    """Attempts at one kind of work; a failure is told, and once while it lasts.
+    """Runs work and reports a repeated failure only once.
 
-    `same` says whether the library is still the one that was opened.
+    `is_same_library` returns whether the opened library still exists.
     """
 
-    def __init__(self, same: Callable[[], bool]) -> None:
-        self._same = same
-        self._trouble = ""
+    def __init__(self, is_same_library: Callable[[], bool]) -> None:
+        self._is_same_library = is_same_library
+        self._last_error = ""
 
-    async def make(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
-        """Return what `work` returns; 0 if it fails.
+    async def attempt(self, work: Awaitable[int], emit: EmitWatchEvent) -> int:
+        """Return the result of `work`; 0 after an `LrwrError`, which is emitted if new.
 
         Raises:
-            StoreProblem: The library was replaced.
+            StoreProblem: The library was deleted or replaced.
         """
         try:
             count = await work
         except LrwrError as error:
-            if isinstance(error, StoreProblem) and not self._same():
+            if isinstance(error, StoreProblem) and not self._is_same_library():
                 raise
-            if str(error) != self._trouble:
-                self._trouble = str(error)
+            if str(error) != self._last_error:
+                self._last_error = str(error)
                 await emit(WatchFailure(str(error), error.hint))
             return 0
-        self._trouble = ""
+        self._last_error = ""
         return count
 
 
 class SaveReporter:
-    """Weaves what was read and tells it, while the next save is read already.
+    """Attributes speakers and reports saves in the background.
 
-    Readings that came together are woven together, and told one by one. Those whose
-    weaving fails are told with the next. `reading` is held while something is read:
-    no weaving begins then.
+    Runs that finish together are attributed together and reported one by one. If the
+    attribution fails, they are reported with the next run. Attribution starts only
+    while `reading` is not locked, that is, while no documents are being processed.
     """
 
     def __init__(
         self,
-        ledger: SnapshotJobQueue,
+        queue: SnapshotJobQueue,
         attempts: AttemptRunner,
         clock: Callable[[], float],
     ) -> None:
         self.reading = asyncio.Lock()
-        self._ledger = ledger
+        self._queue = queue
         self._attempts = attempts
         self._clock = clock
-        self._untold: list[ReadingRecord] = []
-        self._wanted = asyncio.Event()
-        self._weaving = asyncio.Lock()
+        self._unreported: list[ProcessedRun] = []
+        self._has_work = asyncio.Event()
+        self._lock = asyncio.Lock()
 
-    def add(self, reading: ReadingRecord) -> None:
-        """Have a reading woven and told as soon as may be."""
-        self._untold.append(reading)
-        self._wanted.set()
+    def add(self, run: ProcessedRun) -> None:
+        """Queue a finished run for attribution and report."""
+        self._unreported.append(run)
+        self._has_work.set()
 
-    async def go_on(self, emit: EmitWatchEvent) -> None:
-        """Weave and tell whatever is added, until cancelled.
+    async def run(self, emit: EmitWatchEvent) -> None:
+        """Attribute and report queued runs until cancelled.
 
         Raises:
             StoreProblem: The library was replaced.
         """
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
-            await self._attempts.make(self.tell(emit), emit)
+            await self._has_work.wait()
+            self._has_work.clear()
+            await self._attempts.attempt(self.report_all(emit), emit)
 
-    async def tell(self, emit: EmitWatchEvent) -> int:
-        """Weave and tell whatever has been added; return how many readings that was.
+    async def report_all(self, emit: EmitWatchEvent) -> int:
+        """Attribute and report all queued runs; return their number.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read or written.
         """
-        async with self._weaving:
+        async with self._lock:
             async with self.reading:
-                readings = list(self._untold)
-            if readings:
-                await readings[-1].weave()
-            for reading in readings:
-                await self._tell(reading, emit)
-            return len(readings)
+                runs = list(self._unreported)
+            if runs:
+                await runs[-1].attribute_speakers()
+            for run in runs:
+                await self._report(run, emit)
+            return len(runs)
 
-    async def _tell(self, reading_record: ReadingRecord, emit: EmitWatchEvent) -> None:
-        report = reading_record.report
+    async def _report(self, run: ProcessedRun, emit: EmitWatchEvent) -> None:
+        report = run.report
         failed = {problem.document for problem in report.problems}
-        learned = await self._ledger.learned(
-            reading_record.page, report.renamed, failed
-        )
-        self._untold.remove(reading_record)
-        if report.processed or report.forgotten or reading_record.problems:
+        changes = await self._queue.learned(run.page, report.renamed, failed)
+        self._unreported.remove(run)
+        if report.processed or report.forgotten or run.problems:
             await emit(
                 SaveReport(
-                    cause=reading_record.cause,
-                    learned=learned,
-                    seconds=self._clock() - reading_record.began,
-                    model=report.model if reading_record.asked else "",
+                    cause=run.cause,
+                    learned=changes,
+                    seconds=self._clock() - run.began,
+                    model=report.model if run.asked_model else "",
                     usage=report.usage,
-                    unread=_is_unread(report, asks_model=reading_record.asked),
-                    problems=reading_record.problems,
-                    remarks=reading_record.remarks,
+                    unread=_is_unread(report, asks_model=run.asked_model),
+                    problems=run.problems,
+                    remarks=run.remarks,
                 )
             )
 
 
 def _is_unread(report: IngestReport, *, asks_model: bool) -> bool:
-    """Return whether a model is configured but has not read everything processed now."""
+    """Return whether a model is configured but has not analysed everything processed
+    now.
+    """
     is_incomplete = not asks_model or any(
         remark.startswith(MODEL_SKIPPED_TEXT) for remark in report.remarks
     )
@@ -177,13 +177,13 @@ def _is_unread(report: IngestReport, *, asks_model: bool) -> bool:
 
 
 PATIENCE = 1.0
-"""Seconds in which a file that is gone may come back and was never gone."""
+"""Seconds after which a missing file counts as deleted."""
 RETURN = 1.0
-"""Seconds between two looks whether a folder that is gone is there again."""
-EMPTY = "There is nothing left in the manuscript's folder"
-MOVED = "The manuscript is not where it was"
+"""Seconds between two checks for a missing folder."""
+EMPTY = "The manuscript folder is empty"
+MOVED = "The manuscript folder is missing"
 AT_ONCE = frozenset({WatchCause.START, WatchCause.RETURN})
-"""Readings that nothing else is done before: they are told before they end."""
+"""Rounds that attribute and report before anything else is done."""
 _CAUSES = {
     WatchAction.SAVE: WatchCause.SAVE,
     WatchAction.SWEEP: WatchCause.SWEEP,
@@ -192,250 +192,268 @@ _CAUSES = {
 
 
 class ManuscriptMissingError(Exception):
-    """The manuscript is not where it was; its text says so in a sentence."""
+    """The manuscript folder is missing or empty; the text is the reason, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchDependencies:
-    """Who reads in each round.
+    """Functions that watch calls in each round.
 
-    `open` makes a service for a cause, over the queue that it is lent; it raises
-    `NotFound` where the library's folder is gone. `asks` says whether a language model
-    may be asked then. `ledger` makes the queue, once for a watch. `same` says whether
-    the library is still the one that was opened.
+    Args:
+        open: Creates a processing service for a cause that uses the given queue; raises
+            `NotFound` if the manuscript folder is missing.
+        may_ask_model: Returns whether a language model may run for a cause.
+        create_queue: Creates the queue; called once.
+        is_same_library: Returns whether the opened library still exists.
     """
 
     open: Callable[[WatchCause, JobQueue], DocumentProcessingService]
-    asks: Callable[[WatchCause], bool]
-    ledger: Callable[[], SnapshotJobQueue]
-    same: Callable[[], bool]
+    may_ask_model: Callable[[WatchCause], bool]
+    create_queue: Callable[[], SnapshotJobQueue]
+    is_same_library: Callable[[], bool]
 
 
 class WatchService:
-    """Watches a manuscript. All writing is done by the service that it is lent.
+    """Watches a manuscript; all writing is done by the processing service.
 
-    A save is read at once; what was read is woven and told beside that, so that a save
-    can be searched for while what came before it is still being woven.
-
-    `rest` and `clock` are in seconds; `progress` sees the work on single documents.
+    A save is processed immediately and is searchable while the speakers of earlier
+    saves are still being attributed. `sleep` sleeps and `clock` returns the time, both
+    in seconds. `progress` receives the events of the processing service.
     """
 
     def __init__(
         self,
         *,
         events: FolderEventSource,
-        readers: WatchDependencies,
-        pace: WatchIntervals,
-        rest: Callable[[float], Awaitable[None]],
+        dependencies: WatchDependencies,
+        intervals: WatchIntervals,
+        sleep: Callable[[float], Awaitable[None]],
         clock: Callable[[], float],
         progress: EmitIngestEvent | None = None,
     ) -> None:
         self._events = events
-        self._readers = readers
-        self._pace = pace
-        self._rest = rest
+        self._dependencies = dependencies
+        self._intervals = intervals
+        self._sleep = sleep
         self._clock = clock
-        self._progress = progress or _unseen
-        self._told: dict[DocumentId, str] = {}
-        self._remarked: frozenset[str] = frozenset()
-        self._polled = ""
-        self._attempts = AttemptRunner(readers.same)
-        self._ledger = readers.ledger()
-        self._telling = SaveReporter(self._ledger, AttemptRunner(readers.same), clock)
+        self._progress = progress or _ignore
+        self._reported_problems: dict[DocumentId, str] = {}
+        self._reported_remarks: frozenset[str] = frozenset()
+        self._polling_reason = ""
+        self._attempts = AttemptRunner(dependencies.is_same_library)
+        self._queue = dependencies.create_queue()
+        self._reporter = SaveReporter(
+            self._queue, AttemptRunner(dependencies.is_same_library), clock
+        )
 
     async def run(self, emit: EmitWatchEvent, *, once: bool = False) -> None:
-        """Bring the library up to date, and keep it so until cancelled.
+        """Bring the library up to date, then follow changes until cancelled.
 
-        `once` ends after the first sweep.
+        With `once`, return after the first scan.
 
         Raises:
-            NotFound: The manuscript is not where it was said to be.
+            NotFound: The manuscript folder does not exist.
             StoreProblem: The library cannot be read or written, or was replaced.
         """
         try:
-            documents = await self._round(WatchCause.START, emit)
+            documents = await self._run_round(WatchCause.START, emit)
         except ManuscriptMissingError as gone:
             if once:
                 raise NotFound(
                     str(gone),
-                    hint="Bring it back; to forget it, run `lrwr ingest`.",
+                    hint="Restore the folder, or run `lrwr ingest` to delete its documents.",
                 ) from gone
             await self._wait_for_return(str(gone), emit)
             documents = 0
         if once:
             return
         await emit(WatchStart(documents))
-        async with _alone(), asyncio.TaskGroup() as group:
-            group.create_task(self._telling.go_on(emit))
-            await self._go_on(emit)
+        async with _unwrap_group(), asyncio.TaskGroup() as group:
+            group.create_task(self._reporter.run(emit))
+            await self._follow(emit)
 
-    async def _go_on(self, emit: EmitWatchEvent) -> None:
+    async def _follow(self, emit: EmitWatchEvent) -> None:
         while True:
             try:
-                await self._watch(emit)
+                await self._watch_folder(emit)
             except ManuscriptMissingError as gone:
                 await self._wait_for_return(str(gone), emit)
 
-    async def _watch(self, emit: EmitWatchEvent) -> None:
-        """Do what is due, until the events end.
+    async def _watch_folder(self, emit: EmitWatchEvent) -> None:
+        """Run due actions until the event source ends.
 
         Raises:
-            ManuscriptMissingError: The manuscript is not there any more.
+            ManuscriptMissingError: The manuscript folder has disappeared.
         """
-        heard: asyncio.Queue[FolderEvent | None] = asyncio.Queue()
-        listening = asyncio.create_task(self._listen(heard))
+        events: asyncio.Queue[FolderEvent | None] = asyncio.Queue()
+        listening = asyncio.create_task(self._forward_events(events))
         now = self._clock()
-        unread = self._pace.idle is not None
-        agenda = WatchSchedule(self._pace, swept=now, stirred=now, unread=unread)
-        # What changed before the listening began was not heard by anybody.
-        agenda = agenda.touched(now)
+        unread = self._intervals.idle is not None
+        schedule = WatchSchedule(self._intervals, swept=now, stirred=now, unread=unread)
+        # Changes made before the event source started have no event.
+        schedule = schedule.touched(now)
         try:
-            while (news := await self._next(heard, agenda)) is not None:
-                agenda = await self._heard(news, agenda, emit)
+            while (event := await self._next_event(events, schedule)) is not None:
+                schedule = await self._handle(event, schedule, emit)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
         if not listening.cancelled() and (error := listening.exception()):
             raise error
-        await self._rest(RETURN)
+        await self._sleep(RETURN)
 
-    async def _listen(self, heard: "asyncio.Queue[FolderEvent | None]") -> None:
+    async def _forward_events(
+        self, events: "asyncio.Queue[FolderEvent | None]"
+    ) -> None:
         try:
-            async with aclosing(self._events.news()) as news:
-                async for event in news:
-                    heard.put_nowait(event)
+            async with aclosing(self._events.news()) as source:
+                async for event in source:
+                    events.put_nowait(event)
         finally:
-            heard.put_nowait(None)
+            events.put_nowait(None)
 
-    async def _next(
-        self, heard: "asyncio.Queue[FolderEvent | None]", agenda: WatchSchedule
+    async def _next_event(
+        self, events: "asyncio.Queue[FolderEvent | None]", schedule: WatchSchedule
     ) -> "FolderEvent | WatchAction | None":
-        """Return what is heard or due, whichever is first; None at the events' end."""
-        if not heard.empty():
-            return heard.get_nowait()
+        """Return the next event or due action, whichever is first; None at the events'
+        end.
+        """
+        if not events.empty():
+            return events.get_nowait()
         while True:
             now = self._clock()
-            if (due := agenda.due(now)) is not None:
+            if (due := schedule.due(now)) is not None:
                 return due
             try:
-                async with asyncio.timeout(agenda.next_at() - now):
-                    return await heard.get()
+                async with asyncio.timeout(schedule.next_at() - now):
+                    return await events.get()
             except TimeoutError:
                 continue
 
-    async def _heard(
+    async def _handle(
         self,
-        news: "FolderEvent | WatchAction",
-        agenda: WatchSchedule,
+        event: "FolderEvent | WatchAction",
+        schedule: WatchSchedule,
         emit: EmitWatchEvent,
     ) -> WatchSchedule:
-        match news:
+        match event:
             case FolderLost(folder):
                 raise ManuscriptMissingError(
-                    f"There is no folder {folder}, or another in its place"
+                    f"The folder {folder} was deleted or replaced"
                 )
             case PollingStarted(why):
-                if why != self._polled:
-                    self._polled = why
+                if why != self._polling_reason:
+                    self._polling_reason = why
                     await emit(PollingFallback(why))
-                return agenda
+                return schedule
             case WatchAction():
-                return await self._act(news, agenda, emit)
+                return await self._act(event, schedule, emit)
             case _:
-                return agenda.touched(self._clock())
+                return schedule.touched(self._clock())
 
     async def _act(
-        self, due: WatchAction, agenda: WatchSchedule, emit: EmitWatchEvent
+        self, due: WatchAction, schedule: WatchSchedule, emit: EmitWatchEvent
     ) -> WatchSchedule:
         began, cause = self._clock(), _CAUSES[due]
-        read = await self._attempts.make(self._round(cause, emit), emit)
-        unread = bool(read) and not self._readers.asks(cause)
-        return agenda.done(due, began).learned(unread=unread)
+        read = await self._attempts.attempt(self._run_round(cause, emit), emit)
+        unread = bool(read) and not self._dependencies.may_ask_model(cause)
+        return schedule.done(due, began).learned(unread=unread)
 
-    async def _round(self, cause: WatchCause, emit: EmitWatchEvent) -> int:
-        """Read what changed; return how many documents there are, or were read.
+    async def _run_round(self, cause: WatchCause, emit: EmitWatchEvent) -> int:
+        """Process changes; return the number of documents found (at start) or
+        processed.
 
         Raises:
-            ManuscriptMissingError: The manuscript is not there any more.
+            ManuscriptMissingError: The manuscript folder has disappeared.
         """
         began = self._clock()
         try:
-            service = self._readers.open(cause, self._ledger)
+            service = self._dependencies.open(cause, self._queue)
         except NotFound as error:
             raise ManuscriptMissingError(MOVED) from error
-        changes = await self._look(service)
-        if cause is WatchCause.SAVE and not _to_do(changes):
+        changes = await self._scan_twice(service)
+        if cause is WatchCause.SAVE and not _has_changes(changes):
             return 0
-        async with self._telling.reading, _alone():
+        async with self._reporter.reading, _unwrap_group():
             report = await service.read(self._progress)
-            asks_model = self._readers.asks(cause)
-            self._telling.add(
-                ReadingRecord(
+            asks_model = self._dependencies.may_ask_model(cause)
+            self._reporter.add(
+                ProcessedRun(
                     cause=cause,
-                    weave=service.weave,
-                    page=self._ledger.turn(),
+                    attribute_speakers=service.attribute_speakers,
+                    page=self._queue.turn(),
                     report=report,
                     began=began,
-                    asked=asks_model,
-                    problems=self._untold(report.problems),
-                    remarks=self._unsaid(_remarks(report, asks_model=asks_model)),
+                    asked_model=asks_model,
+                    problems=self._new_problems(report.problems),
+                    remarks=self._new_remarks(
+                        _relevant_remarks(report, asks_model=asks_model)
+                    ),
                 )
             )
         if cause in AT_ONCE:
-            await self._telling.tell(emit)
+            await self._reporter.report_all(emit)
         return report.found if cause is WatchCause.START else report.processed
 
-    async def _look(self, service: DocumentProcessingService) -> DocumentChanges:
-        """Look what changed; what seems to be gone is looked for a second time.
+    async def _scan_twice(self, service: DocumentProcessingService) -> DocumentChanges:
+        """Return the changes; if files seem deleted, check again after `PATIENCE`
+        seconds.
+
+        Editors and sync tools replace a file by deleting and creating it.
 
         Raises:
-            Gone: The manuscript is not there, or nothing is left of it.
+            ManuscriptMissingError: The manuscript folder is missing or empty.
         """
         changes = None
         with suppress(NotFound):
-            changes = await service.look()
+            changes = await service.scan()
         if changes is None or changes.gone:
-            await self._rest(PATIENCE)
+            await self._sleep(PATIENCE)
             try:
-                changes = await service.look()
+                changes = await service.scan()
             except NotFound as error:
                 raise ManuscriptMissingError(MOVED) from error
         if changes.gone and not (changes.changed or changes.stale or changes.unchanged):
             raise ManuscriptMissingError(EMPTY)
-        if not self._readers.same():
-            raise _replaced()
+        if not self._dependencies.is_same_library():
+            raise _library_replaced_error()
         return changes
 
     async def _wait_for_return(self, reason: str, emit: EmitWatchEvent) -> None:
         await emit(ManuscriptAway(reason))
         while True:
-            await self._rest(RETURN)
+            await self._sleep(RETURN)
             try:
-                await self._attempts.make(self._round(WatchCause.RETURN, emit), emit)
+                await self._attempts.attempt(
+                    self._run_round(WatchCause.RETURN, emit), emit
+                )
             except ManuscriptMissingError:
                 continue
             await emit(ManuscriptReturn())
             return
 
-    def _untold(
+    def _new_problems(
         self, problems: Sequence[DocumentProblem]
     ) -> tuple[DocumentProblem, ...]:
-        """Return the problems that are new, and forget those that are resolved."""
+        """Return the problems that were not reported before; forget resolved ones."""
         now = {problem.document: problem.message for problem in problems}
-        previous_messages, self._told = self._told, now
+        previous_messages, self._reported_problems = self._reported_problems, now
         return tuple(
             p for p in problems if previous_messages.get(p.document) != p.message
         )
 
-    def _unsaid(self, remarks: Sequence[str]) -> tuple[str, ...]:
-        """Return the remarks that the last save did not have."""
-        previous_remarks, self._remarked = self._remarked, frozenset(remarks)
+    def _new_remarks(self, remarks: Sequence[str]) -> tuple[str, ...]:
+        """Return the remarks that the previous save did not have."""
+        previous_remarks, self._reported_remarks = (
+            self._reported_remarks,
+            frozenset(remarks),
+        )
         return tuple(remark for remark in remarks if remark not in previous_remarks)
 
 
 @asynccontextmanager
-async def _alone() -> AsyncIterator[None]:
-    """Raise a failure inside a group of tasks alone."""
+async def _unwrap_group() -> AsyncIterator[None]:
+    """Raise a single failure instead of the task group's exception group."""
     try:
         yield
     except BaseExceptionGroup as group:
@@ -445,23 +463,23 @@ async def _alone() -> AsyncIterator[None]:
         raise failure from group
 
 
-def _remarks(report: IngestReport, *, asks_model: bool) -> tuple[str, ...]:
-    """Return the remarks; that a model was not asked is none where none was to be."""
+def _relevant_remarks(report: IngestReport, *, asks_model: bool) -> tuple[str, ...]:
+    """Return the remarks, without the model's if it was not supposed to run."""
     return tuple(
         r for r in report.remarks if asks_model or not r.startswith(MODEL_SKIPPED_TEXT)
     )
 
 
-def _to_do(changes: DocumentChanges) -> bool:
+def _has_changes(changes: DocumentChanges) -> bool:
     return bool(changes.changed or changes.stale or changes.gone)
 
 
-def _replaced() -> StoreProblem:
+def _library_replaced_error() -> StoreProblem:
     return StoreProblem(
-        "The library is gone, or another is in its place",
+        "The library was deleted or replaced",
         hint="Start `lrwr watch` again.",
     )
 
 
-def _unseen(event: IngestEvent) -> None:
+def _ignore(event: IngestEvent) -> None:
     del event

@@ -105,7 +105,9 @@ def test_without_a_model_none_is_spoken_of() -> None:
 
 
 def test_for_scripts_every_number_is_there() -> None:
-    report = IngestReport(model="pretend-1", usage=READ, woven=AttributionSummary(4, 1))
+    report = IngestReport(
+        model="pretend-1", usage=READ, attribution=AttributionSummary(4, 1)
+    )
     told = ingest_report_as_json(report, None, PRICED, 1.23456)
     assert told["seconds"] == 1.235
     assert told["characters"] == 4

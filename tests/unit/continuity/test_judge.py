@@ -128,7 +128,7 @@ async def test_no_more_is_spent_than_may_be(store: SqliteAnalysisStore) -> None:
     chat = ScriptedChat(answer=judging)
     session = await PairJudge(chat, store, free(calls=1)).judge(some(12))
     assert (len(session.judged), session.unjudged) == (5, 7)
-    assert "as many as may be: 1" in session.stopped
+    assert "calls is reached: 1" in session.stopped
     dear = ModelBudget(lambda usage: float(usage.calls), budget=0.5)
     session = await PairJudge(ScriptedChat(), store, dear).judge(some(12))
     assert (len(session.judged), session.unjudged) == (5, 7)

@@ -91,7 +91,7 @@ async def test_the_word_indexes_fit_after_edits_decisions_and_removals(
     await desk.ingest()
     assert state_of(path) is HealthState.OK
     desk.decide(NamesMerged(("Nell Tallow", "OchraMags")))
-    assert (await desk.ingest()).woven is not None
+    assert (await desk.ingest()).attribution is not None
     assert state_of(path) is HealthState.OK
     (desk.folder / "2.md").unlink()
     assert (await desk.ingest()).forgotten == 1

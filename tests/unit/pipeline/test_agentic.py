@@ -121,8 +121,8 @@ async def test_a_second_look_asks_nothing_and_writes_nothing(book: StoryDesk) ->
     book.embedder = WordEmbedder()
     report = await book.ingest()
     assert (report.processed, report.unchanged, report.embedded) == (0, 2, 0)
-    assert report.woven is not None
-    assert report.woven.documents == 0
+    assert report.attribution is not None
+    assert report.attribution.documents == 0
     assert book.embedder.asked == []
     assert await book.written() == before
 
@@ -219,7 +219,7 @@ async def test_an_embedder_that_goes_away_leaves_words_and_is_made_up_for(
     book.embedder = WordEmbedder(patience=1)
     report = await book.ingest()
     assert report.remarks == [
-        "Found by words alone until the next ingestion. The model is away. Wake it up."
+        "Keyword search only until the next ingest. The model is away. Wake it up."
     ]
     assert len(await book.chunks()) > 4
     assert "Nell" in await book.people()
@@ -260,7 +260,7 @@ async def test_a_dry_run_says_what_there_is_to_do_and_writes_nothing(
     book: StoryDesk,
 ) -> None:
     report = await book.ingest(dry_run=True)
-    assert (report.processed, report.woven) == (2, None)
+    assert (report.processed, report.attribution) == (2, None)
     assert report.chunks > 4
     assert await book.written() == []
     assert await book.library.casts.strands() == []

@@ -200,7 +200,7 @@ async def test_when_the_model_goes_away_what_was_paid_is_kept_and_no_more_asked(
     first = analyst_of(book, patience=1)
     report = await book.ingest()
     assert report.remarks == [
-        "Not all was read by the language model. The model is away. Wake it up."
+        "The language model has not analysed all documents. The model is away. Wake it up."
     ]
     assert (report.problems, report.processed) == ([], 2)
     assert UNFINISHED in await names(book)
@@ -241,7 +241,7 @@ async def test_a_budget_stops_before_it_is_passed_and_the_next_run_goes_on(
     report = await book.ingest()
     assert report.usage.calls == first.calls == 2
     assert report.remarks == [
-        "Not all was read by the language model. The budget of $0.25 is used up."
+        "The language model has not analysed all documents. The budget of $0.25 is used up."
     ]
     assert UNFINISHED in await names(book)
     second = analyst_of(book)

@@ -273,7 +273,7 @@ def test_a_quotation_and_its_tag_stay_together() -> None:
     ]
     document = document_of([[[" ".join(turns)]]])
     planned = plan_cuts(document, bluntly, count_words, SMALL)
-    assert len(planned.homes[0].sentences) == 27
+    assert len(planned.regions[0].sentences) == 27
     cuts = texts(document, choose_cuts(planned, far(planned, "said", "PurpleFrog")))
     assert len(cuts) > 2
     assert not any(text.startswith(("said", "PurpleFrog")) for text in cuts)

@@ -16,7 +16,7 @@ def bonds(*paragraphs: str, between: str = "\n\n") -> list[str]:
     planned = plan_cuts(
         document, find_sentence_spans, count_words, ChunkLimits(900, 900)
     )
-    return [unit.bond.value for unit in planned.homes[0].units]
+    return [unit.bond.value for unit in planned.regions[0].units]
 
 
 def is_quick(paragraph: str) -> bool:
@@ -87,6 +87,6 @@ def test_lines_are_paragraphs_where_they_end_with_a_sentence_and_not_where_wrapp
 def test_a_long_paragraph_is_cut_into_sentences_and_a_short_one_is_not() -> None:
     document = document_of([[[f"{NARRATION} {NARRATION}\n\nA short one. It ends."]]])
     planned = plan_cuts(document, find_sentence_spans, count_words, ChunkLimits(9, 60))
-    last, units = planned.homes[0].units[-1], planned.homes[0].units
+    last, units = planned.regions[0].units[-1], planned.regions[0].units
     assert (last.bond, last.end - last.first) == (UnitBond.PARAGRAPH, 2)
     assert {unit.bond for unit in units[1:-1]} == {UnitBond.SENTENCE}

@@ -112,13 +112,13 @@ async def test_a_file_that_was_touched_but_says_the_same_is_unchanged(
     report = await book.ingest()
     assert report == IngestReport(found=2, unchanged=2)
     assert await book.written() == before
-    changes = await book.service().look()
+    changes = await book.service().scan()
     assert changes.unchanged == ("01.md", "02.md")
 
 
 async def test_what_a_look_found_is_read_without_looking_again(book: Desk) -> None:
     service = book.service()
-    changes = await service.look()
+    changes = await service.scan()
     assert changes.changed == ("01.md", "02.md")
     book.write("03.md", "The lamp burned on.")
     assert (await service.process(book.events.append)).processed == 2
@@ -232,7 +232,7 @@ async def test_when_the_embedder_is_away_words_are_kept_and_the_next_run_embeds(
     report = await book.ingest()
     assert (report.processed, report.problems) == (2, [])
     (remark,) = report.remarks
-    assert "words alone" in remark
+    assert "Keyword search only" in remark
     assert "The model is away." in remark
     assert (await counts(book)).chunks == 3
     assert (await counts(book)).embedded < 3

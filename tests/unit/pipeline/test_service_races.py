@@ -90,7 +90,7 @@ async def test_what_another_run_has_read_meanwhile_is_not_read_again(
     parser = SlowParser()
     async with an_edit_that_is_being_read(desk, parser) as one:
         service = desk.service(worker="other")
-        await service.look()  # what is changed is what this run will queue
+        await service.scan()  # what is changed is what this run will queue
         parser.may.set()
         await one
         before = await desk.written()

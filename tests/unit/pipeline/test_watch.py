@@ -126,7 +126,7 @@ async def test_a_folder_that_is_gone_is_waited_for_and_nothing_is_forgotten(
         before = await watched.desk.told()
         folder.rename(away)
         watched.events.touch()
-        assert "not where it was" in (await watched.hear(ManuscriptAway)).what
+        assert "folder is missing" in (await watched.hear(ManuscriptAway)).what
         assert await watched.desk.told() == before
         (away / "2.md").write_text("# Two\n\nThe toad.\n", encoding="utf-8")
         away.rename(folder)
@@ -164,7 +164,7 @@ async def test_a_folder_that_is_suddenly_empty_is_not_forgotten(
         for path in watched.desk.folder.iterdir():
             path.unlink()
         watched.events.touch()
-        assert "nothing left" in (await watched.hear(ManuscriptAway)).what
+        assert "folder is empty" in (await watched.hear(ManuscriptAway)).what
         assert await watched.desk.told() == before
         shutil.copytree(kept, watched.desk.folder, dirs_exist_ok=True)
         await watched.hear(ManuscriptReturn)
@@ -222,7 +222,7 @@ async def test_another_library_in_the_place_of_ours_ends_the_watch(
     watched: Watched,
 ) -> None:
     watched.same = False
-    with pytest.raises(StoreProblem, match="another is in its place"):
+    with pytest.raises(StoreProblem, match="deleted or replaced"):
         await watched.service().run(watched.say)
 
 
@@ -264,7 +264,7 @@ async def test_a_save_makes_no_more_calls_than_it_may(watched: Watched) -> None:
     async with begun(watched):
         first = await started(watched)
         assert first.usage.calls == analyst.calls == 1
-        assert "as many as may be: 1." in first.remarks[0]
+        assert "calls is reached: 1." in first.remarks[0]
         watched.desk.write("1.md", BROWN)
         watched.events.touch()
         second = await watched.hear(SaveReport)

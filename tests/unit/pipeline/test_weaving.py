@@ -65,8 +65,8 @@ async def book(story: StoryDesk) -> StoryDesk:
 
 async def woven(desk: StoryDesk) -> AttributionSummary:
     report = await desk.ingest()
-    assert report.woven is not None
-    return report.woven
+    assert report.attribution is not None
+    return report.attribution
 
 
 async def said(desk: StoryDesk, speaker: str | None = None) -> list[tuple[str, str]]:

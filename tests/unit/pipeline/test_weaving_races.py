@@ -45,7 +45,7 @@ async def weave(desk: StoryDesk, meanwhile: Callable[[], Awaitable[object]]) -> 
         patterns=(),
         canon=a_service(desk.folder).load,
     )
-    await weaver.weave()
+    await weaver.attribute_all()
 
 
 async def read(desk: StoryDesk) -> None:
