@@ -76,7 +76,7 @@ async def main() -> None:
 
 async def ingest(folder: Path) -> None:
     """Read the sample by words alone: the pictures need no more."""
-    async with open_workspace(settings_in(folder, "dark"), brief=False) as workspace:
+    async with open_workspace(settings_in(folder, "dark")) as workspace:
         await ingest_manuscript(workspace, [folder], lambda _: None)
 
 
@@ -89,9 +89,7 @@ def settings_in(folder: Path, theme: str) -> Settings:
 async def taken(folder: Path, shot: Shot) -> str:
     """Return a picture of the room after all that a shot does."""
     settings = settings_in(folder, shot.theme)
-    async with ServiceThread[Workspace](
-        lambda: open_workspace(settings, brief=False)
-    ) as stage:
+    async with ServiceThread[Workspace](lambda: open_workspace(settings)) as stage:
         app = WritingRoom(stage, settings, ChatOptions(), _unforeseen)
         async with app.run_test(size=SIZE) as pilot:
             await settled(pilot, stage)

@@ -135,12 +135,8 @@ def open_stores(
     stack: AsyncExitStack,
     now: Callable[[], float],
     say: Callable[[str], None] | None,
-    *,
-    brief: bool = True,
 ) -> Stores:
     """Return the stores that the settings select.
-
-    A `brief` process does not listen for changes made on other machines.
 
     Raises:
         SettingsProblem: A project is configured that does not have the library yet.
@@ -149,7 +145,7 @@ def open_stores(
         return LocalStores(egress.database, now)
     from lrwr.app.supabase_project import open_supabase_stores
 
-    return open_supabase_stores(egress, stack, now, say, brief=brief)
+    return open_supabase_stores(egress, stack, now, say)
 
 
 @asynccontextmanager
@@ -158,15 +154,13 @@ async def open_workspace(
     *,
     now: Callable[[], float] = time.time,
     say: Callable[[str], None] | None = None,
-    brief: bool = True,
 ) -> "AsyncIterator[Workspace]":
     """Yield the workspace of the configured library and close what it opened.
 
-    `say` receives notices for the user, from any thread. A process that runs for long
-    passes `brief=False`: it then listens for changes made on other machines.
+    `say` receives notices for the user, from any thread.
     """
     async with AsyncExitStack() as stack:
-        yield Workspace(settings, stack, now, say, brief)
+        yield Workspace(settings, stack, now, say)
 
 
 class Workspace:
@@ -181,14 +175,13 @@ class Workspace:
         stack: AsyncExitStack,
         now: Callable[[], float],
         say: Callable[[str], None] | None = None,
-        brief: bool = True,
     ) -> None:
         self.settings = settings
         self.library: Library = resolve_library(settings)
         check_state_dir(self.library)
         self.now = now
         self.notify = say
-        self._stack, self._brief = stack, brief
+        self._stack = stack
         self._session: AvatarSessionService | None = None
 
     @property
@@ -225,9 +218,7 @@ class Workspace:
             SettingsProblem: A project is configured that does not have the library yet.
         """
 
-        return open_stores(
-            self.egress, self._stack, self.now, self.notify, brief=self._brief
-        )
+        return open_stores(self.egress, self._stack, self.now, self.notify)
 
     @property
     def database(self) -> SqliteDatabase:

@@ -1,5 +1,6 @@
 """Libraries in a Supabase project: the connection, and the stores that use it."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -17,7 +18,6 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     load_library_link,
 )
-from lrwr.core.adapters.storage.supabase.realtime import ChangeSignal, RealtimeListener
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
 from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SUPABASE_SERVICE = "supabase"
 
-MIN_PAUSE, MAX_PAUSE = 0.25, 2.0
+JOB_CHECK_INTERVAL = 2.0
 """Seconds between two checks of a project's jobs that another process holds."""
 
 
@@ -119,20 +119,6 @@ class SupabaseProject:
             self.request_logger,
         )
 
-    def realtime(
-        self, link: LibraryLink, on_change: Callable[[], None]
-    ) -> RealtimeListener:
-        """Return a listener that calls `on_change` when a library there changes."""
-        listener = RealtimeListener(
-            self.sign_in.project,
-            link.library,
-            self.token,
-            on_change,
-            request_logger=self.request_logger,
-        )
-        self._stack.push_async_callback(listener.aclose)
-        return listener
-
     def own(self, database: SqliteDatabase) -> SqliteDatabase:
         """Return `database`, which is closed with everything else."""
         self._stack.push_async_callback(database.aclose)
@@ -143,7 +129,7 @@ class SupabaseStores:
     """Stores everything in a Supabase project, with a replica in the local file.
 
     The file catches up with the project before it is read; `say` receives a notice
-    where it cannot. Unless `brief`, changes are listened for from the first read on.
+    where it cannot.
     """
 
     def __init__(
@@ -153,22 +139,18 @@ class SupabaseStores:
         link: LibraryLink,
         now: Callable[[], float],
         say: Callable[[str], None],
-        *,
-        brief: bool = True,
     ) -> None:
         self._local = local
         self._project = project
         self._link = link
         self._now = now
         self._say = say
-        self._brief = brief
 
     @cached_property
     def database(self) -> SqliteDatabase:
         """The local file, which catches up with the project before it is read."""
-        first = self._refresher if self._brief else self._listen_and_catch_up
         path = self._project.library.database
-        return self._project.own(SqliteDatabase(path, first=first))
+        return self._project.own(SqliteDatabase(path, first=self._refresher))
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
@@ -214,28 +196,12 @@ class SupabaseStores:
         )
 
     async def pause(self) -> None:
-        """Wait between `MIN_PAUSE` and `MAX_PAUSE`, less if a change is heard of."""
-        await self._changes.wait(MIN_PAUSE, MAX_PAUSE)
-
-    async def _listen_and_catch_up(self) -> None:
-        self._listener.begin()
-        await self._refresher()
-
-    def _note_change(self) -> None:
-        self._refresher.due()
-        self._changes.came()
+        """Wait `JOB_CHECK_INTERVAL`."""
+        await asyncio.sleep(JOB_CHECK_INTERVAL)
 
     @cached_property
     def _refresher(self) -> ReplicaRefresher:
         return ReplicaRefresher(self._replica.catch_up, self._say)
-
-    @cached_property
-    def _listener(self) -> RealtimeListener:
-        return self._project.realtime(self._link, self._note_change)
-
-    @cached_property
-    def _changes(self) -> ChangeSignal:
-        return ChangeSignal()
 
     @cached_property
     def _records(self) -> SupabaseRecords:
@@ -257,8 +223,6 @@ def open_supabase_stores(
     stack: AsyncExitStack,
     now: Callable[[], float],
     say: Callable[[str], None] | None,
-    *,
-    brief: bool,
 ) -> SupabaseStores:
     """Return the stores of the library in the configured project.
 
@@ -285,9 +249,7 @@ def open_supabase_stores(
             "Something was read here that the project does not know yet",
             hint="Take it there: lrwr push",
         )
-    return SupabaseStores(
-        egress.database, project, link, now, say or _ignore_notice, brief=brief
-    )
+    return SupabaseStores(egress.database, project, link, now, say or _ignore_notice)
 
 
 def _ignore_notice(sentence: str) -> None:

@@ -20,7 +20,6 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     create_library_link,
     store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.realtime import RealtimeListener
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import ExitCode, LrwrError
 from tests.fakes import planted
@@ -37,7 +36,6 @@ from tests.fakes.planted import (
     leaking_files,
     leaks,
 )
-from tests.fakes.realtime_server import realtime_server
 from tests.fakes.supabase_server import KEY, SupabaseServer
 from tests.fakes.terminal import Ran
 
@@ -183,28 +181,6 @@ async def test_the_log_of_what_was_sent_has_no_word_of_it(
         assert len(report.newest) == 2 * len(HARD)
     hostile[0].asked.clear()
     assert leaking_files(tmp_path, {**planted.SECRETS, **TEXTS}) == []
-
-
-async def test_realtime_is_told_the_token_where_nobody_logs_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("DEBUG")
-
-    async def token() -> str:
-        return planted.TOKEN
-
-    async with realtime_server(KEYS["SUPABASE_KEY"]) as server:
-        project = SupabaseConnection(server.url, KEYS["SUPABASE_KEY"], own=True)
-        waking = RealtimeListener(project, LIBRARY, token, lambda: None)
-        waking.begin()
-        join = await server.asked("phx_join")
-        await waking.aclose()
-    assert join["payload"].pop("access_token") == planted.TOKEN
-    assert leaks(repr(join), {**planted.SECRETS, **TEXTS}) == []
-    (place,) = server.paths
-    own = {"SUPABASE_KEY"}  # it says which project, and no more: the protocol has it so
-    assert {*leaks(place, {**planted.SECRETS, **TEXTS})} == own
-    assert leaks(caplog.text, planted.SECRETS) == []
 
 
 @pytest.fixture

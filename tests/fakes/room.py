@@ -158,7 +158,7 @@ async def a_room(
     asked = with_model(model) if model is not None else {}
     variables = {"LRWR_EMBEDDING_MODEL": "off", **asked, **env}
     settings = load_settings(folder, variables, {}, user=folder / "nobody.toml")
-    async with ServiceThread(lambda: open_workspace(settings, brief=False)) as stage:
+    async with ServiceThread(lambda: open_workspace(settings)) as stage:
         app = WritingRoom(stage, settings, opening or ChatOptions(), report_crash)
         async with app.run_test(size=size) as pilot:
             room = Room(pilot, app, stage)

@@ -1,7 +1,7 @@
 """Supabase on this machine: PostgreSQL 15, with `@supabase/lite` for what is around it.
 
 `make supabase-tests` installs both. What they lack of Supabase itself: accounts cannot
-be administered, and there is no Realtime.
+be administered.
 """
 
 import os

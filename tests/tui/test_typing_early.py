@@ -34,7 +34,7 @@ async def a_room_that_waits(
     async def opened() -> AsyncIterator[Workspace]:
         told = asyncio.run_coroutine_threadsafe(may_open.wait(), here)
         await asyncio.wrap_future(told)
-        async with open_workspace(settings, brief=False) as workspace:
+        async with open_workspace(settings) as workspace:
             yield workspace
 
     async with ServiceThread(opened) as stage:

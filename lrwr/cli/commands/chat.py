@@ -114,7 +114,7 @@ async def _chat(
     def opening_room() -> "AbstractAsyncContextManager[Workspace]":
         from lrwr.app.container import open_workspace
 
-        return open_workspace(settings, say=say, brief=False)
+        return open_workspace(settings, say=say)
 
     async with ServiceThread(opening_room) as stage:
         writing_room = WritingRoom(stage, settings, options, report_crash)

@@ -124,7 +124,7 @@ async def _watch(
     as_json: bool,
 ) -> bool:
     """Watch; return whether a first and only look met files that cannot be read."""
-    async with open_workspace(settings, say=output.story, brief=once) as workspace:
+    async with open_workspace(settings, say=output.story) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
         names = (

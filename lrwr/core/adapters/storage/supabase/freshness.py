@@ -12,14 +12,12 @@ FRESH_SECONDS = 5.0
 """Seconds for which what is here counts as fresh."""
 UNREACHABLE_PAUSE = 60.0
 """Seconds for which a project that did not answer is not asked again."""
-MIN_CHECK_INTERVAL = 1.0
-"""Seconds between two looks, however often something is said to have changed."""
 
 
 class ReplicaRefresher:
     """Catches up, at most once in a while: call it before the copy is read.
 
-    Once it is said to be due, it does so at the next call. A project that cannot be
+    A project that cannot be
     asked keeps nobody from reading what is here; `say` is told so once, until it answers
     again. `clock` counts seconds.
     """
@@ -34,14 +32,9 @@ class ReplicaRefresher:
         self._catch_up = catch_up
         self._say = say
         self._clock = clock
-        self._next = self._soonest = clock()
-        self._due = False
+        self._next = clock()
         self._told = False
         self._looking = asyncio.Lock()
-
-    def due(self) -> None:
-        """Say that something has changed there, though perhaps only what is here."""
-        self._due = True
 
     @property
     def away(self) -> bool:
@@ -51,16 +44,14 @@ class ReplicaRefresher:
     async def __call__(self) -> None:
         """Make sure that what is read next is fresh, or as fresh as can be."""
         async with self._looking:
-            if self._clock() < (self._soonest if self._due else self._next):
+            if self._clock() < self._next:
                 return
-            self._due = False  # what changes from now on is due again
             try:
                 await self._catch_up()
             except LrwrError as error:
-                self._next = self._soonest = self._clock() + UNREACHABLE_PAUSE
+                self._next = self._clock() + UNREACHABLE_PAUSE
                 self._complain(error)
             else:
-                self._soonest = self._clock() + MIN_CHECK_INTERVAL
                 self._next = self._clock() + FRESH_SECONDS
                 self._told = False
 

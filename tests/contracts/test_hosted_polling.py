@@ -34,7 +34,6 @@ from lrwr.core.settings.loader import load_settings
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import PASSWORD, Writer, asking, machine, sign_up
 from tests.fakes.hosted_records import speak
-from tests.fakes.realtime_server import RealtimeServer, one_project, realtime_server
 from tests.fakes.records import Clock
 from tests.fakes.supabase_server import SupabaseServer
 
@@ -90,7 +89,7 @@ class Desk:
     library: str
 
     @asynccontextmanager
-    async def at(self, url: str, key: str, *, brief: bool) -> AsyncIterator[Workspace]:
+    async def at(self, url: str, key: str) -> AsyncIterator[Workspace]:
         settings = load_settings(
             self.folder,
             {"LRWR_SUPABASE_URL": url, "LRWR_RECORDS_KEEPER": "supabase"},
@@ -107,7 +106,7 @@ class Desk:
         bound = create_library_link(url, self.writer.id, self.library, "book")
         await plain.write(lambda connection: store_library_link(connection, bound))
         await plain.aclose()
-        async with open_workspace(settings, brief=brief) as workspace:
+        async with open_workspace(settings) as workspace:
             yield workspace
 
 
@@ -136,47 +135,7 @@ async def seen(workspace: Workspace, cast: Cast) -> None:
         await pause()
 
 
-async def test_what_goes_on_for_long_hears_of_a_change_that_was_made_elsewhere(
-    supabase: SupabaseServer,
-    desk: Desk,
-    elsewhere: SupabaseCastStore,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SUPABASE_KEY", supabase.key)
-    async with (
-        realtime_server(supabase.key) as realtime,
-        one_project(supabase.url, realtime) as url,
-        desk.at(url, supabase.key, brief=False) as workspace,
-    ):
-        await workspace.stories.cast()
-        join = await realtime.asked("phx_join")
-        (wanted,) = join["payload"]["config"]["postgres_changes"]
-        assert wanted["filter"] == f"id=eq.{desk.library}"
-        asked = await SupabaseAuth(
-            SupabaseConnection(url, supabase.key, own=True),
-            KeyringSessionStore(get_session_path()),
-        ).token()
-        assert join["payload"]["access_token"] == asked
-        await elsewhere.keep_cast(a_cast("Corin Vale"))
-        await realtime.changed(desk.library)
-        await seen(workspace, a_cast("Corin Vale"))
-
-
-async def test_a_command_that_is_soon_over_does_not_listen(
-    supabase: SupabaseServer, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SUPABASE_KEY", supabase.key)
-    realtime = RealtimeServer()
-    async with (
-        one_project(supabase.url, realtime) as url,
-        desk.at(url, supabase.key, brief=True) as workspace,
-    ):
-        for _ in range(3):
-            await workspace.stories.cast()
-    assert realtime.paths == []
-
-
-async def test_a_project_without_realtime_is_followed_all_the_same(
+async def test_what_another_machine_changes_is_seen_after_some_seconds(
     supabase: SupabaseServer,
     desk: Desk,
     elsewhere: SupabaseCastStore,
@@ -184,12 +143,10 @@ async def test_a_project_without_realtime_is_followed_all_the_same(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("SUPABASE_KEY", supabase.key)
-    before = len(supabase.gate.asked)
-    async with desk.at(supabase.url, supabase.key, brief=False) as workspace:
+    async with desk.at(supabase.url, supabase.key) as workspace:
         await workspace.stories.cast()
         await elsewhere.keep_cast(a_cast("Mrs. Gannet"))
         await seen(workspace, a_cast("Mrs. Gannet"))
-    assert any("/realtime/" in one for one in supabase.gate.asked[before:])
     assert capfd.readouterr() == ("", "")
 
 
