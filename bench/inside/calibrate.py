@@ -166,7 +166,7 @@ class Library:
             embedder=embedder,
             vectors=self._vectors,
             reranker=workspace.retrieval.reranker if way == "again" else None,
-            candidates=workspace.settings.rerank.looked_at,
+            candidates=workspace.settings.rerank.candidate_count,
             order_patterns=workspace.settings.manuscript.order,
             story=StorySearch(workspace.stories),
         )

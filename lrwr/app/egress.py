@@ -325,8 +325,8 @@ def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
         StoreProblem: The answer cannot be written.
     """
     prepare_state_dir(egress.library)
-    egress.consents.keep(egress.library, name, allowed=allowed)
-    egress.consents.tell(egress.library, name)
+    egress.consents.store_answer(egress.library, name, allowed=allowed)
+    egress.consents.store_notice(egress.library, name)
 
 
 def announce_first_uses(
@@ -334,12 +334,12 @@ def announce_first_uses(
 ) -> None:
     """Pass `notify` a sentence about each service that is used here the first time."""
     for name in names:
-        may_use = egress.consent(name).may
-        if not may_use or egress.consents.told(egress.library, name):
+        may_use = egress.consent(name).allows_sending
+        if not may_use or egress.consents.has_notice(egress.library, name):
             continue
         notify(describe_data_leaving(HOSTED_SERVICES[name], egress.settings))
         with suppress(StoreProblem):  # the announcement is then repeated next time
-            egress.consents.tell(egress.library, name)
+            egress.consents.store_notice(egress.library, name)
 
 
 def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
@@ -347,7 +347,7 @@ def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
     return tuple(
         describe_data_leaving(hosted, egress.settings)
         for name, hosted in HOSTED_SERVICES.items()
-        if egress.consent(name).may
+        if egress.consent(name).allows_sending
     )
 
 
@@ -356,7 +356,7 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
     origin = _describe_origin(hosted, settings)
     return (
         f"{origin}, which may have come with this folder, turns {hosted.title} on."
-        f" It would be sent {hosted.what_in(settings)}, to {hosted.host_in(settings)},"
+        f" It would be sent {hosted.describe_sent(settings)}, to {hosted.find_host(settings)},"
         " paid with your key."
     )
 
@@ -366,7 +366,7 @@ def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
     origin = _describe_origin(hosted, settings)
     return (
         f"{hosted.title} is used here for the first time ({origin}). It is sent"
-        f" {hosted.what_in(settings)}, to {hosted.host_in(settings)}. `lrwr privacy` lists what left."
+        f" {hosted.describe_sent(settings)}, to {hosted.find_host(settings)}. `lrwr privacy` lists what left."
     )
 
 

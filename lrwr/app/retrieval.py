@@ -196,7 +196,7 @@ class RetrievalComponents:
             embedder=self.embedders.configured,
             vectors=self.vector_index.open,
             reranker=self.reranker,
-            candidates=self.settings.rerank.looked_at,
+            candidates=self.settings.rerank.candidate_count,
             order_patterns=self.settings.manuscript.order,
             canon=self.records.load_canon,
             story=StorySearch(self.records.stories),

@@ -136,7 +136,7 @@ def test_a_bible_is_written_outside_of_the_manuscript_and_never_over(
     assert text.startswith("# Story bible, as of ch1")
     assert "Gannet" not in text
     run("export", "bible", "--to", "bible.docx")
-    with pytest.raises(SettingsProblem, match="is there already"):
+    with pytest.raises(SettingsProblem, match="already exists"):
         invoke("export", "bible", "--to", "bible.md")
     run("export", "bible", "--to", "bible.md", "--force")
     assert "Gannet" in Path("bible.md").read_text(encoding="utf-8")

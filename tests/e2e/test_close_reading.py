@@ -173,7 +173,7 @@ def test_what_a_hosted_model_would_cost_is_told_without_a_key(
     [
         ({"LRWR_MODEL_NAME": ""}, "`model.name` is empty"),
         ({"LRWR_MODEL_PRICES": f"{MODEL} cheap"}, "not a model and two prices"),
-        ({"LRWR_MODEL_BASE_URL": "ollama"}, "no address of a server"),
+        ({"LRWR_MODEL_BASE_URL": "ollama"}, "not a server address"),
         ({"LRWR_MODEL_BUDGET": "-1"}, "LRWR_MODEL_BUDGET"),
     ],
 )

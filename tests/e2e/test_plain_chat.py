@@ -89,7 +89,7 @@ def test_conversations_are_listed_begun_renamed_written_and_taken_up(
     )
     assert "This conversation is now called “The ledger”." in ran.out
     assert file.read_text(encoding="utf-8").startswith("# The ledger")
-    assert f"{file} is there already" in ran.err
+    assert f"{file} already exists" in ran.err
     kept = {one["title"]: one["turns"] for one in book.run("threads", "--json").json}
     assert kept == {"The ledger": 2, "Who is Nell?": 1}
 

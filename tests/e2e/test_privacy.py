@@ -242,8 +242,8 @@ def test_a_stranger_s_folder_sends_nothing_unasked(
 ) -> None:
     read_by_rules = stranger.run("ingest", ".")
     assert read_by_rules.code == 0
-    assert "lrwr.toml:2 turns OpenAI on, and you have not allowed" in read_by_rules.err
-    assert "To allow it: lrwr privacy allow openai" in read_by_rules.err
+    assert "lrwr.toml:2 turns on OpenAI, and you have not allowed" in read_by_rules.err
+    assert "To allow it, run `lrwr privacy allow openai`" in read_by_rules.err
     ran = stranger.run("ask", LAMP, "--json")
     assert (ran.code, ran.json["model"]) == (0, None)
     assert "The lamp must never go out" in ran.json["answer"]

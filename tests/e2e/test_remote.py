@@ -269,7 +269,7 @@ def test_a_folder_cannot_send_itself_to_modal(desk: Desk, server: ModalServer) -
     (desk.book / "lrwr.toml").write_text(toml, encoding="utf-8")
     ran = desk.run("ingest", ".")
     assert ran.code == ExitCode.SERVICE
-    assert "turns Modal on, and you have not allowed it: nothing was sent" in ran.err
+    assert "turns on Modal, and you have not allowed it. Nothing was sent" in ran.err
     assert server.asked == []
     assert desk.run("privacy", "allow", "modal").code == 0
     assert desk.run("ingest", ".").code == 0

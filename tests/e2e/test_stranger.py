@@ -206,7 +206,7 @@ def test_a_folder_of_mine_does_not_become_the_state_folder(stranger: Stranger) -
     before = stranger.things()
     ran = stranger.run("ingest", ".", forbidden="diary.md")
     assert ran.code == ExitCode.STORE
-    assert "holds files that are not lrwr's" in ran.err
+    assert "contains files that lrwr did not write" in ran.err
     assert stranger.things() == before
 
 
@@ -216,7 +216,7 @@ def test_what_leads_out_is_refused_with_the_way_to_allow_it(
     folders_outside(stranger)
     refused = stranger.run("ingest")
     assert refused.code == ExitCode.SETTINGS
-    assert "lrwr.toml:2: `manuscript.folders` leads out of this folder" in refused.err
+    assert "lrwr.toml:2: `manuscript.folders` names a folder outside" in refused.err
     assert "lrwr ingest PATH" in refused.err
     assert stranger.run("ingest", ".").code == ExitCode.OK
 

@@ -118,7 +118,7 @@ def test_a_folder_can_turn_on_neither_traces_nor_their_texts(
     read.own.write_text(mine, encoding="utf-8")
     asked = read.run("ask", QUESTION)
     assert asked.code == 0
-    assert "you have not allowed it: nothing was sent" in told(asked)
+    assert "you have not allowed it. Nothing was sent" in told(asked)
     assert "lrwr privacy allow langsmith" in told(asked)
     assert len(server.traces) == 1
     assert read.run("privacy", "allow", "langsmith").code == 0

@@ -129,7 +129,7 @@ async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
         await room.press("e")
         assert isinstance(room.app.screen, TextInputScreen)
         await write_line(room, str(file))
-        assert shown_note(room).endswith("is there already. Name another file.")
+        assert shown_note(room).endswith("already exists. Choose another file name.")
         await room.press("e")
         await write_line(room, str(book / "chapters" / "talk.md"))
         assert "would be part of the manuscript" in shown_note(room)

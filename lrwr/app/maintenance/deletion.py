@@ -294,7 +294,7 @@ def _list_servers(
     has_vectors = replace(identifiers, hosted=None) != RemoteIdentifiers()
     may_delete_vectors = has_vectors and _refusal(settings, library) is None
     if settings.vectors.keeper == "qdrant" and may_delete_vectors:
-        host = HOSTED_SERVICES["qdrant"].host_in(settings)
+        host = HOSTED_SERVICES["qdrant"].find_host(settings)
         servers.append(f"Qdrant at {host}: the vectors of this library")
     elif identifiers.marks:
         servers.append("Qdrant: vectors of this library that were kept there before")

@@ -203,7 +203,7 @@ class LibraryTransfer:
     def _check_leave(self) -> None:
         """Make sure that the writer has not denied it, whatever keeps the records."""
         refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
-        if refusal is None and self._egress.consents.answer(
+        if refusal is None and self._egress.consents.find_answer(
             self._library, SUPABASE_SERVICE
         ) in (
             None,

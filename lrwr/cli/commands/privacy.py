@@ -116,9 +116,9 @@ def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) 
     output.answer(
         f"{hosted.title} is allowed in {library.root}, and in no other folder."
     )
-    if hosted.on_in(settings):
+    if hosted.is_on(settings):
         output.answer(describe_data_leaving(hosted, settings))
-        consents.tell(library, hosted.name)
+        consents.store_notice(library, hosted.name)
     elif settings.value(hosted.setting) == hosted.value:
         output.story("It runs on this machine: for that nobody's leave is needed.")
     else:
@@ -176,10 +176,10 @@ def _services(
         ServiceStatus(
             name=hosted.name,
             leave=resolve_consent(settings, library, hosted.name, consents),
-            host=hosted.host_in(settings),
+            host=hosted.find_host(settings),
             where=_where(settings, hosted.setting),
             key=_key(hosted.key, env),
-            what=hosted.what_in(settings),
+            what=hosted.describe_sent(settings),
         )
         for hosted in HOSTED_SERVICES.values()
     ]
@@ -247,7 +247,7 @@ def _store_consent(
     check_state_dir(library)
     prepare_state_dir(library)
     consents = ConsentStore(get_consent_folder())
-    consents.keep(library, hosted.name, allowed=allowed)
+    consents.store_answer(library, hosted.name, allowed=allowed)
     return settings, output, consents, library
 
 

@@ -134,7 +134,7 @@ async def _push(
             async with open_transfer(workspace, _Bars(output, stack).tell) as transfer:
                 await transfer.begin()
                 output.story(
-                    f"To {transfer.host} goes {HOSTED_SERVICES['supabase'].what}."
+                    f"To {transfer.host} goes {HOSTED_SERVICES['supabase'].sent}."
                 )
                 return await transfer.push(name, new=new, over=overwrite, files=files)
 

@@ -92,7 +92,7 @@ def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object
         {
             "service": service.name,
             "state": service.leave,
-            "may_leave": service.leave.may,
+            "may_leave": service.leave.allows_sending,
             "set_in": service.where,
             "key": service.key,
             "host": service.host,
@@ -111,7 +111,7 @@ def sent_report_as_json(report: EgressReport) -> dict[str, object]:
 
 
 def _in_words(hosted: HostedService, service_status: ServiceStatus) -> str:
-    if service_status.leave.may:
+    if service_status.leave.allows_sending:
         return f"{hosted.title} is sent {service_status.what}."
     change = f"To allow it: lrwr privacy allow {hosted.name}"
     return f"{hosted.title} is sent nothing from here. {change}"

@@ -1,1 +1,1 @@
-"""Settings: what may be set, where each value came from."""
+"""Settings, the library that they locate, consent and API keys."""

@@ -1,7 +1,7 @@
-"""The writer's leave: what a folder's own settings may not turn on by themselves.
+"""Consent: what a folder's own settings may not turn on without the user.
 
-A downloaded folder brings its `lrwr.toml` along. Where that turns on a service that is
-sent text and paid with the writer's key, the writer is asked once for that folder.
+A downloaded folder brings its own `lrwr.toml`. If that turns on a service that receives
+text and is paid with the user's key, the user is asked once for that folder.
 """
 
 import json
@@ -25,17 +25,18 @@ from lrwr.core.settings.model import Settings, SettingSource
 from lrwr.core.settings.service_access import is_loopback_host
 
 MAX_CONSENT_BYTES = 10_000
-"""Bytes of an answer that is read: ours are shorter."""
+"""Bytes read of a stored answer, which is always shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostedService:
-    """A service elsewhere: what turns it on, and what it is then sent.
+    """An external service: the setting that turns it on, and the data it receives.
 
-    It is on where `setting` has `value` for its value. It is at `host` unless the
-    setting `address` names another place. Its key is in the variable `key`. Where it
-    `may_be_own`, one on this machine is the writer's own, and is no service elsewhere.
-    `whole` is what it is sent where traces hold texts; empty: that changes nothing.
+    The service is on if `setting` has the value `value`. Its server is `host`, unless the
+    setting `address` names another one. `key` is the environment variable of its key.
+    `sent` describes the data that it receives; `sent_with_texts` describes it for traces
+    that contain texts, and is empty for services without that option. With `may_be_local`,
+    a server on this machine needs no consent.
     """
 
     name: str
@@ -44,26 +45,28 @@ class HostedService:
     address: str
     host: str
     key: str
-    what: str
+    sent: str
     value: str
-    may_be_own: bool = False
-    whole: str = ""
+    may_be_local: bool = False
+    sent_with_texts: str = ""
 
-    def on_in(self, settings: Settings) -> bool:
-        """Say whether it is turned on, by whomever."""
+    def is_on(self, settings: Settings) -> bool:
+        """Return whether the settings turn the service on, on another machine."""
         if settings.value(self.setting) != self.value:
             return False
-        return not (self.may_be_own and is_loopback_host(self.host_in(settings)))
+        return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
 
-    def host_in(self, settings: Settings) -> str:
-        """Return the machine that is asked."""
-        with suppress(ValueError):  # what is no address is refused where it is used
+    def find_host(self, settings: Settings) -> str:
+        """Return the host name of the service's server."""
+        with suppress(ValueError):  # an invalid address is refused where it is used
             return urlsplit(str(settings.value(self.address))).hostname or self.host
         return self.host
 
-    def what_in(self, settings: Settings) -> str:
-        """Return what it is sent, as the settings are."""
-        return self.whole if self.whole and is_tracing_texts(settings) else self.what
+    def describe_sent(self, settings: Settings) -> str:
+        """Return a description of the data that the service receives with these settings."""
+        if self.sent_with_texts and is_tracing_texts(settings):
+            return self.sent_with_texts
+        return self.sent
 
 
 HOSTED_SERVICES: Mapping[str, HostedService] = {
@@ -74,9 +77,9 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "model.base_url",
         "api.openai.com",
         "OPENAI_API_KEY",
-        "the scenes of your manuscript when it is read, your questions with the passages"
-        " found for them, and, where you have `lrwr check --model` judge, pairs of"
-        " passages with what your notes say of them",
+        "the scenes of your manuscript when it is ingested, your questions with the"
+        " passages found for them, and, with `lrwr check --model`, pairs of passages"
+        " with what your notes say about them",
         "openai",
     ),
     "openai-embeddings": HostedService(
@@ -86,8 +89,8 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "embedding.base_url",
         "api.openai.com",
         "OPENAI_API_KEY",
-        "the whole text of your manuscript and your notes when it is read, and what you"
-        " search for",
+        "the whole text of your manuscript and your notes when they are ingested, and"
+        " your search queries",
         "openai",
     ),
     "cohere": HostedService(
@@ -97,7 +100,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "rerank.base_url",
         "api.cohere.com",
         "COHERE_API_KEY",
-        "what you search for, with the passages found for it",
+        "your search queries, with the passages found for them",
         "cohere",
     ),
     "qdrant": HostedService(
@@ -107,10 +110,10 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "vectors.url",
         "127.0.0.1",
         "QDRANT_API_KEY",
-        "the vectors of your passages and of what you search for, without their text and"
+        "the vectors of your passages and of your search queries, without their text and"
         " without the names of your files",
         "qdrant",
-        may_be_own=True,
+        may_be_local=True,
     ),
     "modal": HostedService(
         "modal",
@@ -119,8 +122,8 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "ingest.base_url",
         "api.modal.com",
         "MODAL_TOKEN_ID",
-        "the files of your manuscript and your notes that are new or changed, whole and"
-        " with their names",
+        "the complete new or changed files of your manuscript and your notes, with their"
+        " names",
         "modal",
     ),
     "supabase": HostedService(
@@ -130,11 +133,11 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "supabase.url",
         "",
         "SUPABASE_KEY",
-        "everything that lrwr knows of your book: its text, its files unless you keep them"
-        " out, the vectors of its passages, what is known of the story, what models said"
-        " of it, and your conversations",
+        "all data that lrwr stores about your book: its text, its files (unless"
+        " `records.files` is false), the vectors of its passages, the story data, the"
+        " replies of models about it, and your threads (saved conversations)",
         "supabase",
-        may_be_own=True,
+        may_be_local=True,
     ),
     "tavily": HostedService(
         "tavily",
@@ -143,7 +146,7 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "web.base_url",
         "api.tavily.com",
         "TAVILY_API_KEY",
-        "short queries made from your questions, without the names of your book",
+        "short queries made from your questions, without the names in your book",
         "tavily",
     ),
     "langsmith": HostedService(
@@ -153,121 +156,117 @@ HOSTED_SERVICES: Mapping[str, HostedService] = {
         "traces.base_url",
         "api.smith.langchain.com",
         "LANGSMITH_API_KEY",
-        "the steps of your questions and of the reading of your manuscript, and what"
-        " `lrwr eval` found: times, counts, models and scores, without your text",
+        "the steps of your questions and of each ingestion, and the results of"
+        " `lrwr eval`: times, counts, models and scores, without your text",
         "langsmith",
-        whole="the steps of your questions and of the reading of your manuscript, and"
-        " what `lrwr eval` found, with your questions, the answers, the passages they"
+        sent_with_texts="the steps of your questions and of each ingestion, and the"
+        " results of `lrwr eval`, with your questions, the answers, the passages they"
         " cite and the names of your files",
     ),
 }
-"""The services that a setting can turn on."""
+"""The services that a setting can turn on, by name."""
 
 
 class ConsentState(StrEnum):
-    """Whether a service may be asked from a library."""
+    """Whether a service may be used from a library."""
 
     OFF = "off"
     GIVEN = "on"
-    """The writer turned it on, not the folder."""
+    """The user's own settings turn it on, not the library's."""
     ALLOWED = "allowed"
     DENIED = "denied"
     UNASKED = "not allowed yet"
 
     @property
-    def may(self) -> bool:
-        """Whether anything may be sent."""
+    def allows_sending(self) -> bool:
+        """Whether data may be sent to the service."""
         return self in (ConsentState.GIVEN, ConsentState.ALLOWED)
 
 
 class ConsentStore:
-    """What the writer answered, and was told: kept outside of every library.
+    """The user's consents, stored in `folder`, outside every library.
 
-    Each answer is a file of its own, written whole, and read by its owner alone. It
-    holds for the folder that it was given for, not for a copy of it, nor for another
-    folder that later stands in the same place.
+    Each answer is a file that only its owner can read. It holds for one library folder: not
+    for a copy of it, nor for another folder that later has the same path.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def answer(self, library: Library, service: str) -> bool | None:
-        """Return whether the writer allowed a service, None if they did not say.
-
-        What cannot be read or understood was not said.
-        """
-        stored = self._kept(library, f"{service}.json")
+    def find_answer(self, library: Library, service: str) -> bool | None:
+        """Return whether the user allowed the service; None if there is no readable answer."""
+        stored = self._load(library, f"{service}.json")
         is_allowed = stored.get("allowed")
         return is_allowed if isinstance(is_allowed, bool) else None
 
-    def keep(self, library: Library, service: str, *, allowed: bool) -> None:
-        """Keep the writer's answer; the library's state folder must be there.
+    def store_answer(self, library: Library, service: str, *, allowed: bool) -> None:
+        """Store the user's answer; the library's state folder must exist.
 
         Raises:
-            StoreProblem: It cannot be kept.
+            StoreProblem: The answer cannot be stored.
         """
         self._write(library, f"{service}.json", {"allowed": allowed})
 
-    def told(self, library: Library, service: str) -> bool:
-        """Say whether the writer was told what goes to a service from here."""
-        return bool(self._kept(library, f"{service}.told.json"))
+    def has_notice(self, library: Library, service: str) -> bool:
+        """Return whether the user was shown what this library sends to the service."""
+        return bool(self._load(library, f"{service}.told.json"))
 
-    def tell(self, library: Library, service: str) -> None:
-        """Note that the writer was told.
+    def store_notice(self, library: Library, service: str) -> None:
+        """Record that the user was shown what this library sends to the service.
 
         Raises:
-            StoreProblem: It cannot be kept.
+            StoreProblem: The record cannot be stored.
         """
         self._write(library, f"{service}.told.json", {})
 
     def _path(self, library: Library, name: str) -> Path:
-        place = sha256(os.fsencode(library.root)).hexdigest()[:32]
-        return self._folder / f"{place}.{name}"
+        digest = sha256(os.fsencode(library.root)).hexdigest()[:32]
+        return self._folder / f"{digest}.{name}"
 
-    def _kept(self, library: Library, name: str) -> Mapping[str, object]:
+    def _load(self, library: Library, name: str) -> Mapping[str, object]:
         stored: object = None
         path = self._path(library, name)
         with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
             stored = json.loads(file.read(MAX_CONSENT_BYTES))
-        mark = read_library_identity(library)
-        if not isinstance(stored, dict) or not mark:
+        identity = read_library_identity(library)
+        if not isinstance(stored, dict) or not identity:
             return {}
         is_same_folder = (stored.get("folder"), stored.get("mark")) == (
             str(library.root),
-            mark,
+            identity,
         )
         return stored if is_same_folder else {}
 
     def _write(self, library: Library, name: str, fields: Mapping[str, object]) -> None:
-        mark = read_library_identity(library)
-        if not mark:
+        identity = read_library_identity(library)
+        if not identity:
             raise StoreProblem(
-                f"{library.state_dir} is not there, and an answer is kept for it",
+                f"{library.state_dir} does not exist, so your answer cannot be stored",
                 hint="Run `lrwr ingest FOLDER` first.",
             )
-        content = {"folder": str(library.root), "mark": mark, **fields}
+        content = {"folder": str(library.root), "mark": identity, **fields}
         path = self._path(library, name)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private_file(path, json.dumps(content, indent=2) + "\n")
         except (OSError, UnicodeError) as error:
             raise StoreProblem(
-                f"{path.parent} cannot be used, so your answer cannot be kept",
-                hint="Check the disk and your rights there.",
+                f"{path.parent} cannot be written, so your answer cannot be stored",
+                hint="Check the disk and your permissions there.",
             ) from error
 
 
 def is_tracing_texts(settings: Settings) -> bool:
-    """Say whether traces hold texts: a folder's own settings cannot make them."""
+    """Return whether traces contain texts; a library's own file cannot turn that on."""
     is_library_setting = settings.origin("traces.texts").source is SettingSource.LIBRARY
     return settings.traces.texts and not is_library_setting
 
 
 def find_hosted_service(name: str) -> HostedService:
-    """Return the hosted service of that name, whatever its case.
+    """Return the external service called `name`, in any case.
 
     Raises:
-        SettingsProblem: There is none.
+        SettingsProblem: There is no such service.
     """
     normalized = name.strip().lower()
     if normalized in HOSTED_SERVICES:
@@ -275,7 +274,7 @@ def find_hosted_service(name: str) -> HostedService:
     near = find_nearest_name(normalized, HOSTED_SERVICES)
     offer = f"Did you mean {near}? " if near else ""
     raise SettingsProblem(
-        f"lrwr sends nothing to a service {name!r}",
+        f"Unknown service {name!r}",
         hint=f"{offer}Choose from: {', '.join(HOSTED_SERVICES)}.",
     )
 
@@ -283,14 +282,14 @@ def find_hosted_service(name: str) -> HostedService:
 def resolve_consent(
     settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> ConsentState:
-    """Say whether a hosted service may be asked from a library.
+    """Return whether the service may be used from the library.
 
-    What the writer denied stays so, whoever turns it on.
+    A denial holds whichever file turns the service on.
     """
     hosted = HOSTED_SERVICES[service]
-    if not hosted.on_in(settings):
+    if not hosted.is_on(settings):
         return ConsentState.OFF
-    answer = consents.answer(library, service)
+    answer = consents.find_answer(library, service)
     if answer is not None:
         return ConsentState.ALLOWED if answer else ConsentState.DENIED
     is_library_setting = settings.origin(hosted.setting).source is SettingSource.LIBRARY
@@ -300,16 +299,17 @@ def resolve_consent(
 def find_consent_problem(
     settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> SettingsProblem | None:
-    """Return why a service that is on may not be asked; None where it is off, or may."""
-    leave = resolve_consent(settings, library, service, consents)
-    if leave is ConsentState.OFF or leave.may:
+    """Return the error for a service that is on without consent; None if it is fine."""
+    consent = resolve_consent(settings, library, service, consents)
+    if consent is ConsentState.OFF or consent.allows_sending:
         return None
     hosted = HOSTED_SERVICES[service]
-    if leave is ConsentState.DENIED:
+    if consent is ConsentState.DENIED:
         reason = f"You denied {hosted.title} for this folder"
     else:
         where = settings.origin(hosted.setting).where
-        reason = f"{where} turns {hosted.title} on, and you have not allowed it"
+        reason = f"{where} turns on {hosted.title}, and you have not allowed it"
     return SettingsProblem(
-        f"{reason}: nothing was sent", hint=f"To allow it: lrwr privacy allow {service}"
+        f"{reason}. Nothing was sent",
+        hint=f"To allow it, run `lrwr privacy allow {service}`.",
     )

@@ -1,4 +1,4 @@
-"""Files that the writer has written for themselves: never over one that is there."""
+"""Files outside the state folder: output files of the user, and locks between processes."""
 
 import os
 import sys
@@ -21,50 +21,52 @@ else:
 def check_output_file(
     file: Path, settings: "Settings", endings: Sequence[str], *, force: bool | None
 ) -> None:
-    """Make sure that `file` may be written; `force` allows one that is there.
+    """Check that a command may write the output file `file`.
 
-    None says that there is no flag to be told of.
+    `endings` are the allowed file endings, with dots. `force` allows an existing file; None
+    means that the command has no `--to` and `--force` options to suggest.
 
     Raises:
-        SettingsProblem: It has another ending, is there, or is in the manuscript.
+        SettingsProblem: The file has another ending, exists already, or is in a
+            manuscript folder, where it would be ingested.
     """
     flag = "" if force is None else "--to "
     if file.suffix.lower() not in endings:
         raise SettingsProblem(
-            f"{file} cannot be written: lrwr writes {' and '.join(endings)}",
-            hint=f"Name it so: {flag}../{file.stem or 'file'}{endings[0]}",
+            f"{file} cannot be written: the file must end in {' or '.join(endings)}",
+            hint=f"Use `{flag}../{file.stem or 'file'}{endings[0]}`.",
         )
     for folder in list_manuscript_folders(settings, resolve_library(settings)):
         if _is_in(file.resolve(), folder):
             raise SettingsProblem(
-                f"{file} would be part of the manuscript, and be read as such",
-                hint=f"Write it to another folder, such as ../{file.name}",
+                f"{file} is in a manuscript folder, so lrwr would ingest it",
+                hint=f"Write it to another folder, such as `../{file.name}`.",
             )
     if file.exists() and not force:
-        raise _there_already(file, force)
+        raise _already_exists(file, force)
 
 
 def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None:
-    """Write `file`, which must be new unless `force` is given; see `check_output_file`.
+    """Write `file`; overwrite an existing file only with `force`.
 
     Raises:
-        SettingsProblem: It is there already.
-        LrwrError: The disk or the rights there do not allow it.
+        SettingsProblem: The file exists already.
+        LrwrError: The file cannot be written.
     """
     try:
         with file.open("wb" if force else "xb") as opened:
             opened.write(content)
     except FileExistsError as error:
-        raise _there_already(file, force) from error
+        raise _already_exists(file, force) from error
     except OSError as error:
         raise LrwrError(
             f"{file} cannot be written: {error.strerror}",
-            hint="Check the disk and your rights in that folder.",
+            hint="Check the disk and your permissions in that folder.",
         ) from error
 
 
 def _is_in(file: Path, folder: Path) -> bool:
-    """Say whether `file` is `folder` or in it, however their names are spelled."""
+    """Return whether `file` is `folder` or inside it, whatever the spelling of the paths."""
     resolved_folder = folder.resolve()
     if not resolved_folder.exists():
         return file.is_relative_to(resolved_folder)
@@ -74,25 +76,29 @@ def _is_in(file: Path, folder: Path) -> bool:
     )
 
 
-def _there_already(file: Path, force: bool | None) -> SettingsProblem:
+def _already_exists(file: Path, force: bool | None) -> SettingsProblem:
     hint = (
-        "Name another file." if force is None else "Name another file, or use --force."
+        "Choose another file name."
+        if force is None
+        else "Choose another file name, or use `--force`."
     )
-    return SettingsProblem(f"{file} is there already", hint=hint)
+    return SettingsProblem(f"{file} already exists", hint=hint)
 
 
 class FileLock:
-    """Holds a file for one process; the system lets go when that process ends."""
+    """An exclusive lock on the file `path`; the system releases it when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock without waiting; False when another holds it.
+        """Take the lock without waiting; return False if another process holds it.
+
+        Creates the file and its folder.
 
         Raises:
-            OSError: The file cannot be made.
+            OSError: The file cannot be created.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -105,7 +111,7 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let go. Safe to call twice."""
+        """Release the lock. Idempotent."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

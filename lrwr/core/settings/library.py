@@ -1,4 +1,4 @@
-"""The library: the manuscript folder, the state folder, and the targets of a command."""
+"""The library: its folders and files, the manuscript's folders, and unsafe drives."""
 
 import json
 import os
@@ -20,22 +20,22 @@ STATE_FOLDER_NAME = ".lrwr"
 
 
 def get_user_settings_path() -> Path:
-    """Return where the user's own settings file is, whether it exists or not."""
+    """Return the path of the user's own settings file, which may not exist."""
     return _user_folder("config") / SETTINGS_FILE_NAME
 
 
 def get_consent_folder() -> Path:
-    """Return where it is kept what the writer allowed, whether it exists or not."""
+    """Return the folder that stores the user's consents, which may not exist."""
     return _user_folder("state") / "consent"
 
 
 def get_session_path() -> Path:
-    """Return where a session is kept that no keyring keeps, whether it exists or not."""
+    """Return the file for a Supabase session where there is no keyring; it may not exist."""
     return _user_folder("state") / "session.json"
 
 
 def _user_folder(kind: Literal["config", "state"]) -> Path:
-    # Imported here: most commands are started without asking for a user folder.
+    # Imported here: most commands need no user folder.
     from platformdirs import user_config_path, user_state_path
 
     locate = user_config_path if kind == "config" else user_state_path
@@ -43,11 +43,12 @@ def _user_folder(kind: Literal["config", "state"]) -> Path:
 
 
 def find_library_root(start: Path, *, user: Path, home: Path) -> Path:
-    """Return the nearest folder upward from `start` that is a library, else `start`.
+    """Return the nearest library folder, from `start` upward; `start` if there is none.
 
-    A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of the user's own file is
-    none, and a `.lrwr/` in the home folder counts only for a command run there: one
-    ingestion in the wrong place must not swallow every later manuscript.
+    A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of `user`,
+    the user's own settings file, is never a library. A `.lrwr/` in the folder `home` counts
+    only if `start` is `home`: otherwise one ingestion there by mistake would claim every
+    later manuscript below it.
     """
     start = start.resolve()
     home, user_folder = home.resolve(), user.parent.resolve()
@@ -58,7 +59,7 @@ def find_library_root(start: Path, *, user: Path, home: Path) -> Path:
 
 
 def _is_library(folder: Path, *, with_state: bool) -> bool:
-    # os.path answers False for a folder that may not be read; Path raises.
+    # os.path returns False for a folder without read permission; Path raises.
     names = (SETTINGS_FILE_NAME, CANON_FILE_NAME)
     if any(os.path.isfile(folder / name) for name in names):  # noqa: PTH113
         return True
@@ -77,17 +78,18 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
-    """Say what is wrong with keeping the state folder at `path`; None when nothing is.
+    """Return a warning if SQLite may be damaged in the folder `path`; None if it is safe.
 
-    `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
+    Synced folders and network drives are unsafe. `mounts` is the text of `/proc/mounts`,
+    read if it is None.
     """
     path = path.absolute()
     drive = _sync_folder(path) or find_network_drive(path, mounts)
     if not drive:
         return None
     return (
-        f"{path} is on {drive}, where the library may be damaged; set `state_dir` to a"
-        " folder on this machine's own disk."
+        f"{path} is on {drive}, which may damage the library. Set `state_dir` to a"
+        " folder on a local disk."
     )
 
 
@@ -103,9 +105,9 @@ def _sync_folder(path: Path) -> str:
 
 
 def find_network_drive(path: Path, mounts: str | None = None) -> str:
-    """Say on what network drive `path` is; empty when it is on none.
+    """Return the kind of network drive that `path` is on, as a phrase; empty if on none.
 
-    `mounts` is what `/proc/mounts` says, read when it is None and the system has it.
+    `mounts` is the text of `/proc/mounts`, read if it is None.
     """
     if mounts is None:
         mounts = _read_mounts()
@@ -128,10 +130,10 @@ def _mount_points(mounts: str) -> Iterator[tuple[PurePath, str]]:
     for line in mounts.splitlines():
         fields = line.split(" ")
         if len(fields) > 2:
-            yield PurePath(_unescaped(fields[1])), fields[2]
+            yield PurePath(_unescape(fields[1])), fields[2]
 
 
-def _unescaped(point: str) -> str:
+def _unescape(point: str) -> str:
     # A space in a mount point is written as \040.
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
 
@@ -142,10 +144,10 @@ _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Where one library stands; both folders absolute.
+    """The two folders of one library, both absolute.
 
-    `state_dir` belongs to lrwr alone and can be made again from the manuscript,
-    except for what the writer did in lrwr itself.
+    `root` holds the settings file and usually the manuscript. `state_dir` belongs to lrwr
+    alone; it can be built again from the manuscript, except for what the user did in lrwr.
     """
 
     root: Path
@@ -153,25 +155,25 @@ class Library:
 
     @property
     def database(self) -> Path:
-        """The SQLite file: the truth."""
+        """The SQLite file with all records."""
         return self.state_dir / "library.db"
 
     @property
     def index_dir(self) -> Path:
-        """The vector index: a cache, safe to delete."""
+        """The folder of the vector index, a cache that may be deleted."""
         return self.state_dir / "index"
 
     @property
     def memory(self) -> Path:
-        """The file that remembers the manuscript's folders."""
+        """The JSON file that lists the ingested folders and files."""
         return self.state_dir / "library.json"
 
     def resolve(self, path: str) -> Path:
-        """Return the absolute path that a setting means: `~` or relative to `root`."""
-        return (self.root / _expanded(path)).resolve()
+        """Return the absolute path of a path in the settings: `~` or relative to `root`."""
+        return (self.root / _expand(path)).resolve()
 
     def name_of(self, path: Path) -> str:
-        """Return `path` relative to `root` with `/`, or absolute when it is outside."""
+        """Return `path` relative to `root` with `/` separators; absolute if it is outside."""
         path = path.resolve()
         if path.is_relative_to(self.root):
             return path.relative_to(self.root).as_posix()
@@ -179,19 +181,19 @@ class Library:
 
 
 def resolve_library(settings: Settings) -> Library:
-    """Return the library that the settings name. Nothing is touched.
+    """Return the library that the settings describe, without touching the disk.
 
     Raises:
-        SettingsProblem: `state_dir` is the library's own folder or one above it, is
-            another library's, or is a link out of the library's folder.
+        SettingsProblem: `state_dir` contains the library's folder, belongs to another
+            library, or is a link out of the library's folder.
     """
     root = settings.root.resolve()
-    state_dir = root / _expanded(settings.state_dir)
+    state_dir = root / _expand(settings.state_dir)
     state = state_dir.resolve()
     if root.is_relative_to(state):
         raise SettingsProblem(
-            f"`state_dir` is {state}, which holds the manuscript too",
-            hint='Name a folder that lrwr has to itself, such as ".lrwr".',
+            f"`state_dir` is {state}, which also holds the manuscript",
+            hint='Choose a folder for lrwr alone, such as ".lrwr".',
         )
     if not state.is_relative_to(root):
         _check_outside(settings, Path(os.path.normpath(state_dir)), state)
@@ -201,24 +203,26 @@ def resolve_library(settings: Settings) -> Library:
 def _check_outside(settings: Settings, state_dir: Path, state: Path) -> None:
     if state_dir.is_relative_to(settings.root.resolve()):
         raise SettingsProblem(
-            f"{state_dir} is a link out of the library's folder, and is not followed",
-            hint="If you made it, remove it and set `state_dir` to where it leads.",
+            f"{state_dir} is a link to a folder outside the library, which lrwr does not follow",
+            hint="If you created the link, delete it and set `state_dir` to its target.",
         )
     is_library_setting = settings.origin("state_dir").source is SettingSource.LIBRARY
     if is_library_setting and STATE_FOLDER_NAME in state.parts:
         raise SettingsProblem(
             f"`state_dir` is {state}, which belongs to another library",
-            hint="Name a folder that this library has to itself.",
+            hint="Choose a folder for this library alone.",
         )
 
 
 def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path, ...]:
-    """Return what holds the manuscript, absolute: as set, else as ingested before.
+    """Return the manuscript's folders and files, absolute.
+
+    They come from `manuscript.folders`; if that is empty, from earlier ingestions.
 
     Raises:
-        SettingsProblem: The library's own file leads out of the library's folder: it
-            may have come with somebody else's book.
-        StoreProblem: The file that remembers folders cannot be read.
+        SettingsProblem: The library's own `lrwr.toml` names a folder outside the library,
+            which a downloaded file must not do.
+        StoreProblem: The list of ingested folders cannot be read.
     """
     folders = tuple(library.resolve(path) for path in settings.manuscript.folders)
     origin = settings.origin("manuscript.folders")
@@ -227,83 +231,85 @@ def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path,
     )
     if away is not None and origin.source is SettingSource.LIBRARY:
         raise SettingsProblem(
-            f"{origin.where}: `manuscript.folders` leads out of this folder, to {away}",
-            hint="If that is yours, name it in the command: lrwr ingest PATH; or put"
-            " the lrwr.toml into a folder that holds it too.",
+            f"{origin.where}: `manuscript.folders` names a folder outside the library, {away}",
+            hint="If it is your folder, run `lrwr ingest PATH` with it, or move the"
+            " lrwr.toml to a folder that contains it.",
         )
     return folders or load_ingested_paths(library)
 
 
 def check_state_dir(library: Library) -> None:
-    """Make sure that what is in the state folder is there, and not linked from there.
+    """Check that the state folder and the index folder contain no links.
+
+    Folders that do not exist pass.
 
     Raises:
-        StoreProblem: It holds a link, through which something else could be written.
+        StoreProblem: There is a link, through which other files could be overwritten.
     """
     for folder in (library.state_dir, library.index_dir):
         with suppress(OSError), os.scandir(folder) as entries:
             linked = next((entry.path for entry in entries if entry.is_symlink()), "")
             if linked:
                 raise StoreProblem(
-                    f"{linked} is a link, and lrwr makes none there",
-                    hint="Delete the link; if the folder is not yours, delete its"
+                    f"{linked} is a link that lrwr did not create",
+                    hint="Delete the link; if you did not create the folder, delete its"
                     f" {library.state_dir.name} too.",
                 )
 
 
 def prepare_state_dir(library: Library) -> None:
-    """Make the state folder, with a `.gitignore` of its own. Twice is once.
+    """Create the state folder with a `.gitignore`. Idempotent.
 
     Raises:
-        StoreProblem: It cannot be made, or holds files that are not lrwr's.
+        StoreProblem: It cannot be created, or holds files that lrwr did not write.
     """
     state, ignore = library.state_dir, library.state_dir / _IGNORE_FILE
-    with _as_store_problem(state):
+    with _translate_errors(state):
         state.mkdir(parents=True, exist_ok=True)
         if ignore.exists() or library.database.exists() or library.memory.exists():
             return
-        # Another process may be making it: its file is there in part, or now whole.
+        # Another process may be writing the ignore file under a temporary name.
         entries = [entry for entry in state.iterdir() if _IGNORE_FILE not in entry.name]
         if entries and not ignore.exists():
             raise StoreProblem(
-                f"{state} holds files that are not lrwr's",
-                hint="Set `state_dir` to a folder that is new or empty.",
+                f"{state} contains files that lrwr did not write",
+                hint="Set `state_dir` to a new or empty folder.",
             )
         _write_whole(ignore, _IGNORE)
 
 
 def load_ingested_paths(library: Library) -> tuple[Path, ...]:
-    """Return the folders and files given to `lrwr ingest` so far, as given, absolute.
+    """Return the folders and files that `lrwr ingest` was given so far, absolute.
 
-    Those outside of `root` count only in the state folder where they were remembered,
-    not in a copy of it: a library that came from elsewhere must not name them.
+    Paths outside `root` are dropped if the state folder was copied from elsewhere: a
+    downloaded library must not choose files on this machine.
 
     Raises:
-        StoreProblem: The file that remembers them cannot be read.
+        StoreProblem: The list cannot be read.
     """
-    with _as_store_problem(library.memory):
+    with _translate_errors(library.memory):
         if not library.memory.exists():
             return ()
         text = library.memory.read_text(encoding="utf-8")
     try:
         memory = json.loads(text)
         paths = tuple(library.resolve(str(name)) for name in memory["folders"])
-        is_same_folder = memory.get("folder") == _mark(library)
+        is_same_folder = memory.get("folder") == _folder_inode(library)
         return tuple(
             p for p in paths if is_same_folder or p.is_relative_to(library.root)
         )
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
             f"{library.memory} is damaged",
-            hint="Run `lrwr repair`, then ingest your manuscript's folder again.",
+            hint="Run `lrwr repair`, then `lrwr ingest` with your manuscript's folder.",
         ) from error
 
 
 def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
-    """Add `folders` to those remembered; one inside another is covered by it.
+    """Add `folders` to the list of ingested paths; a folder covers the paths inside it.
 
     Raises:
-        StoreProblem: The memory cannot be read or written.
+        StoreProblem: The list cannot be read or written.
     """
     ingested_paths = load_ingested_paths(library)
     resolved = [*ingested_paths, *(folder.resolve() for folder in folders)]
@@ -314,23 +320,23 @@ def store_ingested_paths(library: Library, folders: Sequence[Path]) -> None:
     names = [library.name_of(folder) for folder in outermost]
     memory: dict[str, object] = {"folders": names}
     if not all(folder.is_relative_to(library.root) for folder in outermost):
-        memory["folder"] = _mark(library)
+        memory["folder"] = _folder_inode(library)
     text = json.dumps(memory, ensure_ascii=False, indent=2) + "\n"
-    with _as_store_problem(library.memory):
+    with _translate_errors(library.memory):
         _write_whole(library.memory, text)
 
 
-def _mark(library: Library) -> int:
-    """Return what tells this state folder from a copy, and nobody can foresee."""
-    with _as_store_problem(library.state_dir):
+def _folder_inode(library: Library) -> int:
+    """Return the inode of the state folder, which a copy of the folder does not share."""
+    with _translate_errors(library.state_dir):
         return library.state_dir.stat().st_ino
 
 
 def read_library_identity(library: Library) -> str:
-    """Return what tells this state folder from a copy of it, and from a later one.
+    """Return a text that differs between this state folder, its copies and its successors.
 
-    A number of a folder may be given again once the folder is gone; when the file in it
-    was put there cannot be chosen. Empty where there is no state folder.
+    It combines the folder's inode, which a later folder may reuse, with the time when its
+    `.gitignore` was created, which nobody can choose. Empty without a state folder.
     """
     state = library.state_dir
     try:
@@ -349,15 +355,15 @@ def _outermost(folders: Sequence[Path]) -> Iterator[Path]:
             yield folder
 
 
-def _expanded(path: str) -> Path:
-    # A home folder that cannot be found leaves the path as it was written.
+def _expand(path: str) -> Path:
+    # Without a known home folder, the path stays unchanged.
     with suppress(RuntimeError):
         return Path(path).expanduser()
     return Path(path)
 
 
 def write_private_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all; nobody but its owner may read it.
+    """Write a UTF-8 text file atomically, readable only by its owner.
 
     Raises:
         OSError: It cannot be written.
@@ -379,41 +385,42 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _as_store_problem(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except LrwrError:
         raise
     except OSError as error:
         raise StoreProblem(
-            f"{path} cannot be used: {error.strerror}",
-            hint="Check the disk and your rights there, or set `state_dir` elsewhere.",
+            f"{path} cannot be read or written: {error.strerror}",
+            hint="Check the disk and your permissions there, or change `state_dir`.",
         ) from error
 
 
 def resolve_targets(paths: Sequence[Path]) -> list[Path]:
-    """Return what is to be read, absolute.
+    """Return the files and folders to ingest, absolute.
 
     Raises:
-        NotFound: Nothing was named, or it is not there.
+        NotFound: `paths` is empty, or a path does not exist.
     """
     targets = [path.absolute() for path in paths]
     if not targets:
         raise NotFound(
-            "It is not known yet where your manuscript is",
-            hint="Name its folder: lrwr ingest ./manuscript",
+            "No manuscript folder is known yet",
+            hint="Run `lrwr ingest ./manuscript` with your folder.",
         )
     for target in targets:
         if not target.exists():
-            raise NotFound(f"There is no file or folder {target}", hint=_near(target))
+            raise NotFound(
+                f"There is no file or folder {target}", hint=_suggest_path(target)
+            )
     return targets
 
 
-def _near(target: Path) -> str:
-    """Return what to try instead of a path that is not there."""
+def _suggest_path(target: Path) -> str:
     near: list[str] = []
     with suppress(OSError):
         beside = [path.name for path in target.parent.iterdir()]
         near = get_close_matches(target.name, beside, n=1)
     offer = f"Did you mean {near[0]}? " if near else ""
-    return f"{offer}Check the path; nothing was forgotten."
+    return f"{offer}Check the path; no data was deleted."

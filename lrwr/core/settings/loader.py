@@ -1,4 +1,7 @@
-"""Loads the settings: flags > environment > lrwr.toml > user file > defaults."""
+"""Loading of settings: options > environment > lrwr.toml > user file > defaults.
+
+Also parses and formats values, and renders the commented `lrwr.toml.example`.
+"""
 
 import json
 import os
@@ -28,28 +31,28 @@ from lrwr.core.settings.schema import Setting
 _HEAD = """\
 # lrwr.toml: the settings of one library, in the library's top folder.
 #
-# Every setting here is switched off: remove the # before one to change it.
-# The same settings may stand in your own file for all libraries (`lrwr config path`
-# says where). A flag wins over the environment, the environment over this file, this
-# file over your own, and that over the defaults.
+# Every setting here is commented out: remove the # before a setting to change it.
+# Your own file for all libraries (`lrwr config path` shows it) takes the same settings.
+# Command-line options override environment variables, which override this file, which
+# overrides your own file, which overrides the defaults.
 # Keys and passwords are never read from a file.
 """
 
 
 def render_example_toml() -> str:
-    """Return an `lrwr.toml` that explains every setting and changes none."""
+    """Return an `lrwr.toml` that describes every setting, each one commented out."""
     parts = [_HEAD]
     section = ""
     for setting in index_settings().values():
         if setting.section != section:
             section = setting.section
             parts.append(f"[{section}]\n")
-        parts.append(_explained(setting))
+        parts.append(_render_setting(setting))
     return "\n".join(parts)
 
 
 def format_toml_value(value: object) -> str:
-    """Return `value` as TOML writes it."""
+    """Return `value` as TOML text; a table becomes the words "a section"."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -64,19 +67,19 @@ def format_toml_value(value: object) -> str:
             return str(value)
 
 
-def _explained(setting: Setting) -> str:
+def _render_setting(setting: Setting) -> str:
     comment = [
-        _wrapped(setting.about.meaning),
-        _wrapped(f"Takes {setting.expected}. Variable: {setting.variable}"),
+        _wrap(setting.about.meaning),
+        _wrap(f"Value: {setting.expected}. Variable: {setting.variable}"),
     ]
     value = setting.default
     if setting.about.example is not None:
         value = setting.about.example
-        comment.append(_wrapped(f"Default: {format_toml_value(setting.default)}"))
+        comment.append(_wrap(f"Default: {format_toml_value(setting.default)}"))
     return "\n".join([*comment, f"#{setting.name} = {format_toml_value(value)}", ""])
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return fill(
         text,
         width=88,
@@ -92,10 +95,12 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 
 def parse_setting_value(setting: Setting, raw: object, where: str) -> object:
-    """Return `raw` as the setting's own type.
+    """Return the value `raw` of a TOML file or option in the type of `setting`.
+
+    `where` names the source in error messages.
 
     Raises:
-        SettingsProblem: It is of another type, out of range or not on offer.
+        SettingsProblem: The value has another type, is out of range or is not a choice.
     """
     match setting.default:
         case _ if setting.choices:
@@ -109,17 +114,18 @@ def parse_setting_value(setting: Setting, raw: object, where: str) -> object:
         case _:
             value = raw if isinstance(raw, str) else None
     if value is None:
-        raise _refusal(setting, raw, where)
+        raise _invalid_value_error(setting, raw, where)
     return value
 
 
 def parse_setting_text(setting: Setting, text: str, where: str) -> object:
-    """Return what a variable says as the setting's own type.
+    """Return the text of an environment variable in the type of `setting`.
 
-    Several texts are separated as in PATH: by `:`, on Windows by `;`.
+    The parts of a list are separated as in PATH: by `:`, on Windows by `;`. `where` names
+    the variable in error messages.
 
     Raises:
-        SettingsProblem: The text does not say such a value.
+        SettingsProblem: The text is not a valid value.
     """
     raw: object = text
     match setting.default:
@@ -130,26 +136,26 @@ def parse_setting_text(setting: Setting, text: str, where: str) -> object:
             digits = text.strip()
             raw = int(digits) if digits.isdecimal() else text
         case float():
-            raw = _fraction(text)
+            raw = _parse_float(text)
         case tuple():
             raw = [part for part in text.split(os.pathsep) if part]
     return parse_setting_value(setting, raw, where)
 
 
 def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
-    """Say that no setting has this name, and which one was probably meant."""
+    """Return the error for the unknown setting `key`; it suggests the most similar name."""
     nearest = _nearest_setting(key)
     if nearest:
         message = f"{where}: unknown setting `{key}`; did you mean `{nearest}`?"
         return SettingsProblem(message, hint="Correct the name, or delete the line.")
     names = ", ".join(index_settings())
     return SettingsProblem(
-        f"{where}: unknown setting `{key}`", hint=f"Use one of these: {names}."
+        f"{where}: unknown setting `{key}`", hint=f"Use one of: {names}."
     )
 
 
 def find_nearest_name(word: str, names: Iterable[str]) -> str:
-    """Return the name most like `word`, or nothing when none is like it."""
+    """Return the name most similar to `word`; empty if none is similar."""
     close_matches = get_close_matches(word, list(names), n=1, cutoff=0.7)
     return close_matches[0] if close_matches else ""
 
@@ -178,7 +184,7 @@ def _number(setting: Setting, raw: object) -> object:
     return value if fits else None
 
 
-def _fraction(text: str) -> object:
+def _parse_float(text: str) -> object:
     try:
         return float(text)
     except ValueError:
@@ -191,11 +197,11 @@ def _texts(raw: object) -> object:
     return tuple(raw) if all(isinstance(part, str) for part in raw) else None
 
 
-def _refusal(setting: Setting, raw: object, where: str) -> SettingsProblem:
+def _invalid_value_error(setting: Setting, raw: object, where: str) -> SettingsProblem:
     return SettingsProblem(
         f"{where}: `{setting.key}` is {format_toml_value(raw)}, expected {setting.expected}",
-        hint=f"Change it, or delete it to get the default, "
-        f"{format_toml_value(setting.default)}.",
+        hint="Change it, or delete it to use the default,"
+        f" {format_toml_value(setting.default)}.",
     )
 
 
@@ -208,33 +214,33 @@ _SECRET_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """A value that was set, and where."""
+    """The value of one setting and its source."""
 
     value: object
     origin: SettingOrigin
 
 
 def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingValue]:
-    """Return what a settings file sets, by dotted name; nothing when it is not there.
+    """Return the settings in the file `path`, by key; empty if the file does not exist.
 
     Raises:
-        SettingsProblem: The file cannot be read, is no TOML, or says something that
-            no setting understands.
+        SettingsProblem: The file cannot be read, is not valid TOML, or has an unknown
+            setting or an invalid value.
     """
-    text = _text_of(path)
+    text = _read_text(path)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsProblem(
             f"{path} is not valid TOML: {error}",
-            hint='Write texts in quotes and lists in brackets, as in name = ["a", "b"].',
+            hint='Put text in quotes and lists in brackets, as in name = ["a", "b"].',
         ) from error
-    lines = _lines_of_keys(text)
+    lines = _index_lines(text)
     values: dict[str, SettingValue] = {}
-    for key, value in _flat(content):
+    for key, value in _flatten(content):
         where = f"{path}:{lines[key]}" if key in lines else str(path)
         values[key] = SettingValue(
-            _checked(key, value, where), SettingOrigin(source, where)
+            _parse_value(key, value, where), SettingOrigin(source, where)
         )
     return values
 
@@ -242,12 +248,12 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
 def collect_environment_settings(
     env: Mapping[str, str],
 ) -> tuple[dict[str, SettingValue], list[str]]:
-    """Return what `LRWR_*` variables set, and a warning for each that sets nothing.
+    """Return the settings in `LRWR_*` variables by key, and a warning per unknown variable.
 
     An empty variable counts as not set.
 
     Raises:
-        SettingsProblem: A variable holds a value its setting cannot take.
+        SettingsProblem: A variable has an invalid value.
     """
     setting_by_variable = {
         setting.variable: setting for setting in index_settings().values()
@@ -263,45 +269,45 @@ def collect_environment_settings(
                 value, SettingOrigin(SettingSource.ENVIRONMENT, name)
             )
         else:
-            warnings.append(_nothing_set(name, setting_by_variable))
+            warnings.append(_unknown_variable_warning(name, setting_by_variable))
     return values, warnings
 
 
 def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue]:
-    """Return what flags set, by dotted name; None means the flag was not given.
+    """Return the settings in command-line options by key; None means not given.
 
     Raises:
-        SettingsProblem: A flag holds a value its setting cannot take.
+        SettingsProblem: An option has an invalid value.
     """
     values: dict[str, SettingValue] = {}
     for key, value in flags.items():
         if value is not None:
-            checked = _checked(key, value, "command line")
+            checked = _parse_value(key, value, "command line")
             values[key] = SettingValue(checked, SettingOrigin(SettingSource.FLAG, key))
     return values
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig") if path.is_file() else ""
     except UnicodeDecodeError as error:
         raise SettingsProblem(
-            f"{path} is not a UTF-8 text", hint="Save it again as UTF-8."
+            f"{path} is not UTF-8 text", hint="Save it again as UTF-8."
         ) from error
     except OSError as error:
         raise SettingsProblem(
             f"{path} cannot be read: {error.strerror}",
-            hint="Check that the file may be read by you.",
+            hint="Check the permissions of the file.",
         ) from error
 
 
-def _flat(
+def _flatten(
     content: Mapping[str, object], prefix: str = ""
 ) -> Iterator[tuple[str, object]]:
     for name, value in content.items():
         key = prefix + name
         if isinstance(value, dict) and key not in index_settings():
-            yield from _flat(value, f"{key}.")
+            yield from _flatten(value, f"{key}.")
             if value or _is_section(key):
                 continue
         yield key, value
@@ -311,37 +317,36 @@ def _is_section(key: str) -> bool:
     return any(setting.section == key for setting in index_settings().values())
 
 
-def _checked(key: str, value: object, where: str) -> object:
+def _parse_value(key: str, value: object, where: str) -> object:
     if key in index_settings():
         return parse_setting_value(index_settings()[key], value, where)
-    if _sounds_secret(key):
+    if _looks_secret(key):
         raise SettingsProblem(
-            f"{where}: `{key}` looks like a secret, and secrets are never read from"
-            " a file",
-            hint="Delete the line, and change the secret if the file was shared;"
-            " keep keys in the keyring, with `lrwr config set-key`, or in environment"
-            " variables such as OPENAI_API_KEY.",
+            f"{where}: `{key}` looks like a secret, and lrwr reads no secrets from files",
+            hint="Delete the line, and replace the secret if the file was shared. Store"
+            " keys with `lrwr config set-key`, or in environment variables such as"
+            " OPENAI_API_KEY.",
         )
     if _is_section(key):
         raise SettingsProblem(
             f"{where}: `{key}` is a section, not a value",
-            hint=f"Write [{key}] on a line of its own, and its settings below.",
+            hint=f"Write `[{key}]` on a line of its own, and its settings below.",
         )
     raise build_unknown_setting_error(key, where)
 
 
-def _sounds_secret(key: str) -> bool:
+def _looks_secret(key: str) -> bool:
     words = re.split(r"[^a-z]+", key.rpartition(".")[2].lower())
     return not _SECRET_WORDS.isdisjoint(words)
 
 
-def _nothing_set(name: str, variables: Mapping[str, object]) -> str:
+def _unknown_variable_warning(name: str, variables: Mapping[str, object]) -> str:
     nearest = find_nearest_name(name, variables)
     suggestion = f"; did you mean {nearest}?" if nearest else "."
-    return f"The environment variable {name} sets nothing{suggestion}"
+    return f"Unknown environment variable {name}{suggestion}"
 
 
-def _lines_of_keys(text: str) -> dict[str, int]:
+def _index_lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -367,36 +372,37 @@ def load_settings(
     *,
     user: Path | None = None,
 ) -> Settings:
-    """Return the settings that hold for a command run in `start`.
+    """Return the settings for a command that runs in the folder `start`.
 
-    `flags` go by dotted name ("search.limit"), None for one that was not given.
-    `user` is the user's own file, by default where the system keeps such files.
+    `flags` are the values of command-line options by key, such as `search.limit`; None
+    means not given. `user` is the user's own settings file, by default in the configuration
+    folder of the operating system.
 
     Raises:
-        SettingsProblem: A file, variable or flag cannot be understood.
+        SettingsProblem: A file, variable or option has an invalid value.
     """
     user = user or get_user_settings_path()
     root = find_library_root(start, user=user, home=Path.home())
     from_env, warnings = collect_environment_settings(env)
     values: dict[str, SettingValue] = {
-        **_for_every_library(load_settings_file(user, SettingSource.USER)),
+        **_check_user_settings(load_settings_file(user, SettingSource.USER)),
         **load_settings_file(root / SETTINGS_FILE_NAME, SettingSource.LIBRARY),
         **from_env,
         **collect_flag_settings(flags),
     }
-    settings = _built(root, values, tuple(warnings))
-    settings = _with_half(settings, "overlap", "size")
-    return _with_half(settings, "smallest", "largest")
+    settings = _build_settings(root, values, tuple(warnings))
+    settings = _limit_to_half(settings, "overlap", "size")
+    return _limit_to_half(settings, "smallest", "largest")
 
 
-def _for_every_library(values: dict[str, SettingValue]) -> dict[str, SettingValue]:
+def _check_user_settings(values: dict[str, SettingValue]) -> dict[str, SettingValue]:
     for key, setting_value in values.items():
         local = index_settings()[key].about.per_library
         shared = key == "state_dir" and _is_absolute(str(setting_value.value))
         if local or shared:
             raise SettingsProblem(
-                f"{setting_value.origin.where}: `{key}` would hold for all your libraries at once",
-                hint="Move the line into the lrwr.toml of the library it belongs to.",
+                f"{setting_value.origin.where}: `{key}` belongs to one library, not to your own settings file",
+                hint="Move the line to the lrwr.toml of the library.",
             )
     return values
 
@@ -405,20 +411,22 @@ def _is_absolute(path: str) -> bool:
     return path.startswith("~") or Path(path).is_absolute()
 
 
-def _built(
+def _build_settings(
     root: Path, values: Mapping[str, SettingValue], warnings: tuple[str, ...]
 ) -> Settings:
     sections = {
-        section_field.name: _section(section_field.type, section_field.name, values, {})
+        section_field.name: _build_section(
+            section_field.type, section_field.name, values, {}
+        )
         for section_field in fields(Settings)
         if isinstance(section_field.type, type) and is_dataclass(section_field.type)
     }
     origins = {key: setting_value.origin for key, setting_value in values.items()}
     other_fields = {"root": root, "origins": origins, "warnings": warnings, **sections}
-    return _section(Settings, "", values, other_fields)
+    return _build_section(Settings, "", values, other_fields)
 
 
-def _section(
+def _build_section(
     make: Callable[..., S],
     name: str,
     setting_values: Mapping[str, SettingValue],
@@ -432,10 +440,10 @@ def _section(
     return make(**values, **other_fields)
 
 
-def _with_half(settings: Settings, less: str, more: str) -> Settings:
-    """Keep the size `less` of chunks at most half of `more`.
+def _limit_to_half(settings: Settings, less: str, more: str) -> Settings:
+    """Return the settings with the chunk size `less` at most half of the chunk size `more`.
 
-    One that the writer did not set follows; one that they did is theirs to change.
+    A default is lowered; a value that the user set is an error.
     """
     chunk = settings.chunk
     half, full_size = getattr(chunk, less), getattr(chunk, more)
@@ -446,6 +454,6 @@ def _with_half(settings: Settings, less: str, more: str) -> Settings:
         followed = replace(chunk, **{less: full_size // 2})
         return replace(settings, chunk=followed)
     raise SettingsProblem(
-        f"{where}: `chunk.{less}` is {half}, more than half of `chunk.{more}`, {full_size}",
+        f"{where}: `chunk.{less}` is {half}, more than half of `chunk.{more}` ({full_size})",
         hint=f"Set `chunk.{less}` to {full_size // 2} or less.",
     )

@@ -1,5 +1,7 @@
-"""The settings themselves, with `finding`. Everything else about settings is made from
-them: what a file may say, `lrwr.toml.example`, and `lrwr config show`.
+"""The settings of lrwr, with descriptions.
+
+The parser of settings files, `lrwr.toml.example` and `lrwr config show` are all
+derived from these declarations.
 """
 
 from collections.abc import Mapping
@@ -26,34 +28,34 @@ DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """How passages are compared by meaning."""
+    """The embedding model, which turns text into vectors."""
 
     model: Literal["local", "openai", "server", "off"] = declare_setting(
         "local",
-        "Who turns text into vectors: a small model on this machine; one of OpenAI's, to"
-        " which your whole text is then sent; one that a server of your own runs; or"
-        " nobody, and a search goes by words alone.",
+        "The embedding model, which turns text into vectors: a small model on this"
+        " machine; an OpenAI model (your whole text is sent to OpenAI); a model on"
+        " your own server; or off, so that search uses words only.",
     )
     name: str = declare_setting(
         "",
-        "The model, as its server calls it. Empty means text-embedding-3-small with"
-        " OpenAI; that of a server must be named.",
+        "The model's name, as its server calls it. Empty means text-embedding-3-small"
+        " with OpenAI; with your own server it is required.",
         example="text-embedding-3-small",
     )
     base_url: str = declare_setting(
         "",
-        "Where the server is. Empty means OpenAI itself, or Ollama on this machine.",
+        "Address of the server. Empty means OpenAI itself, or Ollama on this machine.",
         example="http://127.0.0.1:1234/v1",
     )
     dimensions: int = declare_setting(
         0,
-        "How many numbers a vector has. 0 means as many as OpenAI's model gives; for a"
-        " model of a server it must be set.",
+        "How many numbers a vector has. 0 means the default of OpenAI's model; with"
+        " your own server it is required.",
         low=0,
         high=8192,
     )
     timeout: int = declare_setting(
-        60, "How many seconds a server may take for one request.", low=1, high=3600
+        60, "Seconds to wait for one request to a server.", low=1, high=3600
     )
     folder: str = declare_setting(
         "",
@@ -63,7 +65,7 @@ class EmbeddingSettings:
     )
     threads: int = declare_setting(
         0,
-        "Processor threads the local model may use; 0 means every core, at most 8.",
+        "Processor threads of the local model; 0 means every core, at most 8.",
         low=0,
         high=64,
     )
@@ -71,22 +73,22 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """Who keeps what passages are compared by."""
+    """Where the vectors of passages are stored."""
 
     keeper: Literal["embedded", "qdrant"] = declare_setting(
         "embedded",
-        "Who keeps the vectors of passages and compares them: lrwr itself, on this"
-        " machine; or a Qdrant server, to which vectors are sent, and no text.",
+        "Where the vectors of passages are stored and compared: by lrwr on this"
+        " machine; or by a Qdrant server, which receives vectors and no text.",
     )
     url: str = declare_setting(
         "",
-        "Where the Qdrant server is; without a port, 6333 is meant. Empty means this"
+        "Address of the Qdrant server; the default port is 6333. Empty means this"
         " machine.",
         example="https://my-cluster.cloud.qdrant.io:6333",
     )
     timeout: int = declare_setting(
         15,
-        "How many seconds the Qdrant server may take for a request.",
+        "Seconds to wait for one request to the Qdrant server.",
         low=1,
         high=300,
     )
@@ -94,43 +96,41 @@ class VectorSettings:
 
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
-    """How the best candidates of a search are put in their final order."""
+    """How the top results of a search are reranked."""
 
     model: Literal["late-interaction", "cohere", "off"] = declare_setting(
         "late-interaction",
-        "Who looks at the best candidates once more: the local model, word by word;"
-        " Cohere, to which your question and the candidates are then sent; or nobody.",
+        "What reranks the top results of a search: the local model, word by word;"
+        " Cohere (your question and the top results are sent to it); or off.",
     )
     cohere_model: str = declare_setting(
         "rerank-v5.0-fast",
-        "Which model of Cohere's.",
+        "The Cohere model.",
         example="rerank-english-v3.0",
     )
     candidates: int = declare_setting(
         0,
-        "How many candidates are looked at once more; more is slower. 0 means 20 by the"
-        " local model and 50 by Cohere.",
+        "How many top results are reranked; more is slower. 0 means 20 with the local"
+        " model and 50 with Cohere.",
         low=0,
         high=100,
     )
     base_url: str = declare_setting(
         "",
-        "Where Cohere's service is. Empty means Cohere itself.",
+        "Address of the service. Empty means Cohere itself.",
         example="http://127.0.0.1:8766",
     )
-    timeout: int = declare_setting(
-        15, "How many seconds Cohere may take to answer.", low=1, high=120
-    )
+    timeout: int = declare_setting(15, "Seconds to wait for Cohere.", low=1, high=120)
 
     @property
-    def looked_at(self) -> int:
-        """How many candidates are looked at once more."""
+    def candidate_count(self) -> int:
+        """The number of top results to rerank: the setting, or the default of the reranker."""
         return self.candidates or (50 if self.model == "cohere" else 20)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What a search gives back."""
+    """How many results a search returns."""
 
     limit: int = declare_setting(
         8, "How many passages a search shows at most.", low=1, high=100
@@ -139,38 +139,40 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How the text is cut into passages."""
+    """How the text is divided into passages."""
 
     size: int = declare_setting(
         500,
-        "The longest passage of pipeline a, in tokens of the embedding model.",
+        "Length of the longest passage of pipeline a, in tokens of the embedding"
+        " model.",
         low=64,
         high=510,
     )
     overlap: int = declare_setting(
         50,
-        "How many tokens of a passage pipeline a repeats at the start of the next; at"
-        " most half of `size`.",
+        "How many tokens of a passage of pipeline a are repeated at the start of the"
+        " next one; at most half of `size`.",
         low=0,
         high=255,
     )
     smallest: int = declare_setting(
         200,
-        "How many tokens a passage of pipeline b should have at least; at most half of"
-        " `largest`.",
+        "Length of the shortest passage of pipeline b, in tokens, where the text"
+        " allows it; at most half of `largest`.",
         low=20,
         high=250,
     )
     largest: int = declare_setting(
         440,
-        "The longest passage of pipeline b, in tokens of the embedding model.",
+        "Length of the longest passage of pipeline b, in tokens of the embedding"
+        " model.",
         low=64,
         high=440,
     )
 
 
 class SettingSource(StrEnum):
-    """Where a value came from; a later one wins over an earlier one."""
+    """Where a value came from; a later member overrides an earlier one."""
 
     DEFAULT = "default"
     USER = "user file"
@@ -183,8 +185,8 @@ class SettingSource(StrEnum):
 class SettingOrigin:
     """Where one value came from.
 
-    `where` is `file:line`, the variable or the setting a flag stands for; empty for
-    a default.
+    `where` is `file:line`, the environment variable, or the key that a command-line option
+    sets; empty for a default.
     """
 
     source: SettingSource = SettingSource.DEFAULT
@@ -193,25 +195,25 @@ class SettingOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptSettings:
-    """Which files are the manuscript, and in what order they tell the story."""
+    """Which files belong to the manuscript, and their order in the story."""
 
     folders: tuple[str, ...] = declare_setting(
         (),
-        "Folders and files that hold the manuscript and the notes, inside the"
-        " library's folder. Empty means those that `lrwr ingest` was given so far.",
+        "Folders and files with the manuscript and the notes, inside the library's"
+        " folder. Empty means those that `lrwr ingest` was given so far.",
         per_library=True,
         example=("manuscript", "notes"),
     )
     exclude: tuple[str, ...] = declare_setting(
         (),
-        "Files to leave out, written as in a .gitignore.",
+        "Files to skip, written as in a .gitignore.",
         example=("drafts/", "*.old.md"),
     )
     order: tuple[str, ...] = declare_setting(
         (),
         "Story order: paths or patterns, first to last, relative to the library's"
-        " folder. What is not named follows, sorted by path; `order:` in a file's front"
-        " matter wins.",
+        " folder. Files that match none follow, sorted by path. `order:` in a file's"
+        " front matter wins.",
         per_library=True,
         example=("manuscript/prologue.md", "manuscript/part-1/*.md"),
     )
@@ -219,35 +221,36 @@ class ManuscriptSettings:
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """How `lrwr watch` keeps up with what is written."""
+    """How `lrwr watch` reacts to saves."""
 
     debounce: int = declare_setting(
         200,
-        "How many milliseconds files must be at rest before a save is read.",
+        "How many milliseconds files must be unchanged before a save is read.",
         low=10,
         high=60_000,
     )
     sweep: int = declare_setting(
         60,
-        "How many seconds pass between two looks at all files, for what the system did"
-        " not tell.",
+        "Seconds between two checks of all files, for saves that the system did not"
+        " report.",
         low=1,
         high=86_400,
     )
     model: Literal["on-save", "idle", "manual"] = declare_setting(
         "manual",
-        "When a language model that is turned on reads what changed: at each save; once"
-        " nothing has changed for `idle` seconds; or never, and `lrwr ingest` asks it.",
+        "When a configured language model reads changes: at each save; when nothing"
+        " has changed for `idle` seconds; or never, so that only `lrwr ingest` uses"
+        " it.",
     )
     idle: int = declare_setting(
         120,
-        "How many seconds nothing may have changed before a language model reads.",
+        "Seconds without a change before a language model reads.",
         low=1,
         high=86_400,
     )
     calls: int = declare_setting(
         20,
-        "How many calls of a language model a save, or a quiet time, may make at most.",
+        "How many requests to a language model one save, or one idle period, may make.",
         low=1,
         high=10_000,
     )
@@ -255,65 +258,66 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScreenSettings:
-    """How the writing room, `lrwr chat`, looks and listens."""
+    """Appearance and keys of the terminal interface, `lrwr chat`."""
 
     theme: str = declare_setting(
         "auto",
-        "Its colours: auto, which follows the terminal where that tells; dark; light;"
-        " or any theme that its command palette lists.",
+        "Colours of `lrwr chat`: auto, which follows the terminal where it reports"
+        " its colours; dark; light; or any theme listed in the command palette.",
         example="light",
     )
     side: int = declare_setting(
         42,
-        "How many hundredths of a wide terminal the pane beside the conversation has.",
+        "Width of the side pane on a wide terminal, in percent.",
         low=20,
         high=70,
     )
     keys: tuple[str, ...] = declare_setting(
         (),
-        "Keys that you want otherwise: the name of what they do, as F1 shows it, then"
-        " the keys, with commas between.",
+        "Your own keys: the name of an action, as F1 shows it, then its keys,"
+        " separated by commas.",
         example=("room.characters f2,ctrl+o",),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class OutputSettings:
-    """How lrwr writes to the terminal."""
+    """How commands write to the terminal."""
 
     color: Literal["auto", "always", "never"] = declare_setting(
         "auto",
-        "Whether the output is coloured; auto means on a terminal, unless NO_COLOR is"
-        " set.",
+        "Whether output has colours; auto means on a terminal, unless NO_COLOR is set.",
     )
     progress: bool = declare_setting(
         True, "Whether long work shows a progress bar on a terminal."
     )
     pager: bool = declare_setting(
         True,
-        "Whether an answer that is longer than the terminal is shown a screen at a"
-        " time, with the program that PAGER names.",
+        "Whether an answer longer than the terminal opens in the program that PAGER"
+        " names.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that was set for one run, and where each value came from.
+    """All settings of one run, and where each value came from.
 
-    `root` is the library's folder, absolute. `origins` is keyed by dotted name and
-    says nothing of defaults. `warnings` are sentences for the writer.
+    `root` is the library's folder, absolute. `origins` maps keys such as `search.limit`
+    to sources; settings with their default are not in it. `warnings` are sentences to show
+    to the user.
     """
 
     root: Path
     pipeline: Literal[Pipeline.NAIVE, Pipeline.AGENTIC] = declare_setting(
         Pipeline.AGENTIC,
-        "The recipe that turns the manuscript into passages: a cuts it by size; b"
-        " where the meaning turns, and learns who and what is in the story.",
+        "How the manuscript is divided into passages: a cuts fixed-size passages; b"
+        " cuts where the meaning changes and collects data about the story, such as"
+        " characters and settings.",
     )
     state_dir: str = declare_setting(
         ".lrwr",
-        "Where lrwr keeps what it knows, relative to the library's folder; `~` is your"
-        " home folder. Name a folder that no sync service and no network holds.",
+        "Where lrwr stores its data, relative to the library's folder; `~` is your"
+        " home folder. Choose a folder that is not synced and not on a network drive.",
         example="~/.local/share/lrwr/my-novel",
     )
     manuscript: ManuscriptSettings = field(default_factory=ManuscriptSettings)
@@ -335,18 +339,18 @@ class Settings:
     warnings: tuple[str, ...] = ()
 
     def value(self, key: str) -> object:
-        """Return the value of the setting with this dotted name."""
+        """Return the value of the setting `key`, such as `search.limit`."""
         value: object = self
         for name in key.split("."):
             value = getattr(value, name)
         return value
 
     def origin(self, key: str) -> SettingOrigin:
-        """Return where the value of the setting with this dotted name came from."""
+        """Return where the value of the setting `key` came from."""
         return self.origins.get(key, SettingOrigin())
 
 
 @cache
 def index_settings() -> Mapping[str, Setting]:
-    """Return every setting by its dotted name, in the order of this file."""
+    """Return every setting by its key, in declared order. Cached."""
     return {setting.key: setting for setting in iterate_settings(Settings)}

@@ -1,4 +1,4 @@
-"""Settings of whoever keeps something for the writer elsewhere: an account, traces."""
+"""Settings of language models and of external services."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,175 +8,176 @@ from lrwr.core.settings.schema import declare_setting
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which language model reads and answers, and what it may cost."""
+    """Which language model reads and answers, and its limits."""
 
     use: Literal["off", "openai", "local"] = declare_setting(
         "off",
-        "Which language model reads and answers: none; one of OpenAI's, to which"
-        " your text is then sent; or one that a server on your own machine runs.",
+        "The language model: off; an OpenAI model (your text is sent to OpenAI); or a"
+        " local model on a server on this machine, such as Ollama.",
     )
     name: str = declare_setting(
         "",
-        "The model, as its server calls it. Empty means gpt-6-luna with OpenAI; a local"
-        " model must be named.",
+        "The model's name, as its server calls it. Empty means gpt-6-luna with"
+        " OpenAI; with a local server it is required.",
         example="gpt-6-luna",
     )
     planner: str = declare_setting(
         "",
-        "Which model of that server plans an answer, where it should be another one.",
+        "Another model on the same server, to plan answers. Empty means `name`.",
         example="gpt-6-luna",
     )
     analyst: str = declare_setting(
         "",
-        "Which model of that server reads the manuscript, where it should be another"
-        " one.",
+        "Another model on the same server, to read the manuscript. Empty means `name`.",
         example="gpt-6-luna",
     )
     avatar: str = declare_setting(
         "",
-        "Which model of that server answers, where it should be another one.",
+        "Another model on the same server, to write answers. Empty means `name`.",
         example="gpt-6-sol",
     )
     judge: str = declare_setting(
         "",
-        "Which model of that server judges answers in `lrwr eval --model`, where it"
-        " should be another one.",
+        "Another model on the same server, to judge answers in `lrwr eval --model`."
+        " Empty means `name`.",
         example="gpt-6-sol",
     )
     base_url: str = declare_setting(
         "",
-        "Where the server is. Empty means OpenAI itself, or Ollama on this machine.",
+        "Address of the server. Empty means OpenAI itself, or Ollama on this machine.",
         example="http://127.0.0.1:1234/v1",
     )
     timeout: int = declare_setting(
-        300, "How many seconds an answer may take.", low=1, high=3600
+        300, "Seconds to wait for an answer.", low=1, high=3600
     )
     plan_timeout: int = declare_setting(
         20,
-        "How many seconds planning an answer may take; then rules plan it.",
+        "Seconds to wait for the plan of an answer; after that, rules make the plan.",
         low=1,
         high=3600,
     )
     steps: int = declare_setting(
         10,
-        "How many steps a model may take to look things up before it answers: searches"
-        " and chapters read. 0 means none.",
+        "How many searches and chapters a model may look up before it answers; 0"
+        " means none.",
         low=0,
         high=10,
     )
     concurrency: int = declare_setting(
-        4, "How many requests are under way at once.", low=1, high=64
+        4, "How many requests run at the same time.", low=1, high=64
     )
     requests_per_minute: int = declare_setting(
         0,
-        "How many requests are sent in a minute at most; 0 means no limit of ours.",
+        "How many requests are sent in a minute at most; 0 means no limit.",
         low=0,
         high=10_000,
     )
     reasoning_effort: Literal["auto", "none", "low", "medium", "high"] = (
         declare_setting(
             "auto",
-            "How long the model thinks before it answers; more costs more. Auto means none"
-            " with OpenAI's newer models, and leaves others as they are.",
+            "How long the model thinks before it answers; more costs more. auto means"
+            " none with OpenAI's newer models, and the model's own default otherwise.",
         )
     )
     budget: float = declare_setting(
         0.0,
-        "What a run may cost at most, in US dollars; 0 means no limit. Reading stops"
-        " before it costs more, and what was read is kept.",
+        "The most that a run may cost, in US dollars; 0 means no limit. Reading stops"
+        " before it costs more; the results so far are stored.",
         low=0,
         high=10_000,
     )
     prices: tuple[str, ...] = declare_setting(
         (),
-        "Prices that lrwr does not know, or that changed: a model, then US dollars for"
-        " a million tokens sent and for a million tokens answered.",
+        "Prices of models that lrwr does not know, or that changed: the model, then"
+        " US dollars for a million tokens of input and for a million tokens of output.",
         example=("gpt-6-luna 0.10 0.50",),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """Whether the web is asked about what lies outside of the book."""
+    """Web search for facts outside the book."""
 
     use: Literal["off", "tavily"] = declare_setting(
         "off",
-        "Who looks on the web for works, people and craft outside of your book: nobody,"
-        " or Tavily, to which a short query without the names of your book is sent.",
+        "Web search for facts outside your book, such as other books, people and"
+        " craft: off; or Tavily, which receives a short query without the names in"
+        " your book.",
     )
     results: int = declare_setting(
-        4, "How many pages of the web an answer may draw on.", low=1, high=10
+        4, "How many web pages an answer may use.", low=1, high=10
     )
     timeout: int = declare_setting(
-        15, "How many seconds the web may take to answer.", low=1, high=120
+        15, "Seconds to wait for a web search.", low=1, high=120
     )
     base_url: str = declare_setting(
         "",
-        "Where the service is. Empty means Tavily itself.",
+        "Address of the service. Empty means Tavily itself.",
         example="http://127.0.0.1:8765",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSettings:
-    """Who keeps what lrwr knows of your book, and your conversations."""
+    """Where library data and threads are stored."""
 
     keeper: Literal["embedded", "supabase"] = declare_setting(
         "embedded",
-        "Who keeps records, jobs and conversations: a file on this machine, or your"
-        " Supabase project, which a file on this machine then follows. Take a library"
-        " there with `lrwr push` first, or bring one here with `lrwr pull`.",
+        "Where the data of your book and your threads (saved conversations) are"
+        " stored: in a file on this machine; or in your Supabase project, with a copy"
+        " on this machine. Move a library there with `lrwr push` first, or back with"
+        " `lrwr pull`.",
     )
     files: bool = declare_setting(
         True,
-        "Whether your project also keeps the files of the manuscript as they are, for"
-        " `lrwr pull` on another machine.",
+        "Whether the Supabase project also stores the manuscript's files, for `lrwr"
+        " pull` on another machine.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class SupabaseSettings:
-    """Which Supabase project you sign in to, push to and pull from."""
+    """The Supabase project for `lrwr login`, `lrwr push` and `lrwr pull`."""
 
     url: str = declare_setting(
         "",
-        "The address of your Supabase project, for `lrwr login`, `push` and `pull`. By"
-        " itself it keeps nothing there.",
+        "Address of your Supabase project, for `lrwr login`, `lrwr push` and `lrwr"
+        " pull`. The address alone stores nothing there.",
         example="https://abcdefghijkl.supabase.co",
     )
     timeout: int = declare_setting(
-        20, "How many seconds the project may take to answer.", low=1, high=300
+        20, "Seconds to wait for the project.", low=1, high=300
     )
 
 
 @dataclass(frozen=True, slots=True)
 class TracesSettings:
-    """Whether somebody keeps a record of each turn's and each ingestion's steps."""
+    """Traces of turns, ingestions and evaluations."""
 
     keeper: Literal["off", "langsmith"] = declare_setting(
         "off",
-        "Who keeps a trace of each turn and each ingestion, its steps and how long each"
-        " took, and what `lrwr eval` found: nobody, or LangSmith, to which it is then"
-        " sent.",
+        "Where traces are stored, with the steps of each turn and each ingestion,"
+        " their times, and the results of `lrwr eval`: nowhere; or at LangSmith, which"
+        " receives them.",
     )
     texts: bool = declare_setting(
         False,
-        "Whether your questions, answers, cited passages and names of files go along;"
-        " else only names of steps and models, counts, times and ids. It counts in your"
-        " own file or as a variable, not in a library's.",
+        "Whether traces contain your questions, the answers, the cited passages and"
+        " file names. Otherwise they contain only names of steps and models, counts,"
+        " times and ids. Set this in your own file or as a variable; a library's file"
+        " cannot turn it on.",
     )
     project: str = declare_setting(
-        "lrwr", "In which project of LangSmith traces are kept."
+        "lrwr", "The LangSmith project that stores the traces."
     )
     base_url: str = declare_setting(
         "",
-        "Where the service is. Empty means LangSmith itself, in the United States.",
+        "Address of the service. Empty means LangSmith itself, in the United States.",
         example="https://eu.api.smith.langchain.com",
     )
     timeout: int = declare_setting(
         10,
-        "How many seconds LangSmith may take to answer. Nothing waits for it but the"
-        " end of a command.",
+        "Seconds to wait for LangSmith. Only the end of a command waits for it.",
         low=1,
         high=120,
     )
@@ -184,27 +185,27 @@ class TracesSettings:
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """Where `lrwr ingest` has documents read."""
+    """Where `lrwr ingest` processes documents."""
 
     runner: Literal["local", "modal"] = declare_setting(
         "local",
-        "Where `lrwr ingest` has documents read: on this machine, or in containers at"
-        " Modal, to which the files are then sent. `--remote` means Modal for one run.",
+        "Where `lrwr ingest` processes documents: on this machine; or in containers"
+        " at Modal, to which the files are sent. `--remote` means Modal for one run.",
     )
     containers: int = declare_setting(
-        10, "How many containers at Modal may be at work at once.", low=1, high=100
+        10, "How many containers at Modal run at the same time.", low=1, high=100
     )
     timeout: int = declare_setting(
         20,
-        "How many seconds Modal may be silent. Reading a document may take longer.",
+        "Seconds to wait for a sign of life from Modal. A document may take longer.",
         low=1,
         high=600,
     )
     app: str = declare_setting(
-        "lrwr", "The name under which `lrwr deploy modal` puts lrwr at Modal."
+        "lrwr", "Name of the Modal app that `lrwr deploy modal` creates."
     )
     base_url: str = declare_setting(
         "",
-        "Where Modal is. Empty means Modal itself.",
+        "Address of Modal. Empty means Modal itself.",
         example="http://127.0.0.1:8767",
     )

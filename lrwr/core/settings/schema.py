@@ -1,4 +1,4 @@
-"""How a setting is declared: once, where its value lives, with its meaning."""
+"""Declaration of settings: one call per field gives default, range and description."""
 
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields, is_dataclass
@@ -11,11 +11,11 @@ _ABOUT = "about"
 
 @dataclass(frozen=True, slots=True)
 class SettingMetadata:
-    """What the type of a setting cannot say.
+    """What the type of a setting does not say.
 
-    `low` and `high` bound a number, both included. `per_library` marks a
-    setting that means something in one library only. `example` is shown where the
-    default would teach nothing.
+    `meaning` is the description that users read. `low` and `high` bound a number, both
+    inclusive. `per_library` marks a setting that a user's own file may not set.
+    `example` replaces the default in `lrwr.toml.example` where the default is empty.
     """
 
     meaning: str
@@ -27,10 +27,10 @@ class SettingMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that may be set.
+    """One declared setting.
 
-    `key` is its dotted name in `lrwr.toml`; `choices` is empty unless only these
-    values may be chosen.
+    `key` is its dotted name in `lrwr.toml`, such as `search.limit`. `choices` are the
+    only values allowed; empty if any value of the type is.
     """
 
     key: str
@@ -40,22 +40,22 @@ class Setting:
 
     @property
     def section(self) -> str:
-        """The `[section]` it stands in, empty for the top of the file."""
+        """The `[section]` of the setting; empty for the top of the file."""
         return self.key.rpartition(".")[0]
 
     @property
     def name(self) -> str:
-        """Its name inside the section."""
+        """The name of the setting without its section."""
         return self.key.rpartition(".")[2]
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """The environment variable that sets it, such as `LRWR_SEARCH_LIMIT`."""
         return "LRWR_" + self.key.upper().replace(".", "_")
 
     @property
     def expected(self) -> str:
-        """What a value must be, as the end of "expected …"."""
+        """Description of the allowed values; it completes the phrase "expected …"."""
         if self.choices:
             quoted = [f'"{choice}"' for choice in self.choices]
             return quoted[0] if len(quoted) == 1 else "one of " + ", ".join(quoted)
@@ -81,10 +81,10 @@ def declare_setting(
     per_library: bool = False,
     example: object = None,
 ) -> T:
-    """Declare a field of a settings dataclass; its annotation says what it takes.
+    """Return a dataclass field that declares a setting.
 
-    `bool`, `int` and `float` (which want `low` and `high`), `str`, `tuple[str, ...]`,
-    and `Literal[...]` for a choice.
+    The annotation of the field gives the type: `bool`, `int` or `float` (which need `low`
+    and `high`, both inclusive), `str`, `tuple[str, ...]`, or `Literal[...]` for a choice.
     """
     about = SettingMetadata(meaning, low, high, per_library, example)
     declared: T = field(default=default, metadata={_ABOUT: about})
@@ -92,7 +92,10 @@ def declare_setting(
 
 
 def iterate_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
-    """Yield the settings of a dataclass and of the sections in it, as written."""
+    """Yield the settings of the dataclass `kind` and of its sections, in declared order.
+
+    `prefix` is put before every key; it ends in a dot.
+    """
     for setting_field in _fields(kind):
         if isinstance(setting_field.type, type) and is_dataclass(setting_field.type):
             yield from iterate_settings(setting_field.type, f"{setting_field.name}.")

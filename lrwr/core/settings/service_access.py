@@ -1,6 +1,7 @@
-"""Keys of services: kept by the environment or the system's keyring, never by a file.
+"""Addresses and API keys of external services.
 
-A key that is there turns nothing on: only a setting does.
+Keys come from the environment or the system's keyring, never from a file. A key alone
+turns no service on; only a setting does.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,12 +17,11 @@ from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.model import Settings, SettingSource
 
 KEYRING_SERVICE = "lrwr"
-"""Under this name the keyring keeps what is lrwr's."""
+"""Name under which the keyring stores lrwr's keys."""
 MAX_KEY_CHARS = 1_200
-"""Characters of a key: the keyring of Windows takes little more."""
-_LONGEST_NAME = 14
-"""Characters of what may be the name of a service: more may be a key, which is not
-said back."""
+"""Characters of the longest key; the keyring of Windows stores little more."""
+_MAX_REPEATED_CHARS = 14
+"""Characters of the longest word that an error repeats; a longer one may be a key."""
 KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "cohere": ("COHERE_API_KEY",),
@@ -31,11 +31,11 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "modal": ("MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"),
     "langsmith": ("LANGSMITH_API_KEY",),
 }
-"""The services that want a key, and the environment variables that may hold it."""
+"""The services that need a key, and the environment variables that may hold it."""
 
 
 class KeyLocation(StrEnum):
-    """Where a key is; the environment wins."""
+    """Where a key is stored; the environment overrides the keyring."""
 
     ENVIRONMENT = "environment"
     KEYRING = "keyring"
@@ -44,7 +44,10 @@ class KeyLocation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Where the key of one variable is; never the key itself."""
+    """Where the key of one environment variable is stored; never the key itself.
+
+    `name` is the service, such as `openai`.
+    """
 
     name: str
     variable: str
@@ -52,7 +55,7 @@ class KeyState:
 
 
 def list_key_variables(name: str) -> tuple[str, ...]:
-    """Return the environment variables of the service `name`, whatever its case.
+    """Return the environment variables for the keys of the service `name`, in any case.
 
     Raises:
         SettingsProblem: There is no such service.
@@ -63,26 +66,26 @@ def list_key_variables(name: str) -> tuple[str, ...]:
     near = get_close_matches(normalized, KEY_VARIABLES, n=1)
     offer = f"Did you mean {near[0]}? " if near else ""
     raise SettingsProblem(
-        f"lrwr knows no service {name!r}"
-        if len(normalized) <= _LONGEST_NAME
-        else "That is no service's name; if it is a key, it is asked for afterwards",
+        f"Unknown service {name!r}"
+        if len(normalized) <= _MAX_REPEATED_CHARS
+        else "That is not the name of a service; lrwr asks for the key itself afterwards",
         hint=f"{offer}Choose from: {', '.join(KEY_VARIABLES)}.",
     )
 
 
 def find_key(variable: str, env: Mapping[str, str]) -> str | None:
-    """Return the key of `variable`, None where it is not set.
+    """Return the key for `variable` from `env` or the keyring; None if it is not set.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     if env.get(variable):
         return env[variable]
-    return _from_keyring(variable)
+    return _read_keyring(variable)
 
 
 def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
-    """Return where each key is, in the order of `KEY_VARIABLES`.
+    """Return where each key is stored, in the order of `KEY_VARIABLES`.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
@@ -95,24 +98,24 @@ def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
 
 
 def store_key(variable: str, key: str) -> None:
-    """Put a key into the keyring, in place of the one that may be there.
+    """Store `key` in the keyring; it replaces an earlier one.
 
     Raises:
-        SettingsProblem: `key` is none, or the machine has no keyring.
+        SettingsProblem: `key` is not a valid key, or the machine has no keyring.
         ServiceUnavailable: The keyring is locked or does not answer.
     """
     key = key.strip()
     if not key or len(key) > MAX_KEY_CHARS or not (key.isascii() and key.isprintable()):
         raise SettingsProblem(
-            f"What was given for {variable} is not a key",
-            hint="Copy the key again, whole and alone.",
+            f"This is not a valid key for {variable}",
+            hint="Copy the complete key again, without other text.",
         )
     with _open_keyring(variable) as keyring:
         keyring.set_password(KEYRING_SERVICE, variable, key)
 
 
 def delete_key(variable: str) -> bool:
-    """Take a key out of the keyring; False when there was none.
+    """Delete the key from the keyring; return False if there was none.
 
     Raises:
         SettingsProblem: The machine has no keyring.
@@ -126,7 +129,7 @@ def delete_key(variable: str) -> bool:
 
 
 def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
-    """Return where the key of one variable is; the keyring is asked last.
+    """Return where the key for `variable` is stored; `env` is checked before the keyring.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
@@ -134,78 +137,78 @@ def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
     if env.get(variable):
         return KeyLocation.ENVIRONMENT
     return (
-        KeyLocation.NOWHERE if _from_keyring(variable) is None else KeyLocation.KEYRING
+        KeyLocation.NOWHERE if _read_keyring(variable) is None else KeyLocation.KEYRING
     )
 
 
-def _from_keyring(variable: str) -> str | None:
+def _read_keyring(variable: str) -> str | None:
     try:
         with _open_keyring(variable) as keyring:
             key: str | None = keyring.get_password(KEYRING_SERVICE, variable)
             return key
     except SettingsProblem:
-        return None  # no keyring, so no key in it
+        return None  # no keyring, so no key
 
 
 @contextmanager
 def _open_keyring(variable: str) -> Iterator[ModuleType]:
-    """Yield the `keyring` package, which is slow to import, and translate its errors."""
+    """Yield the `keyring` package, imported at first use because it is slow; translate errors."""
     import keyring.errors
 
     try:
         yield keyring
     except (keyring.errors.NoKeyringError, keyring.errors.InitError) as error:
         raise SettingsProblem(
-            "This machine has no keyring that lrwr could use",
+            "This machine has no keyring that lrwr can use",
             hint=f"Set the environment variable {variable} instead.",
         ) from error
     except keyring.errors.KeyringError as error:
         raise ServiceUnavailable(
-            f"The keyring did not answer: {_said(error)}",
+            f"The keyring did not answer: {_first_line(error)}",
             hint=f"Unlock it, or set the environment variable {variable} instead.",
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
 def resolve_address(settings: Settings, key: str, default: str, *, secret: bool) -> str:
-    """Return the address that the setting `key` holds, else `default`.
+    """Return the server address in the setting `key`, or `default` if it is empty.
 
-    What a downloaded `lrwr.toml` says may lead to this machine and no further: else it
-    would carry the writer's text and key to whomever it likes. `secret` says that a
-    key goes along, which nobody on the way may read.
+    A library's own `lrwr.toml` may name only this machine: a downloaded file could
+    otherwise send the user's text and key anywhere. `secret` says that a key is sent along,
+    which rules out unencrypted addresses of other machines.
 
     Raises:
-        SettingsProblem: It is no address, or leads where it must not.
+        SettingsProblem: The value is not an address, or the address is not allowed.
     """
     address = str(settings.value(key)).strip().rstrip("/") or default
-    scheme, host = _parts(address, key, default)
+    scheme, host = _split_address(address, key, default)
     if address == default or is_loopback_host(host):
         return address
     if settings.origin(key).source is SettingSource.LIBRARY:
         variable = f"LRWR_{key.replace('.', '_').upper()}"
         raise SettingsProblem(
-            f"`{key}` leads from this folder to {host}",
-            hint="If you want that, set it in your own file (`lrwr config path`) or as"
-            f" {variable}.",
+            f"`{key}` in this folder's lrwr.toml points to another machine, {host}",
+            hint="If you trust it, set it in your own settings file"
+            f" (`lrwr config path`) or as {variable}.",
         )
     if secret and scheme == "http":
         raise SettingsProblem(
-            f"`{key}` would send your key to {host} for all to read",
-            hint="Use an address that begins with https.",
+            f"`{key}` would send your key to {host} without encryption",
+            hint="Use an address that begins with https://.",
         )
     return address
 
 
 def parse_host(address: str) -> str:
-    """Return the host of an address that `resolve_address` gave."""
+    """Return the host name of an address; empty if it has none."""
     return urlsplit(address).hostname or ""
 
 
 def is_loopback_host(host: str) -> bool:
-    """Say whether a host is this machine, by its name alone."""
+    """Return whether `host` is `localhost` or a loopback IP address; no name is looked up."""
     if host == "localhost":
         return True
     try:
@@ -214,14 +217,14 @@ def is_loopback_host(host: str) -> bool:
         return False
 
 
-def _parts(address: str, key: str, default: str) -> tuple[str, str]:
+def _split_address(address: str, key: str, default: str) -> tuple[str, str]:
     try:
-        place = urlsplit(address)
-        if place.scheme in {"http", "https"} and place.hostname and place.port != 0:
-            return place.scheme, place.hostname
+        parts = urlsplit(address)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return parts.scheme, parts.hostname
     except ValueError:
-        pass  # brackets or a port that are none
+        pass  # invalid brackets or port
     raise SettingsProblem(
-        f"`{key}` is {address!r}, which is no address of a server",
-        hint=f"Write it like {default}.",
+        f"`{key}` is {address!r}, which is not a server address",
+        hint=f"Write it like `{default}`.",
     )

@@ -68,14 +68,14 @@ def test_a_folder_from_elsewhere_leads_nobody_to_its_own_project(
     tmp_path: Path,
 ) -> None:
     theirs = '[supabase]\nurl = "https://theirs.example.org"\n'
-    with pytest.raises(SettingsProblem, match="leads from this folder"):
+    with pytest.raises(SettingsProblem, match="points to another machine"):
         build_supabase_connection(settings(tmp_path, url="", library=theirs), KEY)
 
 
 def test_a_password_is_sent_to_another_machine_only_where_nobody_can_read_it(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(SettingsProblem, match="for all to read"):
+    with pytest.raises(SettingsProblem, match="without encryption"):
         build_supabase_connection(
             settings(tmp_path, url="http://marsh.example.org"), KEY
         )

@@ -137,10 +137,10 @@ async def test_whoever_waits_for_an_answer_hears_within_half_a_minute(
     [
         ('use = "openai"', "no API key"),
         ('use = "local"', "model.name"),
-        ('use = "local"\nname = "a"\nbase_url = "ftp://localhost"', "no address"),
-        ('use = "local"\nname = "a"\nbase_url = "http://[::1"', "no address"),
-        ('use = "local"\nname = "a"\nbase_url = "http://localhost:x"', "no address"),
-        ('use = "local"\nname = "a"\nbase_url = "localhost:1234"', "no address"),
+        ('use = "local"\nname = "a"\nbase_url = "ftp://localhost"', "not a server address"),
+        ('use = "local"\nname = "a"\nbase_url = "http://[::1"', "not a server address"),
+        ('use = "local"\nname = "a"\nbase_url = "http://localhost:x"', "not a server address"),
+        ('use = "local"\nname = "a"\nbase_url = "localhost:1234"', "not a server address"),
     ],
 )
 def test_what_is_missing_is_told_with_something_to_do(
@@ -168,9 +168,9 @@ def test_a_folder_cannot_lead_the_text_elsewhere(
     tmp_path: Path, use: str, address: str
 ) -> None:
     lines = f'use = "{use}"\nname = "a"\nbase_url = "{address}"'
-    with pytest.raises(SettingsProblem, match="leads from this folder") as caught:
+    with pytest.raises(SettingsProblem, match="points to another machine") as caught:
         build_chat_connection(settings(tmp_path, lines), ENV)
-    assert "your own file" in caught.value.hint
+    assert "your own settings file" in caught.value.hint
 
 
 def test_the_writer_can(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_writer_can(tmp_path: Path) -> None:
 
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     chosen = settings(tmp_path, 'use = "openai"', AFAR.replace("https", "http"))
-    with pytest.raises(SettingsProblem, match="for all to read"):
+    with pytest.raises(SettingsProblem, match="without encryption"):
         build_chat_connection(chosen, ENV)
 
 

@@ -98,7 +98,7 @@ async def forgotten(folder: Path, env: Mapping[str, str]) -> DeletionResult:
 
 def allow(folder: Path, *, allowed: bool) -> None:
     settings = load_settings(folder, {}, {})
-    ConsentStore(get_consent_folder()).keep(
+    ConsentStore(get_consent_folder()).store_answer(
         resolve_library(settings), "supabase", allowed=allowed
     )
 
@@ -120,7 +120,7 @@ async def test_a_project_that_was_denied_is_not_asked_and_not_forgotten(
     assert (left.where, left.what) == ("Supabase", ("novel",))
     assert "You denied Supabase for this folder" in left.why
     assert left.remedy == (
-        "To allow it: lrwr privacy allow supabase. Run `lrwr forget` again."
+        "To allow it, run `lrwr privacy allow supabase`. Run `lrwr forget` again."
     )
 
     allow(pushed, allowed=True)

@@ -65,7 +65,7 @@ async def found(folder: Path, env: Mapping[str, str]) -> dict[str, HealthFinding
 
 def deny(folder: Path, service: str) -> None:
     library = resolve_library(load_settings(folder, {}, {}))
-    ConsentStore(get_consent_folder()).keep(library, service, allowed=False)
+    ConsentStore(get_consent_folder()).store_answer(library, service, allowed=False)
 
 
 async def test_web_search_that_is_off_has_no_row_though_there_is_a_key(

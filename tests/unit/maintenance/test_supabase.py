@@ -331,7 +331,7 @@ async def test_a_denial_holds_for_a_project_that_is_only_set(
 ) -> None:
     sign_in(project.origin)
     settings = load_settings(folder, {}, {})
-    ConsentStore(get_consent_folder()).keep(
+    ConsentStore(get_consent_folder()).store_answer(
         resolve_library(settings), "supabase", allowed=False
     )
     found = await row(folder, env_of(project.origin, kept=False))

@@ -99,9 +99,9 @@ def test_cohere_is_asked_for_its_fast_model_and_for_more_candidates(
     connection = rerank.build_cohere_connection(on)
     assert connection is not None
     assert (connection.model, connection.base_url) == ("rerank-v5.0-fast", COHERE_URL)
-    assert on.rerank.looked_at == 50
-    assert settings(tmp_path, "").rerank.looked_at == 20
-    assert settings(tmp_path, "[rerank]\ncandidates = 7\n").rerank.looked_at == 7
+    assert on.rerank.candidate_count == 50
+    assert settings(tmp_path, "").rerank.candidate_count == 20
+    assert settings(tmp_path, "[rerank]\ncandidates = 7\n").rerank.candidate_count == 7
 
 
 def test_an_older_model_is_a_setting(tmp_path: Path) -> None:
@@ -118,16 +118,16 @@ def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path, address: str) -> N
     both = '[embedding]\nmodel = "openai"\n[rerank]\nmodel = "cohere"\n'
     line = f'base_url = "{address}"\n'
     strange = settings(tmp_path, both, f"[embedding]\n{line}[rerank]\n{line}")
-    with pytest.raises(SettingsProblem, match="leads from this folder"):
+    with pytest.raises(SettingsProblem, match="points to another machine"):
         embed.build_embedding_connection(strange)
-    with pytest.raises(SettingsProblem, match="leads from this folder"):
+    with pytest.raises(SettingsProblem, match="points to another machine"):
         rerank.build_cohere_connection(strange)
 
 
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     line = 'base_url = "http://proxy.example"\n'
     both = f'[embedding]\nmodel = "openai"\n{line}[rerank]\nmodel = "cohere"\n{line}'
-    with pytest.raises(SettingsProblem, match="for all to read"):
+    with pytest.raises(SettingsProblem, match="without encryption"):
         embed.build_embedding_connection(settings(tmp_path, both))
-    with pytest.raises(SettingsProblem, match="for all to read"):
+    with pytest.raises(SettingsProblem, match="without encryption"):
         rerank.build_cohere_connection(settings(tmp_path, both))

@@ -67,8 +67,8 @@ def test_what_the_folder_turns_on_waits_for_the_writer(
         settings_in(book), library_in(book), "openai", consents
     )
     assert refused is not None
-    assert f"{book / 'lrwr.toml'}:2 turns OpenAI on" in str(refused)
-    assert refused.hint == "To allow it: lrwr privacy allow openai"
+    assert f"{book / 'lrwr.toml'}:2 turns on OpenAI" in str(refused)
+    assert refused.hint == "To allow it, run `lrwr privacy allow openai`."
 
 
 def test_what_the_writer_turns_on_does_not(book: Path, consents: ConsentStore) -> None:
@@ -82,24 +82,24 @@ def test_what_the_writer_turns_on_does_not(book: Path, consents: ConsentStore) -
 def test_an_answer_is_kept_and_may_be_changed(
     book: Path, consents: ConsentStore
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     assert leave(book, consents) is ConsentState.ALLOWED
-    consents.keep(library_in(book), "openai", allowed=False)
+    consents.store_answer(library_in(book), "openai", allowed=False)
     assert leave(book, consents) is ConsentState.DENIED
-    assert consents.answer(library_in(book), "tavily") is None
+    assert consents.find_answer(library_in(book), "tavily") is None
 
 
 def test_what_was_denied_stays_so_whoever_turns_it_on(
     book: Path, consents: ConsentStore
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=False)
+    consents.store_answer(library_in(book), "openai", allowed=False)
     assert leave(book, consents, {"LRWR_MODEL_USE": "openai"}) is ConsentState.DENIED
 
 
 def test_a_copy_of_the_folder_is_asked_about_again(
     book: Path, consents: ConsentStore
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     shutil.copytree(book, book.parent / "copy")
     assert leave(book.parent / "copy", consents) is ConsentState.UNASKED
     assert leave(book, consents) is ConsentState.ALLOWED
@@ -108,7 +108,7 @@ def test_a_copy_of_the_folder_is_asked_about_again(
 def test_another_folder_in_the_same_place_is_asked_about_again(
     book: Path, consents: ConsentStore
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     shutil.copytree(book, book.parent / "copy")
     shutil.rmtree(book)
     shutil.copytree(book.parent / "copy", book)
@@ -118,7 +118,7 @@ def test_another_folder_in_the_same_place_is_asked_about_again(
 def test_a_state_folder_that_was_made_anew_is_asked_about_again(
     book: Path, consents: ConsentStore
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     shutil.rmtree(book / ".lrwr")
     assert leave(book, consents) is ConsentState.UNASKED
 
@@ -129,7 +129,7 @@ def test_a_state_folder_that_was_made_anew_is_asked_about_again(
 def test_what_cannot_be_understood_allows_nothing(
     book: Path, consents: ConsentStore, tmp_path: Path, kept: str
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     (answer,) = (tmp_path / "state/consent").iterdir()
     answer.write_text(kept, encoding="utf-8")
     assert leave(book, consents) is ConsentState.UNASKED
@@ -139,10 +139,10 @@ def test_being_told_is_kept_apart_from_the_answer(
     book: Path, consents: ConsentStore
 ) -> None:
     library = library_in(book)
-    assert not consents.told(library, "openai")
-    consents.tell(library, "openai")
-    assert consents.told(library, "openai")
-    assert not consents.told(library, "tavily")
+    assert not consents.has_notice(library, "openai")
+    consents.store_notice(library, "openai")
+    assert consents.has_notice(library, "openai")
+    assert not consents.has_notice(library, "tavily")
     assert leave(book, consents) is ConsentState.UNASKED
 
 
@@ -150,7 +150,7 @@ def test_being_told_is_kept_apart_from_the_answer(
 def test_answers_are_for_their_owner_alone(
     book: Path, consents: ConsentStore, tmp_path: Path
 ) -> None:
-    consents.keep(library_in(book), "openai", allowed=True)
+    consents.store_answer(library_in(book), "openai", allowed=True)
     folder = tmp_path / "state/consent"
     (answer,) = folder.iterdir()
     assert stat.S_IMODE(answer.stat().st_mode) == 0o600
@@ -161,16 +161,16 @@ def test_an_answer_without_a_state_folder_cannot_be_kept(
     book: Path, consents: ConsentStore
 ) -> None:
     library = resolve_library(settings_in(book))
-    with pytest.raises(StoreProblem, match="is not there"):
-        consents.keep(library, "openai", allowed=True)
-    assert consents.answer(library, "openai") is None
+    with pytest.raises(StoreProblem, match="does not exist"):
+        consents.store_answer(library, "openai", allowed=True)
+    assert consents.find_answer(library, "openai") is None
 
 
 def test_an_answer_that_cannot_be_written_is_told(book: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     consents = ConsentStore(tmp_path / "file")
-    with pytest.raises(StoreProblem, match="cannot be kept") as caught:
-        consents.keep(library_in(book), "openai", allowed=True)
+    with pytest.raises(StoreProblem, match="cannot be stored") as caught:
+        consents.store_answer(library_in(book), "openai", allowed=True)
     assert caught.value.hint
 
 
@@ -186,6 +186,6 @@ def test_every_service_has_its_settings_and_its_key(book: Path) -> None:
         assert name == hosted.name
         assert hosted.value in index_settings()[hosted.setting].choices
         assert any(hosted.key == names[0] for names in KEY_VARIABLES.values())
-        assert hosted.host_in(settings_in(book)) == hosted.host
+        assert hosted.find_host(settings_in(book)) == hosted.host
     elsewhere = settings_in(book, {"LRWR_MODEL_BASE_URL": "https://m.example/v1"})
-    assert HOSTED_SERVICES["openai"].host_in(elsewhere) == "m.example"
+    assert HOSTED_SERVICES["openai"].find_host(elsewhere) == "m.example"

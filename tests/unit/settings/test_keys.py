@@ -82,7 +82,7 @@ def test_a_key_that_is_taken_out_is_gone(ring: MemoryKeyring) -> None:
 def test_what_cannot_be_a_key_is_refused_and_never_repeated(
     ring: MemoryKeyring, given: str
 ) -> None:
-    with pytest.raises(SettingsProblem, match="not a key") as caught:
+    with pytest.raises(SettingsProblem, match="not a valid key") as caught:
         store_key("OPENAI_API_KEY", given)
     assert caught.value.hint
     assert not given.strip() or given not in str(caught.value)
@@ -153,5 +153,5 @@ def test_modal_wants_two_parts_and_takes_them_line_by_line(
 
 
 def test_nothing_given_is_refused(ring: MemoryKeyring) -> None:
-    with pytest.raises(LrwrError, match="not a key"):
+    with pytest.raises(LrwrError, match="not a valid key"):
         run("set-key", "openai")

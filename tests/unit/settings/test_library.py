@@ -62,7 +62,7 @@ def test_the_state_folder_keeps_itself_out_of_version_control(library: Library) 
 def test_a_folder_with_other_files_is_left_alone(library: Library) -> None:
     library.state_dir.mkdir()
     (library.state_dir / "chapter.md").touch()
-    with pytest.raises(StoreProblem, match="not lrwr's"):
+    with pytest.raises(StoreProblem, match="lrwr did not write"):
         prepare_state_dir(library)
     assert [path.name for path in library.state_dir.iterdir()] == ["chapter.md"]
 
@@ -81,7 +81,7 @@ def test_a_state_folder_that_cannot_be_made_is_a_store_problem(
     library: Library,
 ) -> None:
     library.state_dir.touch()
-    with pytest.raises(StoreProblem, match="cannot be used") as caught:
+    with pytest.raises(StoreProblem, match="cannot be read or written") as caught:
         prepare_state_dir(library)
     assert "state_dir" in caught.value.hint
 
@@ -155,7 +155,7 @@ def test_a_link_in_the_state_folder_is_refused(library: Library) -> None:
 def test_a_state_folder_that_is_a_link_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "novel").mkdir()
     (tmp_path / "novel/.lrwr").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(SettingsProblem, match="link out of"):
+    with pytest.raises(SettingsProblem, match="link to a folder outside"):
         resolve_library(Settings(tmp_path / "novel"))
 
 
@@ -169,5 +169,5 @@ def test_folders_that_lead_out_count_only_where_the_writer_named_them(
     assert list_manuscript_folders(settings, library) == (
         library.root.parent / "notes",
     )
-    with pytest.raises(SettingsProblem, match=r"lrwr.toml:2: .* leads out"):
+    with pytest.raises(SettingsProblem, match=r"lrwr.toml:2: .* names a folder outside"):
         list_manuscript_folders(replace(settings, origins=file), library)

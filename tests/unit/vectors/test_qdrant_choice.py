@@ -97,13 +97,13 @@ def test_the_key_comes_from_the_environment_or_the_keyring(tmp_path: Path) -> No
 
 
 def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path) -> None:
-    with pytest.raises(SettingsProblem, match="leads from this folder"):
+    with pytest.raises(SettingsProblem, match="points to another machine"):
         build_qdrant_connection(settings(tmp_path, f'{ON}url = "{CLOUD}"'), ENV)
 
 
 def test_a_key_is_not_sent_for_all_to_read(tmp_path: Path) -> None:
     far = settings(tmp_path, "", f'{ON}url = "http://qdrant.example:6333"')
-    with pytest.raises(SettingsProblem, match="for all to read"):
+    with pytest.raises(SettingsProblem, match="without encryption"):
         build_qdrant_connection(far, ENV)
     assert build_qdrant_connection(far, {}) is not None
 
@@ -121,8 +121,8 @@ def test_a_server_on_this_machine_needs_no_leave_and_one_elsewhere_does(
     library = resolve_library(far)
     prepare_state_dir(library)
     assert resolve_consent(far, library, "qdrant", consents) is ConsentState.UNASKED
-    assert HOSTED_SERVICES["qdrant"].host_in(far) == "abc.cloud.qdrant.example"
-    consents.keep(library, "qdrant", allowed=True)
+    assert HOSTED_SERVICES["qdrant"].find_host(far) == "abc.cloud.qdrant.example"
+    consents.store_answer(library, "qdrant", allowed=True)
     assert resolve_consent(far, library, "qdrant", consents) is ConsentState.ALLOWED
 
 

@@ -63,7 +63,7 @@ def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
 )
 def test_a_downloaded_file_leads_nowhere_else(tmp_path: Path, address: str) -> None:
     strange = settings(tmp_path, f'base_url = "{address}"', ON)
-    with pytest.raises(SettingsProblem, match="leads from this folder"):
+    with pytest.raises(SettingsProblem, match="points to another machine"):
         create_tavily_search(strange, ENV)
 
 
@@ -84,9 +84,9 @@ def test_a_server_on_this_machine_is_no_hosted_service(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("http://proxy.example", "for all to read"),
-        ("tavily.com", "no address"),
-        ("http://[", "no address"),
+        ("http://proxy.example", "without encryption"),
+        ("tavily.com", "not a server address"),
+        ("http://[", "not a server address"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused(

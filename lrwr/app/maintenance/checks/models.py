@@ -45,7 +45,7 @@ def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
     if not embeds:
         detail = "It needs the embedding model, which is not at work."
         return HealthFinding(part, HealthState.OFF, detail)
-    candidates = pluralize(settings.rerank.looked_at, "candidate")
+    candidates = pluralize(settings.rerank.candidate_count, "candidate")
     detail = f"Late interaction over the embedding model, {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 

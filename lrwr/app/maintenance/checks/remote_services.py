@@ -134,7 +134,7 @@ async def check_cohere(
         detail = f"Cohere has {connection.model}, and it does not rerank."
         remedy = "Set `rerank.cohere_model` to a model that does."
         return HealthFinding(part, HealthState.BROKEN, detail, remedy)
-    candidates = pluralize(settings.rerank.looked_at, "candidate")
+    candidates = pluralize(settings.rerank.candidate_count, "candidate")
     detail = f"Cohere answers, and has {connection.model}; {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 
@@ -218,9 +218,9 @@ def describe_outgoing_data(
 ) -> list[str]:
     """Return, a sentence each, what leaves this machine besides a language model's."""
     sentences = [
-        f"{hosted.title} is sent {hosted.what_in(settings)}."
+        f"{hosted.title} is sent {hosted.describe_sent(settings)}."
         for name, hosted in HOSTED_SERVICES.items()
-        if hosted.setting != "model.use" and leave(name).may
+        if hosted.setting != "model.use" and leave(name).allows_sending
     ]
     if settings.embedding.model == "server" and embedding.is_embedding_remote(settings):
         connection = _embedding_of(settings)

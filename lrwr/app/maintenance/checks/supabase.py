@@ -127,7 +127,7 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     refusal = keyring.consent_refusal(SUPABASE_SERVICE)
     if refusal is not None:
         return refusal
-    if keyring.consents.answer(keyring.library, SUPABASE_SERVICE) is not False:
+    if keyring.consents.find_answer(keyring.library, SUPABASE_SERVICE) is not False:
         return None
     title = HOSTED_SERVICES[SUPABASE_SERVICE].title
     return SettingsProblem(
