@@ -137,10 +137,19 @@ async def test_whoever_waits_for_an_answer_hears_within_half_a_minute(
     [
         ('use = "openai"', "no API key"),
         ('use = "local"', "model.name"),
-        ('use = "local"\nname = "a"\nbase_url = "ftp://localhost"', "not a server address"),
+        (
+            'use = "local"\nname = "a"\nbase_url = "ftp://localhost"',
+            "not a server address",
+        ),
         ('use = "local"\nname = "a"\nbase_url = "http://[::1"', "not a server address"),
-        ('use = "local"\nname = "a"\nbase_url = "http://localhost:x"', "not a server address"),
-        ('use = "local"\nname = "a"\nbase_url = "localhost:1234"', "not a server address"),
+        (
+            'use = "local"\nname = "a"\nbase_url = "http://localhost:x"',
+            "not a server address",
+        ),
+        (
+            'use = "local"\nname = "a"\nbase_url = "localhost:1234"',
+            "not a server address",
+        ),
     ],
 )
 def test_what_is_missing_is_told_with_something_to_do(

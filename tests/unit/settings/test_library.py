@@ -169,5 +169,7 @@ def test_folders_that_lead_out_count_only_where_the_writer_named_them(
     assert list_manuscript_folders(settings, library) == (
         library.root.parent / "notes",
     )
-    with pytest.raises(SettingsProblem, match=r"lrwr.toml:2: .* names a folder outside"):
+    with pytest.raises(
+        SettingsProblem, match=r"lrwr.toml:2: .* names a folder outside"
+    ):
         list_manuscript_folders(replace(settings, origins=file), library)
