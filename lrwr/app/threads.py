@@ -17,7 +17,7 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
     """
     stored = await workspace.threads.thread(thread)
     turns = await workspace.threads.turns(thread)
-    places = await workspace.freshness.of_turns(turns)
+    places = await workspace.freshness.anchor_turns(turns)
     return render_blocks_as_markdown(thread_to_blocks(stored, turns, places))
 
 

@@ -160,7 +160,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
         (["search"], 2, "Nothing to look for"),
         (["search", "  "], 2, "Nothing to look for"),
         (["ask", ""], 2, "Nothing"),
-        (["search", "x", "--as-of", "ch9"], 3, "no chapter 9; its last is 2"),
+        (["search", "x", "--as-of", "ch9"], 3, "no chapter 9; its last chapter is 2"),
         (["search", "x", "--as-of", "vol12"], 3, "ch12:s2"),
         (["ask", "x", "--as-of", "nowhere.md"], 3, "No file"),
         (["search", "--batch", "nowhere.jsonl"], 3, "nowhere.jsonl"),

@@ -125,7 +125,7 @@ def test_a_search_goes_on_without_cohere_and_says_why(
     assert found.code == 0
     assert len(files_in(found)) == 2
     (remark,) = found.json["remarks"]
-    assert remark.startswith("Not looked at a second time. ")
+    assert remark.startswith("Results were not reranked. ")
     assert says in remark
     assert remark in " ".join(found.err.split())
 
@@ -231,8 +231,10 @@ def test_a_search_whose_question_cannot_be_embedded_goes_by_words(
     openai.will(Refuse(401))
     found = hosted.run("search", LAMP, "--json")
     assert files_in(found)[0] == "3.md"
-    assert found.json["remarks"][0].startswith("Searched by words alone. ")
-    assert "does not accept the key (HTTP 401)" in found.json["remarks"][0]
+    assert found.json["remarks"][0].startswith(
+        "Searched by words only, without embeddings. "
+    )
+    assert "does not accept the key (401)" in found.json["remarks"][0]
 
 
 def test_one_setting_brings_the_local_model_back(

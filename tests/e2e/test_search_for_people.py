@@ -85,8 +85,8 @@ def test_a_name_that_nobody_bears_is_refused_with_a_way_on(
 ) -> None:
     ran = book.run("search", "late", option, "Zebedee")
     assert (ran.code, ran.out) == (ExitCode.NOT_FOUND, "")
-    assert ran.err.startswith("lrwr: Nobody in the story is called Zebedee\n")
-    assert "hint: See who is there with `lrwr characters`." in ran.err
+    assert ran.err.startswith("lrwr: No character is called Zebedee\n")
+    assert "hint: List the characters with `lrwr characters`." in ran.err
 
 
 def test_a_kind_that_there_is_not_gets_the_nearest(book: Terminal) -> None:

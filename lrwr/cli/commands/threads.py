@@ -266,4 +266,4 @@ async def _read(
     """Read a conversation, and what became of the words that it rests on."""
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)
-    return found_thread, turns, await workspace.freshness.of_turns(turns)
+    return found_thread, turns, await workspace.freshness.anchor_turns(turns)

@@ -173,7 +173,7 @@ async def recall_history(
     recallable_turns = select_recallable_turns(
         filter_turns_by_horizon(turns, horizon, order)
     )
-    places = await freshness.of_turns(recallable_turns)
+    places = await freshness.anchor_turns(recallable_turns)
     visible_turns = [
         turn
         for turn in recallable_turns

@@ -287,7 +287,7 @@ class AvatarSessionService:
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> None:
         """Remark that the answer before this one rests on what was changed since."""
-        places = await self._freshness.of_turns(pending.turns[-1:])
+        places = await self._freshness.anchor_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
                 _remark(turn_recorder, remark)

@@ -1,1 +1,1 @@
-"""Finding passages: shared below the rooms."""
+"""Search in one manuscript: story order, retrievers, ranking, confidence, freshness."""

@@ -1,4 +1,7 @@
-"""Where the words that an answer rests on stand now, or what became of them. Pure."""
+"""Finds the words of a citation in the current text: unchanged, moved or edited.
+
+Pure functions. Edited words are found by fuzzy alignment (RapidFuzz).
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,110 +15,126 @@ from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText
 
 NEIGHBOURHOOD_CHARS = 1_500
-"""Characters to either side of the old place that are its neighbourhood."""
+"""Characters before and after the old offset in which less similarity is required."""
 MIN_ALIGNED_QUOTE_CHARS = 12
-"""Characters that a quote must have to be told from others that are like it."""
+"""Characters below which a quote is too short to be told from similar ones."""
 COMMON_PHRASE_CHARS = 24
-"""Characters below which the same words may well be others: “Yes,” she said."""
-_LONGEST_END = 200
-"""Characters by which a passage grows at most until its sentence is whole."""
-_SLACK = 24
-"""Characters by which the ends of a passage are moved at most to fit better."""
-_ALIKE = ((60, 65.0, 60.0), (40, 75.0, 68.0), (MIN_ALIGNED_QUOTE_CHARS, 85.0, 75.0))
-"""From so many characters on: how alike, of 100, anywhere, and near the old place.
+"""Characters below which equal words may be a coincidence: “Yes,” she said."""
+_MAX_SENTENCE_EXTENSION = 200
+"""Characters by which a span is extended at most to complete its sentence."""
+_BOUNDARY_SLACK = 24
+"""Characters by which the ends of an alignment are moved at most to word boundaries."""
+_MIN_SIMILARITY = (
+    (60, 65.0, 60.0),
+    (40, 75.0, 68.0),
+    (MIN_ALIGNED_QUOTE_CHARS, 85.0, 75.0),
+)
+"""Quote length in characters, and the similarity from 0 to 100 that is required
+anywhere in the text and near the old offset.
 
-Measured by taking sentences out of a novella: what is most alike in the rest reaches
-61 for those of 60 characters and more, 76 from 40 on; shorter ones always find a twin.
+Measured by deleting sentences from a novella: the most similar sentence among the rest
+scores up to 61 for quotes of 60 characters and more, up to 76 from 40 characters on,
+and nearly 100 for shorter ones. So everything above these values is a real match.
 """
 _MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
 _DASHES = "-‐‑‒–—―−"
 _SPACES = "\n\r\t\u00a0\u202f"
-_LETTER_FOR_LETTER = str.maketrans(
+_LOOKALIKES = str.maketrans(
     _MARKS + _DASHES + _SPACES,
     "'" * len(_MARKS) + "-" * len(_DASHES) + " " * len(_SPACES),
 )
-_NO_WORD = re.compile(r"[\s*_\\\u00ad\u200b-\u200d\ufeff]+")
+_IGNORED = re.compile(r"[\s*_\\\u00ad\u200b-\u200d\ufeff]+")
 _RUN_OF_DASHES = re.compile(r"-{2,}")
 _DOTS = re.compile(r"\.\.\.")
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _CLOSING = r"['\"´’”»›′″)\]*_]*"
 _SENTENCE_END = re.compile(rf"[.!?…]+{_CLOSING}(?=\s|\Z)")
-_ENDED = re.compile(rf"[.!?…]+{_CLOSING}\s*\Z")
-_SIGNS = re.compile(r"[^\w\s]+")
+_ENDS_WITH_SENTENCE = re.compile(rf"[.!?…]+{_CLOSING}\s*\Z")
+_PUNCTUATION = re.compile(r"[^\w\s]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarSpan:
-    """A stretch of a text, and how alike it is to what was looked for, 0.0 to 1.0."""
+    """A span of a text and its similarity to a quotation, 0.0 to 1.0."""
 
     span: Span
     similarity: float
 
 
 def has_quote_at(quote: str, text: str, start: int) -> bool:
-    """Say whether `text` has `quote` at `start`, and no word goes on beyond its ends."""
-    return text.startswith(quote, start) and not _is_cut(text, start, len(quote))
+    """Return whether `text` contains `quote` at `start`, bounded by whole words."""
+    return text.startswith(quote, start) and not _cuts_word(text, start, len(quote))
 
 
 def find_nearest_quote(quote: str, text: str, near: int) -> int | None:
-    """Return where `text` has `quote` in whole words nearest to `near`; None if nowhere.
+    """Return the offset of the whole-word occurrence of `quote` that is nearest to
+    `near`.
 
-    Of two that are equally near the former counts.
+    None if there is none. Of two equally near ones the earlier is returned.
     """
     if not quote:
         return None
     size = len(quote)
     start_before = text.rfind(quote, 0, near + size)
-    while start_before >= 0 and _is_cut(text, start_before, size):
+    while start_before >= 0 and _cuts_word(text, start_before, size):
         start_before = text.rfind(quote, 0, start_before + size - 1)
     start_after = text.find(quote, near + 1)
-    while start_after >= 0 and _is_cut(text, start_after, size):
+    while start_after >= 0 and _cuts_word(text, start_after, size):
         start_after = text.find(quote, start_after + 1)
     starts = [start for start in (start_before, start_after) if start >= 0]
     return min(starts, key=lambda start: abs(start - near), default=None)
 
 
 def is_same_wording(quote: str, other: str) -> bool:
-    """Say whether two texts differ in line ends, emphasis and shapes of marks alone."""
-    return _bare(quote) == _bare(other)
+    """Return whether two texts are equal except for white space, emphasis marks, and
+    the shape of quotation marks and dashes.
+    """
+    return _strip_typography(quote) == _strip_typography(other)
 
 
 def find_most_similar_span(
     quote: str, text: str, near: int, *, reach: int
 ) -> SimilarSpan | None:
-    """Return the passage of `text` that is most alike to `quote`; None if none is.
+    """Return the span of `text` that is most similar to `quote`; None if none is
+    similar.
 
-    Near the old place less will do. `reach` bounds the characters of the text that are
-    aligned, around that place; the neighbourhood is aligned in any case. The passage is
-    made of whole words, and of whole sentences where the quote is.
+    Less similarity is required near the offset `near`. `reach` is the number of
+    characters of the text, centred there, that are aligned; the neighbourhood of `near`
+    is always aligned. The span consists of whole words, and of whole sentences if the
+    quote does.
     """
     bare_quote = quote.strip()
-    needed = next(((a, b) for size, a, b in _ALIKE if len(bare_quote) >= size), None)
+    needed = next(
+        ((a, b) for size, a, b in _MIN_SIMILARITY if len(bare_quote) >= size), None
+    )
     if needed is None or not text:
         return None
     anywhere, close = needed
-    similar_span = _aligned(
+    similar_span = _align(
         bare_quote,
         text,
-        _around(text, near, NEIGHBOURHOOD_CHARS + len(bare_quote)),
+        _build_window(text, near, NEIGHBOURHOOD_CHARS + len(bare_quote)),
         close,
     )
     if similar_span is None or similar_span.similarity < anywhere / 100:
-        span = _around(text, near, reach // 2)
-        similar_span = _aligned(bare_quote, text, span, anywhere) or similar_span
+        span = _build_window(text, near, reach // 2)
+        similar_span = _align(bare_quote, text, span, anywhere) or similar_span
     if similar_span is None:
         return None
     return SimilarSpan(
-        _whole_sentences(bare_quote, text, similar_span.span), similar_span.similarity
+        _extend_to_sentences(bare_quote, text, similar_span.span),
+        similar_span.similarity,
     )
 
 
-def _aligned(quote: str, text: str, within: Span, needed: float) -> SimilarSpan | None:
+def _align(quote: str, text: str, within: Span, needed: float) -> SimilarSpan | None:
     from rapidfuzz import fuzz
 
-    plain = _plain(text)[within.start : within.end]
-    folded_quote = quote.translate(_LETTER_FOR_LETTER)
+    plain = _fold_lookalikes(text)[within.start : within.end]
+    folded_quote = quote.translate(_LOOKALIKES)
+    # The cutoff is 10 points lower because an alignment can cut words in half; it
+    # scores higher once its ends are moved to word boundaries below.
     alignment = fuzz.partial_ratio_alignment(
         folded_quote, plain, score_cutoff=needed - 10
     )
@@ -123,11 +142,11 @@ def _aligned(quote: str, text: str, within: Span, needed: float) -> SimilarSpan 
         return None
     start, end = alignment.dest_start, alignment.dest_end
     start = max(
-        _begins(plain, start, end),
+        _iter_word_starts(plain, start, end),
         key=lambda position: fuzz.ratio(folded_quote, plain[position:end]),
     )
     end = max(
-        _ends(plain, start, end),
+        _iter_word_ends(plain, start, end),
         key=lambda position: fuzz.ratio(folded_quote, plain[start:position]),
     )
     score = fuzz.ratio(folded_quote, plain[start:end])
@@ -137,54 +156,62 @@ def _aligned(quote: str, text: str, within: Span, needed: float) -> SimilarSpan 
 
 
 @lru_cache(maxsize=4)
-def _plain(text: str) -> str:
-    """Return `text` letter for letter, with one sign for all that look alike."""
-    return text.translate(_LETTER_FOR_LETTER)
+def _fold_lookalikes(text: str) -> str:
+    """Replace every character that has lookalikes by one representative; offsets stay."""
+    return text.translate(_LOOKALIKES)
 
 
-def _begins(plain: str, start: int, end: int) -> Iterator[int]:
-    """Yield where words begin near `start`, and the marks before them; or `start`."""
+def _iter_word_starts(plain: str, start: int, end: int) -> Iterator[int]:
+    """Yield the word starts near `start`, and those of punctuation before them; else
+    `start`.
+    """
     yielded = False
-    for word in _WORD.finditer(plain, max(0, start - _SLACK), end):
+    for word in _WORD.finditer(plain, max(0, start - _BOUNDARY_SLACK), end):
         at = word.start()
-        if at > start + _SLACK:
+        if at > start + _BOUNDARY_SLACK:
             break
         if not _inside_word(plain, at):
             yielded = True
             yield at
-            yield at - _signs(plain[max(0, at - _SLACK) : at][::-1])
+            yield at - _count_punctuation(
+                plain[max(0, at - _BOUNDARY_SLACK) : at][::-1]
+            )
     if not yielded:
         yield start
 
 
-def _ends(plain: str, start: int, end: int) -> Iterator[int]:
-    """Yield where words end near `end`, and the marks behind them; or `end`."""
+def _iter_word_ends(plain: str, start: int, end: int) -> Iterator[int]:
+    """Yield the word ends near `end`, and those of punctuation after them; else `end`."""
     yielded = False
-    for word in _WORD.finditer(plain, max(start, end - _SLACK)):
+    for word in _WORD.finditer(plain, max(start, end - _BOUNDARY_SLACK)):
         at = word.end()
-        if at > end + _SLACK:
+        if at > end + _BOUNDARY_SLACK:
             break
         yielded = True
         yield at
-        yield at + _signs(plain[at : at + _SLACK])
+        yield at + _count_punctuation(plain[at : at + _BOUNDARY_SLACK])
     if not yielded:
         yield end
 
 
-def _signs(text: str) -> int:
-    """Return how many signs that are neither letters nor white space `text` begins with."""
-    match = _SIGNS.match(text)
+def _count_punctuation(text: str) -> int:
+    """Return the length of the punctuation that `text` begins with."""
+    match = _PUNCTUATION.match(text)
     return match.end() if match else 0
 
 
-def _whole_sentences(quote: str, text: str, span: Span) -> Span:
-    """Let a passage grow to the ends of its sentences, if the quote is whole ones."""
+def _extend_to_sentences(quote: str, text: str, span: Span) -> Span:
+    """Extend a span to sentence boundaries if the quote begins or ends at one."""
     start, end = span.start, span.end
-    if _ENDED.search(quote) and not _ENDED.search(text[start:end]):
-        end += _to_sentence_end(text[end : end + _LONGEST_END])
+    if _ENDS_WITH_SENTENCE.search(quote) and not _ENDS_WITH_SENTENCE.search(
+        text[start:end]
+    ):
+        end += _to_sentence_end(text[end : end + _MAX_SENTENCE_EXTENSION])
     first = _WORD.search(quote)
     if first and not first[0][:1].islower():
-        start -= _to_sentence_start(text[max(0, start - _LONGEST_END) : start])
+        start -= _to_sentence_start(
+            text[max(0, start - _MAX_SENTENCE_EXTENSION) : start]
+        )
     return Span(start, end)
 
 
@@ -194,12 +221,16 @@ def _to_sentence_end(after: str) -> int:
     match = _SENTENCE_END.search(rest)
     if match:
         return match.end()
-    return len(rest.rstrip()) if paragraph or len(after) < _LONGEST_END else 0
+    return (
+        len(rest.rstrip()) if paragraph or len(after) < _MAX_SENTENCE_EXTENSION else 0
+    )
 
 
 def _to_sentence_start(before: str) -> int:
-    """Return how many characters of `before` belong to a sentence that goes on."""
-    is_short = len(before) < _LONGEST_END
+    """Return how many characters at the end of `before` belong to an unfinished
+    sentence.
+    """
+    is_short = len(before) < _MAX_SENTENCE_EXTENSION
     breaks = [match.end() for match in _PARAGRAPH.finditer(before)]
     breaks += [match.end() for match in _SENTENCE_END.finditer(before)]
     if not breaks and not is_short:
@@ -207,17 +238,17 @@ def _to_sentence_start(before: str) -> int:
     return len(before[max(breaks, default=0) :].lstrip())
 
 
-def _around(text: str, near: int, reach: int) -> Span:
+def _build_window(text: str, near: int, reach: int) -> Span:
     middle = min(max(0, near), len(text))
     return Span(max(0, middle - reach), min(len(text), middle + reach))
 
 
-def _is_cut(text: str, start: int, size: int) -> bool:
+def _cuts_word(text: str, start: int, size: int) -> bool:
     return _inside_word(text, start) or _inside_word(text, start + size)
 
 
 def _inside_word(text: str, at: int) -> bool:
-    """Say whether a word goes on across `at`, in a script that parts its words."""
+    """Return whether a word continues across `at`, in scripts that separate words."""
     if not 0 < at < len(text):
         return False
     return _is_letter(text[at - 1]) and _is_letter(text[at])
@@ -227,35 +258,35 @@ def _is_letter(letter: str) -> bool:
     return letter.isdigit() or letter.lower() != letter.upper()
 
 
-def _bare(text: str) -> str:
-    plain = _NO_WORD.sub("", text.translate(_LETTER_FOR_LETTER))
+def _strip_typography(text: str) -> str:
+    plain = _IGNORED.sub("", text.translate(_LOOKALIKES))
     return _DOTS.sub("…", _RUN_OF_DASHES.sub("-", plain))
 
 
 MAX_ALIGNMENT_WORK = 1_000_000_000
-"""Characters of quotes times characters of texts that are aligned in one comparison.
+"""Upper bound of quote length times text length, summed over all alignments of a call.
 
-A second of work or less. Quotes that are edited or gone share it evenly: with many of
-them, and in a very long text, no more is aligned than lies around the old place.
+This takes at most about a second. Missing quotes share it equally; with many of them
+in a very long text, only the neighbourhood of the old offset is aligned.
 """
 
 
 class Freshness(StrEnum):
-    """What became of words that were cited."""
+    """State of cited words in the current text."""
 
     CURRENT = "current"
-    """They stand in the text, there or elsewhere."""
+    """The words are in the text unchanged, possibly at another location."""
     EDITED = "edited"
-    """Something like them stands there."""
+    """Similar words are in the text."""
     GONE = "gone"
-    """Nothing like them was found."""
+    """Nothing similar was found."""
     NOT_EVALUATED = "not evaluated"
     """The text could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteLocation:
-    """Words of the present text: `text` is verbatim at `span`."""
+    """A span of the current text; `text` is verbatim at `span`."""
 
     document: DocumentId
     span: Span
@@ -265,11 +296,11 @@ class QuoteLocation:
 
 @dataclass(frozen=True, slots=True)
 class AnchoredCitation:
-    """A citation, and what became of its words.
+    """A citation and the current state of its words.
 
-    `now` is where they stand, or what stands in their stead if they were edited; None
-    if they are gone or nobody could look. `similarity` says how alike both are, from
-    0.0 to 1.0. The citation's own text is the old wording and may stand nowhere.
+    `now` locates the words, or the edited version of them; None if they are gone or
+    were not evaluated. `similarity` compares old and current wording, 0.0 to 1.0. The
+    text of `citation` is the old wording, which may no longer exist anywhere.
     """
 
     citation: Citation
@@ -279,12 +310,12 @@ class AnchoredCitation:
 
     @property
     def changed(self) -> bool:
-        """Say whether the words that the answer rests on are there no more."""
+        """Whether the cited words were edited or deleted."""
         return self.freshness in (Freshness.EDITED, Freshness.GONE)
 
     @property
     def moved(self) -> bool:
-        """Say whether the same words are now on other lines, or in another file."""
+        """Whether the unchanged words are now on other lines or in another file."""
         if self.now is None or self.freshness is not Freshness.CURRENT:
             return False
         old_citation = self.citation
@@ -295,18 +326,18 @@ class AnchoredCitation:
 
 
 def mark_unevaluated(citation: Citation) -> AnchoredCitation:
-    """Return a citation whose text nobody could look at."""
+    """Return a citation with the state `NOT_EVALUATED`."""
     return AnchoredCitation(citation, Freshness.NOT_EVALUATED)
 
 
 def find_citation_in_place(
     citation: Citation, texts: Mapping[DocumentId, DocumentText]
 ) -> AnchoredCitation | None:
-    """Find a citation's very words in its own document; None if they are not there.
+    """Locate the exact words of a citation in the cited document; None if they are
+    missing.
 
-    Where the text is what it was, that is one comparison of the words at the old
-    place. Else the nearest occurrence of whole words counts, and of two that are
-    equally near the former.
+    The old offset is tried first; otherwise the nearest whole-word occurrence counts,
+    of two equally near ones the earlier.
     """
     document_text = texts.get(citation.document)
     if document_text is None:
@@ -318,38 +349,37 @@ def find_citation_in_place(
             return None
         start = nearest_quote
     span = Span(start, start + len(citation.text))
-    return _current(citation, _placed(citation.document, document_text, span))
+    return _build_current(citation, _locate(citation.document, document_text, span))
 
 
 def anchor_citations(
     citations: Sequence[Citation], texts: Mapping[DocumentId, DocumentText]
 ) -> list[AnchoredCitation]:
-    """Say of each citation what became of its words, in the order given.
+    """Return the current state of each citation, in order.
 
-    `texts` are those of the whole library. The very words count first: in their own
-    document, then in another, as when a file was renamed or a passage moved; a few
-    common words count elsewhere only at the same place, as in a renamed file. Then comes
-    the passage that is most alike: in the same document, or in any if that is gone.
-    Words that differ in nothing but line ends, emphasis and the shape of quotation
-    marks and dashes are the same words.
+    `texts` are the texts of the whole library. The exact words are looked for in the
+    cited document, then in the others, because files are renamed and passages moved; a
+    short common phrase counts in another document only at its old offset. Otherwise the
+    most similar span counts: of the cited document, or of any document if that one was
+    deleted. Differences in line ends, emphasis, quotation marks and dashes are ignored.
     """
     anchored_citations = [
         find_citation_in_place(citation, texts) for citation in citations
     ]
     share = MAX_ALIGNMENT_WORK // max(1, anchored_citations.count(None))
     return [
-        anchored_citation or _sought(citation, texts, share)
+        anchored_citation or _find_elsewhere_or_similar(citation, texts, share)
         for citation, anchored_citation in zip(
             citations, anchored_citations, strict=True
         )
     ]
 
 
-def _sought(
+def _find_elsewhere_or_similar(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
 ) -> AnchoredCitation:
     own_text = texts.get(citation.document)
-    anchored_citation = _alike(
+    anchored_citation = _find_most_similar(
         citation, {citation.document: own_text} if own_text else {}, share
     )
     if anchored_citation and anchored_citation.freshness is Freshness.CURRENT:
@@ -359,24 +389,24 @@ def _sought(
         for name, document_text in texts.items()
         if name != citation.document
     }
-    if moved := _elsewhere(
+    if moved := _find_in_other_documents(
         citation,
         others,
         least=COMMON_PHRASE_CHARS if own_text else MIN_ALIGNED_QUOTE_CHARS,
     ):
         return moved
     similar_citation = (
-        anchored_citation if own_text else _alike(citation, others, share)
+        anchored_citation if own_text else _find_most_similar(citation, others, share)
     )
     return similar_citation or AnchoredCitation(citation, Freshness.GONE)
 
 
-def _elsewhere(
+def _find_in_other_documents(
     citation: Citation, others: Mapping[DocumentId, DocumentText], *, least: int
 ) -> AnchoredCitation | None:
-    """Find the very words in another document: the nearest to the same place there.
+    """Find the exact words in another document, as near as possible to the old offset.
 
-    A quote of fewer than `least` characters must stand at that very place.
+    A quote of fewer than `least` characters must be at exactly that offset.
     """
     quote, at = citation.text, citation.span.start
     common = len(quote.strip()) < least
@@ -389,13 +419,13 @@ def _elsewhere(
         return None
     _, document, start = min(candidates)
     span = Span(start, start + len(quote))
-    return _current(citation, _placed(document, others[document], span))
+    return _build_current(citation, _locate(document, others[document], span))
 
 
-def _alike(
+def _find_most_similar(
     citation: Citation, texts: Mapping[DocumentId, DocumentText], share: int
 ) -> AnchoredCitation | None:
-    """Find what is most alike in `texts`; of two that are equally so the first by name."""
+    """Find the most similar span in `texts`; of equally similar ones, by document name."""
     quote, best, where = citation.text, SimilarSpan(Span(0, 0), 0.0), None
     reach = share // max(1, len(texts)) // max(1, len(quote))
     for document in sorted(texts):
@@ -407,17 +437,17 @@ def _alike(
             best, where = most_similar_span, document
     if where is None:
         return None
-    now = _placed(where, texts[where], best.span)
+    now = _locate(where, texts[where], best.span)
     if is_same_wording(quote, now.text):
-        return _current(citation, now)
+        return _build_current(citation, now)
     return AnchoredCitation(citation, Freshness.EDITED, now, best.similarity)
 
 
-def _current(citation: Citation, now: QuoteLocation) -> AnchoredCitation:
+def _build_current(citation: Citation, now: QuoteLocation) -> AnchoredCitation:
     return AnchoredCitation(citation, Freshness.CURRENT, now, 1.0)
 
 
-def _placed(
+def _locate(
     document: DocumentId, document_text: DocumentText, span: Span
 ) -> QuoteLocation:
     text = document_text.text[span.start : span.end]

@@ -1,7 +1,7 @@
-"""How likely the first passages are to hold the answer. Pure arithmetic.
+"""Estimates the probability that the first passages of a search contain the answer.
 
-A logistic model over signals that a search has anyway. Its weights come from
-questions whose answers are known; see decision 013 for what they are good for.
+A logistic model over signals that every search produces, fitted on questions with known
+answers (decision 013), and the file that stores a library's own calibration.
 """
 
 import json
@@ -22,30 +22,28 @@ from lrwr.core.retrieval.retrievers import HybridScores, WordWeights
 from lrwr.core.settings.library import Library, prepare_state_dir, write_private_file
 
 FIRST_PASSAGES = 5
-"""Passages that are meant where the first passages are spoken of."""
+"""How many passages count as the first passages."""
 AGREEMENT_DEPTH = 10
-"""How many of each way's best are compared to see whether the ways agree."""
+"""How many of the best chunks by words and by embedding are compared."""
 MAX_SIGNAL_SCALES = 4.0
-"""A signal counts as at most so many scales from its mean, either way."""
+"""Standardized signals are clipped to this value, so that no outlier dominates."""
 PEOPLE_RANKING_ID = "people"
 UNRERANKED_RANKING_ID = "off"
-"""How a ranking is called that no reranker made; see `build_ranking_id`."""
+"""Names of rankings without a reranker; see `build_ranking_id`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankingSignals:
-    """What a search shows of how good its first passages are.
+    """Signals of a search from which its confidence is estimated, mostly 0.0 to 1.0.
 
-    All are 0.0 to 1.0 or so, and none says much alone:
-
-    `top` is what the ranking gave the best passage: the reranker's own score where
-    there is one, else the first score. `margin` is how far `top` is from the fifth.
-    `lead` is the same distance in the first scores, before a second look, and
-    `pairs` in those of words that stand together, as a share of the best.
-    `named` is the share of the question's names that the first passages hold, 1.0
-    where it names nobody. `covered` is the share of the question's weight of rare
-    words that the best passage holds, `covered_together` the first five.
-    `agreement` is how many of the ten best by words are among the ten best by meaning.
+    - `top`: the score of the best passage, from the reranker if it ran
+    - `margin`: the distance from `top` to the score of the fifth passage
+    - `lead`: the same distance in the scores before reranking
+    - `pairs`: the same distance in the word-pair scores, divided by the best of them
+    - `named`: share of the question's names that the first passages contain; 1.0 without names
+    - `covered`: share of the question's term weight that the best passage contains
+    - `covered_together`: the same for the first five passages together
+    - `agreement`: share of the ten best chunks by words that are among the ten best by embedding
     """
 
     top: float
@@ -59,7 +57,7 @@ class RankingSignals:
 
     @property
     def row(self) -> tuple[float, ...]:
-        """The signals in the order of `SIGNAL_NAMES`."""
+        """The values in the order of `SIGNAL_NAMES`."""
         return tuple(getattr(self, name) for name in SIGNAL_NAMES)
 
 
@@ -78,7 +76,7 @@ SIGNAL_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class SignalTerm:
-    """What one signal counts: `weight` for each `scale` that it is above `mean`."""
+    """A term of the logistic model: `weight` times the standardized signal."""
 
     signal: str
     weight: float
@@ -86,11 +84,13 @@ class SignalTerm:
     scale: float
 
     def of(self, signals: RankingSignals) -> float:
-        """Return what the signal adds, in logits."""
+        """Return what the signal contributes to the logit."""
         return self.weight * self.standing(float(getattr(signals, self.signal)))
 
     def standing(self, value: float) -> float:
-        """Return how many scales `value` is above the mean, within `MAX_SIGNAL_SCALES`."""
+        """Return the distance of `value` from the mean in units of `scale`, clipped to
+        ±`MAX_SIGNAL_SCALES`.
+        """
         return max(
             -MAX_SIGNAL_SCALES, min(MAX_SIGNAL_SCALES, (value - self.mean) / self.scale)
         )
@@ -98,11 +98,11 @@ class SignalTerm:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What the signals of one ranking mean.
+    """A fitted model for the signals of one ranking of one pipeline's passages.
 
-    `ranking` and `pipeline` say whose signals it reads. Below `threshold` the evidence
-    is weak. `questions` it was fitted on; `auroc` is how well it told those found from
-    the rest among questions that it was not fitted on. `source` says what made it.
+    A search with a probability below `threshold` has low confidence. `questions` is the
+    number of questions it was fitted on, `auroc` the area under the ROC curve on
+    held-out questions, `source` the command that produced it.
     """
 
     ranking: str
@@ -116,11 +116,11 @@ class Calibration:
 
 
 CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
-"""What is known of each ranking of each pipeline's passages."""
+"""Calibrations by ranking id and pipeline."""
 
 
 def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
-    """Return `calibrations` by ranking and pipeline; the later of two of the same wins."""
+    """Return `calibrations` by ranking and pipeline; later ones replace earlier ones."""
     return {
         (calibration.ranking, calibration.pipeline): calibration
         for calibration in calibrations
@@ -128,12 +128,13 @@ def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
 
 
 def estimate_probability(signals: RankingSignals, calibration: Calibration) -> float:
-    """Return how likely the first passages are to hold the answer, 0.0 to 1.0."""
+    """Return the probability that the first passages contain the answer, 0.0 to 1.0."""
     return logistic(calibration.bias + sum(t.of(signals) for t in calibration.terms))
 
 
 def logistic(logit: float) -> float:
-    """Return the probability of a logit; no logit is too large."""
+    """Return the logistic function of `logit`, without overflow for any finite value."""
+    # Two forms of one function, so that the argument of `exp` is never positive.
     if logit >= 0:
         return 1 / (1 + math.exp(-min(logit, 700.0)))
     return math.exp(max(logit, -700.0)) / (1 + math.exp(max(logit, -700.0)))
@@ -141,29 +142,30 @@ def logistic(logit: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankingInputs:
-    """What one search looked at: the parts that signals are made of.
+    """Everything that the signals of one search are computed from.
 
-    `first` are the first passages, best first. `last_scores` are those of whoever
-    ranked last, in that one's own measure, `first_scores` those before a second look.
-    `counts` says in how many of `total` passages each of the question's words occurs.
+    `first` are the first passages, best first. `last_scores` are the final scores: the
+    reranker's raw scores if it ran. `first_scores` are the scores before reranking.
+    `counts` maps each word of the question to the number of chunks, of `total`, that
+    contain it.
     """
 
     question: str
     first: Sequence[Chunk]
     last_scores: Mapping[ChunkId, float]
     first_scores: Mapping[ChunkId, float]
-    ways: HybridScores
+    hybrid: HybridScores
     counts: Mapping[str, int]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
 class SearchConfidence:
-    """How far a search can be trusted.
+    """How far a search result can be trusted.
 
-    `confidence` is how likely the first passages are to hold the answer, and `low`
-    whether that is too little to go by; both None where nobody knows what the
-    `signals` of this `ranking` mean. `signals` is None where nothing was found.
+    `confidence` is the probability that the first passages contain the answer, `low`
+    whether it is below the threshold; both None if there is no calibration for
+    `ranking`. `signals` is None if nothing was found.
     """
 
     ranking: str
@@ -175,7 +177,7 @@ class SearchConfidence:
 def assess_search_confidence(
     ranking_inputs: RankingInputs, ranking: str, calibration: Calibration | None
 ) -> SearchConfidence:
-    """Say how far a search can be trusted. What found nothing holds no answer."""
+    """Return the confidence of a search; 0.0 and low if it found nothing."""
     if not ranking_inputs.first:
         return SearchConfidence(ranking, None, 0.0, True)
     signals = compute_ranking_signals(ranking_inputs)
@@ -188,7 +190,7 @@ def assess_search_confidence(
 
 
 def compute_ranking_signals(ranking_inputs: RankingInputs) -> RankingSignals:
-    """Return the signals of a search that found something."""
+    """Return the signals of a search that found at least one passage."""
     weights = WordWeights.of(
         list(ranking_inputs.counts), ranking_inputs.counts, ranking_inputs.total
     )
@@ -202,11 +204,13 @@ def compute_ranking_signals(ranking_inputs: RankingInputs) -> RankingSignals:
         top=last[0],
         margin=compute_score_lead(last),
         lead=compute_score_lead(ranking_inputs.first_scores.values()),
-        pairs=_share(ranking_inputs.ways.pairs),
-        named=_covered({name: 1 / len(names) for name in names}, all_stems),
-        covered=_covered(weights.weights, stems[0]),
-        covered_together=_covered(weights.weights, all_stems),
-        agreement=_agreement(ranking_inputs.ways.words, ranking_inputs.ways.meaning),
+        pairs=_compute_relative_lead(ranking_inputs.hybrid.pairs),
+        named=_compute_coverage({name: 1 / len(names) for name in names}, all_stems),
+        covered=_compute_coverage(weights.weights, stems[0]),
+        covered_together=_compute_coverage(weights.weights, all_stems),
+        agreement=_compute_agreement(
+            ranking_inputs.hybrid.words, ranking_inputs.hybrid.meaning
+        ),
     )
 
 
@@ -215,8 +219,8 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem_lightly(normalize_word(word)) for word in words)
 
 
-def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
-    """Return the covered share of the weight, 0.0 to 1.0; 1.0 without weights."""
+def _compute_coverage(weights: Mapping[str, float], stems: Collection[str]) -> float:
+    """Return the total weight of the words with a stem in `stems`; 1.0 without words."""
     covered_weight = sum(
         w for word, w in weights.items() if stem_lightly(word) in stems
     )
@@ -224,34 +228,35 @@ def _covered(weights: Mapping[str, float], stems: Collection[str]) -> float:
 
 
 def compute_score_lead(scores: Iterable[float]) -> float:
-    """Return how far the best is from the fifth, or from the last of fewer."""
+    """Return the difference of the best and the fifth score, or the last of fewer."""
     best = sorted(scores, reverse=True)[:FIRST_PASSAGES]
     return best[0] - best[-1] if best else 0.0
 
 
-def build_ranking_id(*, reranker: str, of_people: bool, space: str) -> str:
-    """Name a ranking: who looked last, and in which space meaning was compared.
+def build_ranking_id(*, reranker: str, is_people_ranking: bool, space: str) -> str:
+    """Return the id under which a ranking is calibrated.
 
-    `reranker` is empty where nobody looked again, `space` where no meaning was. One
-    that looks with the model of the space has it in its name.
+    It names the reranker, or how chunks were ranked without one, and the embedding
+    space. `reranker` is empty if none ran, `space` if no embeddings were used. A
+    reranker that uses the embedding model of `space` already contains its name.
     """
     if reranker:
         return reranker if space in reranker else f"{reranker}/{space}"
-    return f"{PEOPLE_RANKING_ID if of_people else UNRERANKED_RANKING_ID}/{space or 'words'}"
+    return f"{PEOPLE_RANKING_ID if is_people_ranking else UNRERANKED_RANKING_ID}/{space or 'words'}"
 
 
-def _share(scores: Mapping[ChunkId, float]) -> float:
+def _compute_relative_lead(scores: Mapping[ChunkId, float]) -> float:
     best = max(scores.values(), default=0.0)
     return compute_score_lead(scores.values()) / best if best > 0 else 0.0
 
 
-def _agreement(
+def _compute_agreement(
     scores: Mapping[ChunkId, float], other: Mapping[ChunkId, float]
 ) -> float:
-    return len(_best(scores) & _best(other)) / AGREEMENT_DEPTH
+    return len(_select_best(scores) & _select_best(other)) / AGREEMENT_DEPTH
 
 
-def _best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
+def _select_best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
     return set(
         sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:AGREEMENT_DEPTH]
     )
@@ -340,31 +345,33 @@ SHIPPED_CALIBRATIONS: CalibrationTable = {
         source=_SOURCE,
     ),
 }
-"""What lrwr comes with, made by `_SOURCE` on public questions: see decision 013. For the
-embedder that comes with it; nobody knows what another's signals mean."""
+"""Calibrations shipped with lrwr, fitted by `_SOURCE` on public questions (decision 013).
+
+They apply to the bundled embedding model only; other models have other score scales.
+"""
 
 
 CALIBRATION_FILE_NAME = "confidence.json"
 _FORMAT = 1
 _NUMBERS = ("bias", "threshold", "auroc")
-_LARGEST = 1_000_000
-"""Bytes; a larger file is none of ours."""
+_MAX_FILE_BYTES = 1_000_000
+"""A larger file was not written by lrwr."""
 
 
 def get_calibration_path(library: Library) -> Path:
-    """Return where it is, whether it exists or not."""
+    """Return the path of the library's own calibration file, whether it exists or not."""
     return library.state_dir / CALIBRATION_FILE_NAME
 
 
 def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
-    """Return what is kept, and a sentence for the writer if the file is no good.
+    """Return the calibrations in the file and a remark, empty if the file is valid.
 
-    A file that cannot be understood counts as none: what lrwr ships is used then.
+    A missing or invalid file yields no calibrations, so the shipped ones apply.
     """
     try:
         if not path.exists():
             return [], ""
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MAX_FILE_BYTES:
             raise ValueError("too large")
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != _FORMAT:
@@ -372,13 +379,13 @@ def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
         return [_calibration(entry) for entry in content["calibrations"]], ""
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], (
-            f"{path} is damaged or of another lrwr, and not used. `lrwr eval --reset`"
-            " removes it."
+            f"{path} is damaged or was written by another version of lrwr, and is"
+            " ignored. Delete it with `lrwr eval --reset`."
         )
 
 
 def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> Path:
-    """Keep `calibrations` and nothing else, and return where.
+    """Replace the library's own calibrations; return the path of the file.
 
     Raises:
         StoreProblem: The file cannot be written.
@@ -396,16 +403,16 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be written: {error.strerror}",
-            hint="Check the disk and your rights there.",
+            hint="Check the free disk space and the permissions of the folder.",
         ) from error
     return path
 
 
 def delete_calibrations(library: Library) -> bool:
-    """Go back to what lrwr ships; False where nothing else was kept.
+    """Delete the library's own calibrations; return whether there were any.
 
     Raises:
-        StoreProblem: The file cannot be removed.
+        StoreProblem: The file cannot be deleted.
     """
     path = get_calibration_path(library)
     try:
@@ -414,8 +421,8 @@ def delete_calibrations(library: Library) -> bool:
         return False
     except OSError as error:
         raise StoreProblem(
-            f"{path} cannot be removed: {error.strerror}",
-            hint="Check your rights there.",
+            f"{path} cannot be deleted: {error.strerror}",
+            hint="Check the permissions of the folder.",
         ) from error
     return True
 

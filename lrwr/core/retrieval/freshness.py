@@ -1,4 +1,4 @@
-"""Whether saved answers and search results still match the text."""
+"""Checks whether stored answers and search results still match the manuscript."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 async def load_existing_texts(
     store: PassageStore, documents: Iterable[DocumentId]
 ) -> dict[DocumentId, DocumentText]:
-    """Return the texts of those documents that there are, each read once.
+    """Return the stored text of each of `documents` that exists, reading each once.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -37,7 +37,7 @@ async def load_existing_texts(
     for document in dict.fromkeys(documents):
         try:
             texts[document] = await store.text(document)
-        except NotFound:  # taken away since it was heard of
+        except NotFound:  # deleted since the caller learned of it
             continue
     return texts
 
@@ -45,9 +45,10 @@ async def load_existing_texts(
 async def drop_deleted_passages(
     store: PassageStore, result: "SearchResult"
 ) -> "tuple[SearchResult, Mapping[DocumentId, DocumentText]]":
-    """Return a result without what was taken away since, and the texts it is from.
+    """Remove passages and facts of deleted documents from a search result.
 
-    A remark names each document that is left out.
+    Returns the result, with one remark for each deleted document, and the texts of the
+    remaining documents.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -62,31 +63,31 @@ async def drop_deleted_passages(
         facts=tuple(fact for fact in result.facts if fact.document in texts),
         remarks=(
             *result.remarks,
-            *(f"{document} was taken away since it was found." for document in lost),
+            *(f"{document} was deleted during the search." for document in lost),
         ),
     )
     return existing_result, texts
 
 
 class FreshnessService:
-    """Looks up where the words of citations stand now, in the library as it was read."""
+    """Locates cited words in the manuscript as it was last ingested."""
 
     def __init__(self, passages: PassageStore) -> None:
         self._passages = passages
 
-    async def anchors(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
-        """Say of each citation what became of its words, in the order given.
+    async def anchor(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
+        """Return the current state of each citation, in the order of `citations`.
 
-        Documents that are not cited are read only where words are not in their own.
-        Where the library cannot be read, nothing is evaluated.
+        Other documents are read only if words are missing from the cited one. If the
+        library cannot be read, every citation is marked as not evaluated.
         """
         try:
-            return await self._anchors(citations)
+            return await self._anchor(citations)
         except StoreProblem:
             return [mark_unevaluated(citation) for citation in citations]
 
-    async def stand(self, citations: Sequence[Citation]) -> list[bool]:
-        """Say of each citation whether its very words stand in its own document.
+    async def are_in_place(self, citations: Sequence[Citation]) -> list[bool]:
+        """Return for each citation whether its exact words are in the cited document.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -99,23 +100,25 @@ class FreshnessService:
             for citation in citations
         ]
 
-    async def of_turns(
+    async def anchor_turns(
         self, turns: Iterable[Turn]
     ) -> Mapping[TurnId, tuple[AnchoredCitation, ...]]:
-        """Say of each turn what became of the words that its answer cites, in order."""
+        """Return the current state of each turn's citations, in the order of the
+        answer.
+        """
         citations_by_turn = {turn.id: turn.output.citations for turn in turns}
         all_citations = [
             citation
             for citations in citations_by_turn.values()
             for citation in citations
         ]
-        anchored_citations = iter(await self.anchors(all_citations))
+        anchored_citations = iter(await self.anchor(all_citations))
         return {
             turn: tuple(next(anchored_citations) for _ in citations)
             for turn, citations in citations_by_turn.items()
         }
 
-    async def _anchors(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
+    async def _anchor(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
         texts = await load_existing_texts(
             self._passages, sorted({citation.document for citation in citations})
         )
@@ -137,9 +140,9 @@ class FreshnessService:
 
 @dataclass(frozen=True, slots=True)
 class StaleAnswers:
-    """Kept answers that rest on words which are edited or gone.
+    """How many stored answers rest on words that were edited or deleted.
 
-    `threads` are their conversations, each once and in the store's order.
+    `threads` are the threads of these answers, each once, in the order of the store.
     """
 
     answers: int = 0
@@ -147,51 +150,52 @@ class StaleAnswers:
 
 
 class StaleAnswerDetector:
-    """Notices when changes of the text take away what kept answers rest on."""
+    """Reports which stored answers become stale when the manuscript changes."""
 
     def __init__(self, freshness: FreshnessService, threads: ThreadStore) -> None:
         self._freshness = freshness
         self._threads = threads
-        self._told: set[tuple[TurnId, int]] = set()
+        self._reported: set[tuple[TurnId, int]] = set()
 
     async def begin(self) -> None:
-        """Take note of what is edited or gone already: that is no news.
+        """Record the answers that are stale already, so that they are not reported.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
-        await self._news(await self._threads.citing())
+        await self._find_new(await self._threads.citing())
 
     async def unsettled(self, documents: Collection[DocumentId]) -> StaleAnswers:
-        """Return the answers that rest on these documents and no longer hold, once each.
+        """Return the answers that cite these documents and became stale, each only
+        once.
 
-        What was returned before is not returned again, unless it stood again since.
+        An answer is reported again only if its words were restored in the meantime.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
         if not documents:
             return StaleAnswers()
-        new = await self._news(await self._threads.citing(documents))
+        new = await self._find_new(await self._threads.citing(documents))
         return StaleAnswers(len(new), tuple(dict.fromkeys(turn.thread for turn in new)))
 
-    async def _news(self, turns: Sequence[TurnCitations]) -> list[TurnCitations]:
+    async def _find_new(self, turns: Sequence[TurnCitations]) -> list[TurnCitations]:
         turn_citations = [
             (turn, citation) for turn in turns for citation in turn.citations
         ]
-        reported = [pair for pair in turn_citations if _key(*pair) in self._told]
-        restored_citations = await self._freshness.stand(
+        reported = [pair for pair in turn_citations if _key(*pair) in self._reported]
+        restored_citations = await self._freshness.are_in_place(
             [citation for _, citation in reported]
         )
-        self._told -= {
+        self._reported -= {
             _key(*pair)
             for pair, anchored_citation in zip(
                 reported, restored_citations, strict=True
             )
             if anchored_citation
         }
-        new = [pair for pair in turn_citations if _key(*pair) not in self._told]
-        anchored_citations = await self._freshness.anchors(
+        new = [pair for pair in turn_citations if _key(*pair) not in self._reported]
+        anchored_citations = await self._freshness.anchor(
             [citation for _, citation in new]
         )
         lost = [
@@ -199,7 +203,7 @@ class StaleAnswerDetector:
             for pair, anchored_citation in zip(new, anchored_citations, strict=True)
             if anchored_citation.changed
         ]
-        self._told |= {_key(*pair) for pair in lost}
+        self._reported |= {_key(*pair) for pair in lost}
         return list(dict.fromkeys(turn for turn, _ in lost))
 
 

@@ -1,8 +1,8 @@
-"""Whom a question is about, what they do in it, and which passages have them so.
+"""Recognizes the people in a question about who says what, and scores passages by them.
 
-A passage is never shut out because somebody is missing from it: tags are incomplete,
-and a filter on all names lost 25 of 60 gold passages where a boost lost none. English
-rules.
+The rules are for English. People only add to a passage's score and never exclude it:
+tags are incomplete, and a filter that required all names lost 25 of 60 gold passages
+where a boost lost none.
 """
 
 import math
@@ -31,14 +31,14 @@ _SAYING = re.compile(
     r"|promise|promises|promised|explain|explains|explained|words)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
+_SUBORDINATE_CLAUSE = re.compile(
     r"\b(?:when|whenever|while|until|after|before|once|because|since|if|unless|though"
     r"|although|as)\b",
     re.IGNORECASE,
 )
-"""Words that begin what a question only says in passing: "… after Nell spoke"."""
-_OWNS = re.compile(r"['’]s?\b")
-_BEFORE = {
+"""Words that begin a clause which the question mentions only in passing."""
+_POSSESSIVE = re.compile(r"['’]s?\b")
+_ROLE_BEFORE_NAME = {
     AppearanceRole.HEARS: re.compile(
         r"\b(?:to|with|against)\s*(?:the\s+)?$", re.IGNORECASE
     ),
@@ -47,12 +47,12 @@ _BEFORE = {
     ),
     AppearanceRole.SPEAKS: re.compile(r"\bby\s*(?:the\s+)?$", re.IGNORECASE),
 }
-_HEARD = re.compile(
+_HEARER_BEFORE_NAME = re.compile(
     r"\b(?:tell|tells|told|ask|asks|asked|answer|answers|answered|promise|promises"
     r"|promised)\s*(?:the\s+)?$",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(
+_CAPITALIZED_NAME = re.compile(
     r"(?<=\w\s)[A-Z][^\W_]+(?:['’-][^\W_]+)*\.?"
     r"(?:\s(?:(?:[oO]f|[iI]n|[tT]he)\s){0,2}[A-Z][^\W_]+(?:['’-][^\W_]+)*)*"
 )
@@ -61,7 +61,7 @@ _LAST = re.compile(r"\blast\b", re.IGNORECASE)
 PRESENT_ROLES = frozenset(
     {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
 )
-"""What somebody may be to a passage who is there, and not merely spoken of."""
+"""Roles of a character who is present, not merely mentioned."""
 _ANY = frozenset(AppearanceRole)
 _SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
 _PRESENT, _MENTIONED = (
@@ -73,9 +73,11 @@ _TALKS = _SPEAKS | _HEARS
 
 @dataclass(frozen=True, slots=True)
 class ProximityLevel:
-    """How near a passage is to somebody: in one of `roles`, at most `away` passages
-    from here. `share` of the passages that answer are at this level and at none
-    before it.
+    """One level of nearness between a passage and a character.
+
+    A passage is at this level if the character appears in one of `roles` in a passage
+    at most `away` passages from it. `share` is the share of answering passages that are
+    at this level and at no earlier one.
     """
 
     roles: frozenset[AppearanceRole]
@@ -110,25 +112,28 @@ PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
         ProximityLevel(_ANY, 4, 0.05),
     ),
 }
-"""Where the passages that answer a question stand to whom it names, by what they do
-in it. Counted on 625 questions about the dialogue of 12 novels; see decision 011."""
+"""Proximity levels for each role of a character in the question.
+
+The shares were counted on 625 questions about the dialogue of 12 novels (decision 011).
+They need not add up to 1: the rest of the answering passages is at no level.
+"""
 FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
     AppearanceRole.SPEAKS: 1,
     AppearanceRole.HEARS: 7,
     AppearanceRole.MENTIONED: 5,
 }
-"""Before which level a passage may be the first of its kind."""
+"""Number of levels at which a character plainly has the role. Only such passages count
+when a question asks for the first or last passage of a kind."""
 UTTERANCE_BONUS = 1.5
-"""What it adds to a passage's score that one utterance of a speaker in it is told to
-whom the question names as the hearer, and as much again that it names whom the
-question is about."""
+"""Score added to a passage that contains an utterance of the question's speaker to its
+hearer; added again if the utterance mentions the question's topic."""
 _Spot = tuple[DocumentId, int]
-"""A passage by its document and its ordinal."""
+"""A passage, identified by document and ordinal."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionCharacter:
-    """A character whom a question names: likely people, and what they do in it."""
+    """A name in a question: its span, the characters it may mean, and their role."""
 
     span: Span
     people: tuple[str, ...]
@@ -138,42 +143,45 @@ class QuestionCharacter:
 def resolve_question_names(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Return whom `question` names and where, in order; several where it is open."""
-    return _joined(question, find_names_in_question(question, cast))
+    """Return the spans of names in `question`, in order, with the characters they may
+    mean.
+    """
+    return _join_adjacent_names(question, find_names_in_question(question, cast))
 
 
 def asks_about_saying(question: str) -> bool:
-    """Say whether somebody's saying something is what `question` asks about.
+    """Return whether `question` asks for something that somebody says.
 
-    "What does Nell say?" does, "What happened after Nell spoke?" does not.
+    "What does Nell say?" does; "What happened after Nell spoke?" does not.
     """
     match = _SAYING.search(question)
     if match is None:
         return False
-    passing = _CLAUSE.search(question, 1)
+    passing = _SUBORDINATE_CLAUSE.search(question, 1)
     return passing is None or match.start() < passing.start()
 
 
 def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacter]:
-    """Return whom `question` names, in order, and what each does in it.
+    """Return the characters named in a question about who says what, in order.
 
-    Nobody where it is not about saying something. Nell's aunt is not Nell.
+    Empty for other questions. Possessives are skipped: "Nell's aunt" is not Nell.
     """
     if not asks_about_saying(question):
         return []
     return [
         QuestionCharacter(span, people, infer_question_role(question, span.start))
         for span, people in resolve_question_names(question, cast)
-        if not _OWNS.match(question, span.end)
+        if not _POSSESSIVE.match(question, span.end)
     ]
 
 
 def find_unknown_question_names(
     question: str, question_characters: Sequence[QuestionCharacter]
 ) -> list[tuple[str, AppearanceRole]]:
-    """Return the names in `question` that nobody in the cast bears, by their last word.
+    """Return capitalized names in a question about who says what that the cast lacks.
 
-    Each with what such a one does in it; none in a question that is not about saying.
+    Each is returned by its last word, with the role the character has in the question.
+    Empty for other questions.
     """
     if not asks_about_saying(question):
         return []
@@ -182,18 +190,18 @@ def find_unknown_question_names(
     ]
     return [
         (name[0].split()[-1], infer_question_role(question, name.start()))
-        for name in _CAPITALISED.finditer(question)
+        for name in _CAPITALIZED_NAME.finditer(question)
         if not any(
             s.start < name.end() and name.start() < s.end for s in character_spans
         )
-        and not _OWNS.match(question, name.end())
+        and not _POSSESSIVE.match(question, name.end())
     ]
 
 
-def _joined(
+def _join_adjacent_names(
     question: str, named_spans: Sequence[tuple[Span, tuple[str, ...]]]
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Join adjacent names to one name of the people that both may mean."""
+    """Merge adjacent names into one that means the characters both may mean."""
     joined: list[tuple[Span, tuple[str, ...]]] = []
     for span, people in named_spans:
         if joined and not question[joined[-1][0].end : span.start].strip():
@@ -205,12 +213,14 @@ def _joined(
 
 
 class CharacterProximity:
-    """Where the people of one question are, chunk by chunk; what is in scope counts.
+    """Scores chunks by the people of a question that appear in or near them.
 
-    `total` is the number of chunks that there are, `said` what those say who may speak
-    in the question. A chunk's score is the logarithm of how much likelier it is to
-    answer than any chunk, by who is in it and near it (naive Bayes): somebody who is
-    everywhere says little, who is rare says much. On top of that comes UTTERANCE.
+    The score of a chunk is a naive Bayes log-likelihood ratio: the logarithm of how
+    much likelier a chunk at its proximity level is to contain the answer than any
+    chunk. So a character who appears everywhere adds little, a rare one a lot.
+    `UTTERANCE_BONUS` is added for matching utterances. Only appearances within `scope`
+    count. `total` is the number of chunks in the library; `document_quotations` are
+    those of the possible speakers.
     """
 
     def __init__(
@@ -231,36 +241,40 @@ class CharacterProximity:
             (appearance.document, appearance.ordinal): appearance.chunk
             for appearance in visible_appearances
         }
-        self._near = [
-            _near(question_character, visible_appearances, max(1, total))
+        self._build_proximity_table = [
+            _build_proximity_table(
+                question_character, visible_appearances, max(1, total)
+            )
             for question_character in question_characters
         ]
-        self._uttered = _uttered(
+        self._score_utterances = _score_utterances(
             question_characters, document_quotations, visible_appearances
         )
 
     def score(self, spot: _Spot) -> float:
-        """Return a chunk's score; 0.0 says as much as knowing nothing."""
+        """Return the score of a chunk; 0.0 is neutral."""
         people = (
             proximity_table.weights[proximity_table.levels.get(spot, -1)]
-            for proximity_table in self._near
+            for proximity_table in self._build_proximity_table
         )
-        return sum(people) + self._uttered.get(spot, 0.0)
+        return sum(people) + self._score_utterances.get(spot, 0.0)
 
     def is_plain(self, spot: _Spot) -> bool:
-        """Say whether everybody plainly does in a chunk what the question asks."""
+        """Return whether every character plainly has the role in this chunk that the
+        question gives them.
+        """
         return all(
             0 <= proximity_table.levels.get(spot, -1) < proximity_table.plain
-            for proximity_table in self._near
+            for proximity_table in self._build_proximity_table
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _ProximityTable:
-    """At which level each spot is to one who is asked for; the others are at none.
+    """The proximity level of each spot to one character of the question.
 
-    `weights` has a score for each level, and last that of none. Spots below `plain`
-    may be the first of their kind.
+    Spots that are missing are at no level. `weights` has one score for each level and a
+    last one for no level. Levels below `plain` count as plainly having the role.
     """
 
     levels: Mapping[_Spot, int]
@@ -269,25 +283,33 @@ class _ProximityTable:
 
 
 def asks_first(question: str) -> bool:
-    """Say whether a question asks for the first of several."""
+    """Return whether a question asks for the first of several."""
     return _FIRST.search(question) is not None
 
 
 def asks_last(question: str) -> bool:
-    """Say whether a question asks for the last of several."""
+    """Return whether a question asks for the last of several."""
     return _LAST.search(question) is not None
 
 
 def infer_question_role(question: str, start: int) -> AppearanceRole:
-    """Return what somebody does who is named at `start` of a question about saying."""
+    """Return the role of the character whose name begins at `start` of the question.
+
+    The words before the name decide: "to" the hearer, "about" the topic, else the
+    speaker.
+    """
     before = question[:start]
-    for role, words in _BEFORE.items():
+    for role, words in _ROLE_BEFORE_NAME.items():
         if words.search(before):
             return role
-    return AppearanceRole.HEARS if _HEARD.search(before) else AppearanceRole.SPEAKS
+    return (
+        AppearanceRole.HEARS
+        if _HEARER_BEFORE_NAME.search(before)
+        else AppearanceRole.SPEAKS
+    )
 
 
-def _near(
+def _build_proximity_table(
     question_character: QuestionCharacter, appearances: Sequence[Appearance], total: int
 ) -> _ProximityTable:
     own_appearances = [
@@ -297,12 +319,14 @@ def _near(
     ]
     levels: dict[_Spot, int] = {}
     for number, level in enumerate(PROXIMITY_LEVELS[question_character.role]):
-        for spot in _around(own_appearances, level):
+        for spot in _iter_spots_at_level(own_appearances, level):
             levels.setdefault(spot, number)
     shares = [level.share for level in PROXIMITY_LEVELS[question_character.role]]
     shares.append(1 - sum(shares))
     counts = Counter(levels.values())
     counts[len(shares) - 1] = max(0, total - len(levels))
+    # Log-likelihood ratio of each level: its share among answering passages, divided
+    # by its share among all chunks with add-one (Laplace) smoothing.
     weights = tuple(
         math.log(share * (total + len(shares)) / (counts[number] + 1))
         for number, share in enumerate(shares)
@@ -312,12 +336,12 @@ def _near(
     )
 
 
-def _uttered(
+def _score_utterances(
     question_characters: Sequence[QuestionCharacter],
     document_quotations: Sequence[DocumentQuotation],
     appearances: Sequence[Appearance],
 ) -> dict[_Spot, float]:
-    """Score the spots of the utterances that fit the question as a whole."""
+    """Score the spots of utterances whose hearer or topic matches the question."""
     people_by_role = {
         role: {
             person
@@ -357,7 +381,7 @@ def _uttered(
     return scores
 
 
-def _around(
+def _iter_spots_at_level(
     appearances: Sequence[Appearance], level: ProximityLevel
 ) -> Iterator[_Spot]:
     for appearance in appearances:
@@ -369,32 +393,38 @@ def _around(
 
 @dataclass(frozen=True, slots=True)
 class ScopedCast:
-    """The cast by the names that have been seen, and who is meant in the whole cast."""
+    """The cast as it is known at a point of the story.
+
+    `cast` uses only names that have occurred by then. `whole_cast_names` maps these
+    names to the characters' names in the whole cast.
+    """
 
     cast: Cast
-    meant: Mapping[str, tuple[str, ...]]
+    whole_cast_names: Mapping[str, tuple[str, ...]]
 
-    def called(self, name: str) -> tuple[str, ...]:
-        """Return the names in the whole cast of those whom `name` may mean.
+    def resolve(self, name: str) -> tuple[str, ...]:
+        """Return the whole-cast names of the characters that `name` may mean.
 
         Raises:
-            NotFound: Nobody is called so, or nobody who has been named yet.
+            NotFound: No character known at this point is called that.
         """
-        people = self.meaning(resolve_name(name, self.cast))
+        people = self.to_whole_cast_names(resolve_name(name, self.cast))
         if people:
             return people
         raise NotFound(
-            f"Nobody in the story is called {name}",
-            hint="See who is there with `lrwr characters`.",
+            f"No character is called {name}",
+            hint="List the characters with `lrwr characters`.",
         )
 
-    def meaning(self, people: Iterable[str]) -> tuple[str, ...]:
-        """Return the names in the whole cast of the `people` of this cast."""
-        return tuple(name for person in people for name in self.meant[person])
+    def to_whole_cast_names(self, people: Iterable[str]) -> tuple[str, ...]:
+        """Translate names of this cast into names of the whole cast."""
+        return tuple(
+            name for person in people for name in self.whole_cast_names[person]
+        )
 
 
 def build_unscoped_cast(cast: Cast) -> ScopedCast:
-    """Return the whole cast, by every name."""
+    """Return the whole cast with all its names."""
     return ScopedCast(
         cast, {character.name: (character.name,) for character in cast.characters}
     )
@@ -403,7 +433,10 @@ def build_unscoped_cast(cast: Cast) -> ScopedCast:
 def build_scoped_cast(
     cast: Cast, rows: Iterable[FirstMention], scope: SearchScope
 ) -> ScopedCast:
-    """Return the characters named in `scope`, by the forms of their names there."""
+    """Return the characters named within `scope`, with the aliases that occur there.
+
+    `rows` are the first mentions of all aliases.
+    """
     forms: dict[str, set[str]] = {}
     for row in rows:
         if is_within_scope(row.document, row.span, scope):
@@ -412,7 +445,7 @@ def build_scoped_cast(
     people = []
     for character in cast.characters:
         if character.name in forms:
-            scoped_character = _by_forms(character, forms[character.name])
+            scoped_character = _restrict_aliases(character, forms[character.name])
             whole_cast_names[scoped_character.name] = (
                 *whole_cast_names.get(scoped_character.name, ()),
                 character.name,
@@ -421,7 +454,7 @@ def build_scoped_cast(
     return ScopedCast(Cast(tuple(people)), whole_cast_names)
 
 
-def _by_forms(character: Character, forms: Collection[str]) -> Character:
+def _restrict_aliases(character: Character, forms: Collection[str]) -> Character:
     aliases = tuple(alias for alias in character.aliases if alias.name in forms)
     if character.name in forms or not aliases:
         return replace(character, aliases=aliases)

@@ -1,4 +1,4 @@
-"""Retrievers by word, word pair and meaning; fusion of rankings, and their evidence."""
+"""Lexical and dense retrievers, score fusion, query-term weights and excerpts."""
 
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from lrwr.core.ports.models import Embedder
 
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
-    """Scale scores so that the best is 1.0 and 0 or less is 0.0."""
+    """Divide scores by the best one; negative scores become 0.0."""
     best = max(scores.values(), default=0.0)
     if best <= 0:
         return dict.fromkeys(scores, 0.0)
@@ -24,7 +24,7 @@ def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
 
 
 def scale_min_max(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
-    """Scale scores so that the best is 1.0 and the worst 0.0; all 0.0 when equal."""
+    """Scale scores linearly from 0.0 (worst) to 1.0 (best); all 0.0 if they are equal."""
     low = min(scores.values(), default=0.0)
     width = max(scores.values(), default=0.0) - low
     if width <= 0:
@@ -35,7 +35,7 @@ def scale_min_max(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
 def fuse_weighted_scores(
     parts: Sequence[tuple[float, Mapping[ChunkId, float]]],
 ) -> dict[ChunkId, float]:
-    """Add scores chunk by chunk, each list times its weight; absent counts 0."""
+    """Return the weighted sum of several score lists; missing chunks count as 0."""
     total: dict[ChunkId, float] = {}
     for weight, scores in parts:
         for chunk, score in scores.items():
@@ -44,26 +44,30 @@ def fuse_weighted_scores(
 
 
 def rank_chunks(scores: Mapping[ChunkId, float]) -> list[ScoredChunk]:
-    """Return chunks best first; equal scores by id, so that runs agree."""
+    """Sort chunks by descending score; ties by id, so that results are reproducible."""
     pairs = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     return [ScoredChunk(chunk, score) for chunk, score in pairs]
 
 
 RETRIEVER_POOL_SIZE = 100
-"""Chunks taken from each way of searching before they are fused."""
+"""Chunks taken from each retriever before fusion."""
 LEXICAL_WEIGHT = 0.6
 PAIRS_WEIGHT = 0.2
 DENSE_WEIGHT = 0.2
-"""What each way of searching counts; see decision 003."""
+"""Weights of the retrievers in the fused score, from a grid measured in decision 003.
+
+The share of embeddings is small because whole chunks embed worse than short windows.
+"""
 VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
-"""Opens the vector index, the same one every time; None when there is none."""
+"""Opens the vector index, the same one on every call; None if nothing is embedded."""
 
 
 @dataclass(frozen=True, slots=True)
 class HybridScores:
-    """What each way of searching gave the chunks that it found, unscaled.
+    """Raw scores of the chunks that each retriever found.
 
-    `words` and `pairs` are BM25, `meaning` cosines; empty where a way was not gone.
+    `words` and `pairs` are BM25 scores of single words and of pairs of nearby words,
+    `meaning` cosine similarities of embeddings. Empty if a retriever did not run.
     """
 
     words: Mapping[ChunkId, float]
@@ -71,7 +75,9 @@ class HybridScores:
     meaning: Mapping[ChunkId, float]
 
     def fused(self) -> dict[ChunkId, float]:
-        """Return one score for each chunk, about 0.0 to 1.0."""
+        """Return the weighted sum of the scaled scores, about 0.0 to 1.0 for each
+        chunk.
+        """
         return fuse_weighted_scores(
             [
                 (LEXICAL_WEIGHT, scale_by_maximum(self.words)),
@@ -83,16 +89,16 @@ class HybridScores:
 
 @dataclass(frozen=True, slots=True)
 class HybridRetriever:
-    """The indexes of one library. Reads only.
+    """The lexical and vector indexes of one library, read-only.
 
-    `embedder` is None where search goes by words alone.
+    Without `embedder` only lexical search runs.
     """
 
     lexical: LexicalIndex
     embedder: Embedder | None
     vectors: VectorIndexOpener
 
-    async def by_words(
+    async def score_by_words(
         self,
         words: Sequence[str],
         *,
@@ -100,7 +106,9 @@ class HybridRetriever:
         scope: SearchScope,
         limit: int,
     ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
-        """Score chunks by single words, and by pairs of adjacent words."""
+        """Return the BM25 scores of chunks for single words and for pairs of nearby
+        words.
+        """
         scored_lists = [
             await search(words, pipeline=pipeline, scope=scope, limit=limit)
             for search in (self.lexical.search_words, self.lexical.search_pairs)
@@ -108,13 +116,16 @@ class HybridRetriever:
         single, pairs = ({s.chunk: s.score for s in scored} for scored in scored_lists)
         return single, pairs
 
-    async def by_meaning(
+    async def score_by_embedding(
         self, question: str, *, scope: SearchScope, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
-        """Score the nearest chunks, and `others`, wherever they rank.
+        """Return the cosine similarity of the nearest chunks and of all chunks in
+        `others`.
+
+        Empty without an embedding model or vector index.
 
         Raises:
-            ServiceUnavailable: The embedder did not answer, or cannot be loaded.
+            ServiceUnavailable: The embedding model did not answer or cannot be loaded.
         """
         vectors = await self.vectors() if self.embedder is not None else None
         if vectors is None or self.embedder is None:
@@ -129,17 +140,18 @@ class HybridRetriever:
         values = await vectors.similarities(query, rest)
         return scores | dict(zip(rest, values, strict=True))
 
-    async def remark(self) -> str:
-        """Return what the writer should know of the vector index; empty: nothing."""
+    async def describe_index_problem(self) -> str:
+        """Return a sentence about a degraded vector index; empty if it works normally."""
         vectors = await self.vectors() if self.embedder is not None else None
         return vectors.remark if vectors is not None else ""
 
-    async def unknown(
+    async def find_unknown_words(
         self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: SearchScope
     ) -> tuple[str, ...]:
-        """Return the words that nothing in scope holds: a horizon hides words too.
+        """Return the words of `counts` that no chunk in `scope` contains, in their
+        order.
 
-        `counts` says in how many passages of the library each word occurs.
+        `counts` maps each word to the number of chunks of the library that contain it.
         """
         if scope.documents is None:
             return tuple(word for word, count in counts.items() if not count)
@@ -155,10 +167,10 @@ class HybridRetriever:
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """The words of a question, each with its weight; the weights add up to 1.0.
+    """The words of a question with weights that add up to 1.0.
 
-    A word weighs as much as it is rare in the library (inverse document frequency).
-    A word that occurs nowhere weighs as much as the rarest.
+    The weight of a word is its inverse document frequency; words that occur nowhere
+    weigh as much as the rarest possible one.
     """
 
     weights: Mapping[str, float]
@@ -167,13 +179,17 @@ class WordWeights:
     def of(
         cls, words: Sequence[str], counts: Mapping[str, int], total: int
     ) -> "WordWeights":
-        """Weigh `words` by in how many of `total` passages each occurs."""
+        """Weigh `words`, given in how many of `total` chunks each occurs."""
+        # Smoothed inverse document frequency: 0.5 keeps words that occur nowhere
+        # finite, and 1 keeps the weight of words that occur everywhere positive.
         raw = {w: math.log(1 + total / (counts.get(w, 0) + 0.5)) for w in words}
         total_weight = sum(raw.values()) or 1.0
         return cls({word: value / total_weight for word, value in raw.items()})
 
     def coverage(self, text: str) -> float:
-        """Return the share of the question's weight whose words `text` has, 0.0 to 1.0."""
+        """Return the total weight of the words that `text` contains, compared by stem;
+        0.0 to 1.0.
+        """
         text_stems = {
             stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)
         }
@@ -184,7 +200,11 @@ class WordWeights:
 
 
 def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
-    """Cut `text` into pieces; True marks one that is a form of one of `words`."""
+    """Split `text` into pieces; the flag is True for words with the stem of one of
+    `words`.
+
+    Joining the pieces yields `text`.
+    """
     stems = {stem_lightly(word) for word in words}
     pieces: list[tuple[str, bool]] = []
     at = 0
@@ -203,10 +223,11 @@ def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, 
 def select_excerpt(
     text: str, words: WordWeights, sentences: SentenceSplitter, *, limit: int
 ) -> tuple[int, int]:
-    """Return the start and end of the sentences of `text` that say most in `limit`.
+    """Return start and end of the consecutive sentences that cover most weight of
+    `words`.
 
-    Whole sentences, at most `limit` characters of them unless the first alone is
-    longer; those that hold most of the question's weight, the earliest of equals.
+    The excerpt consists of whole sentences and has at most `limit` characters, unless a
+    single sentence is longer. Of equally good excerpts the earliest is returned.
     """
     spans = sentences(text)
     if len(text) <= limit or not spans:
@@ -220,6 +241,8 @@ def select_excerpt(
             last += 1
         start, end = spans[first].start, spans[last].end
         cover = words.coverage(text[start:end])
+        # The tolerance makes sums that differ only by rounding count as equal, so that
+        # the earliest excerpt wins.
         if cover > best_cover + 1e-9:
             best, best_cover = (start, end), cover
         if last == len(spans) - 1:

@@ -1,4 +1,4 @@
-"""Finding passages: by words and by meaning, fused, then looked at once more."""
+"""Passage search: hybrid retrieval, people and content-type boosts, reranking."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -54,20 +54,21 @@ from lrwr.core.retrieval.story_search import (
 )
 
 FILTERED_POOL_SIZE = 100_000
-"""Chunks taken where the writer's own filters will leave few of them."""
+"""Chunks taken from each retriever if filters are set, which may leave few of them."""
 
 RERANK_WEIGHT = 0.6
-"""The share of the reranker's word in the order of its candidates; the rest is what
-they came with."""
+"""Share of the reranker's score in the order of its candidates; the rest is the hybrid
+score. Measured in decision 003."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for, and how.
+    """What to search for, and how.
 
-    `types` empty means every type of document. `notes` lets the author's comments be
-    found too. `names` lets the people of the question count, `boosts` what kind of
-    passage it asks for; both only in pipeline b, and neither shuts anything out.
+    `limit` is the number of passages to return. `lexical` and `dense` select the
+    retrievers. `types` empty means every document type. `notes` includes the author's
+    comments. `names` adds scores for the people named in the question, `boosts` favours
+    the content type it asks for; both apply to pipeline b only and exclude nothing.
     """
 
     question: str
@@ -86,14 +87,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages, best first, and what the writer should know about the search.
+    """Passages, best first, with everything else a search found.
 
-    `unknown` are words of the question that no passage in the search's bounds holds.
-    `remarks` are sentences on what was left out or did not work. `facts` are what is
-    known of the story besides, best first, within the same bounds.
-
-    `judgement` says how far the first of them can be trusted to hold the answer; None
-    where a search went one way alone or among what filters left.
+    `unknown` are the words of the question that no passage within the search scope
+    contains. `remarks` are sentences about parts of the search that were skipped or
+    failed. `facts` are matching facts of the story bible, best first. `judgement`
+    estimates how likely the first passages contain the answer; None if only one
+    retriever ran or filters were set.
     """
 
     passages: tuple[Passage, ...]
@@ -104,45 +104,50 @@ class SearchResult:
 
     @property
     def confidence(self) -> float | None:
-        """How likely the first passages are to hold the answer, 0.0 to 1.0.
+        """The estimated probability that the first passages contain the answer, 0.0 to
+        1.0.
 
-        None where it was not evaluated.
+        None if it was not evaluated.
         """
         return self.judgement.confidence if self.judgement else None
 
     @property
     def low_confidence(self) -> bool | None:
-        """Whether that is too little; None where it was not evaluated."""
+        """Whether that probability is below the threshold; None if it was not
+        evaluated.
+        """
         return self.judgement.low if self.judgement else None
 
 
 @dataclass(slots=True)
 class _SearchContext:
-    """One search under way: `seen` are the people known where it ends.
+    """State of one running search.
 
-    `story` is None where nobody is asked for. `remarks` grow on the way; `ways` and
-    `closer` are what the ways of searching and the reranker gave, once they did.
+    `visible_cast` are the characters known at the horizon. `story` is None if the
+    search uses no story data. `remarks` grows during the search; `hybrid` and
+    `reranker_scores` are set when the retrievers and the reranker have run.
     """
 
     request: SearchRequest
     order: StoryOrder
     scope: SearchScope
     story: StorySearch | None = None
-    seen: ScopedCast = field(default_factory=lambda: build_unscoped_cast(Cast()))
+    visible_cast: ScopedCast = field(
+        default_factory=lambda: build_unscoped_cast(Cast())
+    )
     remarks: list[str] = field(default_factory=list)
-    ways: HybridScores = field(default_factory=lambda: HybridScores({}, {}, {}))
-    closer: Mapping[ChunkId, float] = field(default_factory=dict)
+    hybrid: HybridScores = field(default_factory=lambda: HybridScores({}, {}, {}))
+    reranker_scores: Mapping[ChunkId, float] = field(default_factory=dict)
 
 
 class PassageFinder:
-    """Searches one library. Reads only; several searches may run at once.
+    """Searches the passages of one library. Read-only; searches may run concurrently.
 
-    `embedder` is None where search goes by words alone. `vectors` opens the index, at
-    the first search that needs it; it returns None when nothing is embedded.
-    `order_patterns` is the setting `[manuscript] order`. `canon` reads the writer's
-    decisions, anew for each story order; none by default. `story` knows who is in
-    pipeline b's passages; None where only pipeline a is searched. `calibrations` say
-    what is known of how far a search can be trusted.
+    Without `embedder` only lexical search runs. `vectors` opens the vector index on
+    first use. `candidates` is the number of passages to rerank; without `reranker` none
+    are. `order_patterns` is the setting `[manuscript] order`. `canon` reads the
+    writer's decisions for each story order. `story` provides the story data of pipeline
+    b, None without it. `calibrations` turn ranking signals into a confidence.
     """
 
     def __init__(
@@ -160,16 +165,17 @@ class PassageFinder:
         calibrations: CalibrationTable = SHIPPED_CALIBRATIONS,
     ) -> None:
         self._store, self._lexical = store, lexical
-        self._ways = HybridRetriever(lexical, embedder, vectors)
+        self._hybrid = HybridRetriever(lexical, embedder, vectors)
         self._reranker, self._candidates = reranker, candidates
         self._calibrations, self._patterns = calibrations, order_patterns
         self._canon, self._story = canon, story
 
     async def story_order(self) -> StoryOrder:
-        """Return the library's documents in story order, as the writer decided it.
+        """Return the library's documents in story order, with the writer's decisions
+        applied.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
@@ -178,23 +184,28 @@ class PassageFinder:
     async def find(
         self, request: SearchRequest, order: StoryOrder | None = None
     ) -> SearchResult:
-        """Return the passages that fit best.
+        """Return the best passages for a request.
 
-        `order` saves reading it again when many questions are asked at once. A part
-        of the search that does not answer is left out, and a remark says so.
+        Pass `order` to avoid reading the story order again for every one of many
+        requests. A retriever or reranker that does not answer is skipped, with a
+        remark.
 
         Raises:
             StoreProblem: The library cannot be read.
+            NotFound: A filter names an unknown character.
         """
-        context = await self._quest(request, order or await self.story_order())
-        scores, of_people = await self._scores(context)
+        context = await self._build_context(request, order or await self.story_order())
+        scores, is_people_ranking = await self._score_chunks(context)
         best = rank_chunks(scores)[: max(request.limit, self._candidates)]
         stored = await self._store.chunks([scored.chunk for scored in best])
         outlines = context.order.outlines
-        chunks = [chunk for chunk in stored if chunk.document in outlines]  # none newer
+        # Another process may have ingested documents since the story order was read.
+        chunks = [chunk for chunk in stored if chunk.document in outlines]
         final = {chunk.id: scores[chunk.id] for chunk in chunks}
-        if request.rerank and not of_people and len(chunks) > 1:
-            final = await self._reranked(context, chunks, final)
+        # Rerankers compare words and meaning. Passages that answer who-says-what
+        # questions do not contain the names, so reranking hurts them (decision 011).
+        if request.rerank and not is_people_ranking and len(chunks) > 1:
+            final = await self._rerank(context, chunks, final)
         by_id = {chunk.id: chunk for chunk in chunks}
         passages = [
             build_passage(by_id[scored.chunk], context.order, scored.score)
@@ -205,27 +216,29 @@ class PassageFinder:
         )
         return SearchResult(
             passages=tuple(passages[: request.limit]),
-            unknown=await self._ways.unknown(
+            unknown=await self._hybrid.find_unknown_words(
                 counts, pipeline=request.pipeline, scope=context.scope
             ),
             remarks=tuple(context.remarks),
-            facts=await self._facts(context),
-            judgement=self._judged(
+            facts=await self._find_facts(context),
+            judgement=self._assess(
                 context,
                 RankingInputs(
                     question=request.question,
                     first=[passage.chunk for passage in passages[:FIRST_PASSAGES]],
-                    last_scores=context.closer or scores,
+                    last_scores=context.reranker_scores or scores,
                     first_scores=scores,
-                    ways=context.ways,
+                    hybrid=context.hybrid,
                     counts=counts,
                     total=total,
                 ),
-                of_people=of_people,
+                is_people_ranking=is_people_ranking,
             ),
         )
 
-    async def _quest(self, request: SearchRequest, order: StoryOrder) -> _SearchContext:
+    async def _build_context(
+        self, request: SearchRequest, order: StoryOrder
+    ) -> _SearchContext:
         kinds = {ChunkKind.PROSE, *([ChunkKind.NOTE] if request.notes else [])}
         scope = build_search_scope(
             order, types=request.types, horizon=request.horizon, kinds=kinds
@@ -233,31 +246,39 @@ class PassageFinder:
         context = _SearchContext(request, order, scope)
         if self._story is not None and request.pipeline is Pipeline.AGENTIC:
             context.story = self._story
-            context.seen = await self._story.seen(_told(request, order))
+            context.visible_cast = await self._story.read_visible_cast(
+                _build_read_scope(request, order)
+            )
         return context
 
-    async def _scores(
+    async def _score_chunks(
         self, context: _SearchContext
     ) -> tuple[dict[ChunkId, float], bool]:
-        """Return the chunks' scores, and whether they are by the people asked for."""
-        allowed = await self._allowed(context)
-        scores = await self._first_scores(context, allowed)
+        """Return the score of each chunk, and whether people contributed to the scores."""
+        allowed = await self._filter_chunks(context)
+        scores = await self._score_hybrid(context, allowed)
         people: Mapping[ChunkId, float] = {}
         if context.story is not None and context.request.names:
-            people = await self._people(context, context.story, scores)
+            people = await self._score_by_people(context, context.story, scores)
         if context.story is not None and context.request.boosts:
-            boosts = await context.story.boosts(context.request.question, scores)
+            boosts = await context.story.compute_boosts(
+                context.request.question, scores
+            )
             scores |= {chunk: scores[chunk] * boost for chunk, boost in boosts.items()}
         scores = fuse_weighted_scores([(1.0, scores), (1.0, people)])
         if allowed is not None:
             scores = {chunk: s for chunk, s in scores.items() if chunk in allowed}
         return scores, bool(people)
 
-    async def _allowed(self, context: _SearchContext) -> frozenset[ChunkId] | None:
+    async def _filter_chunks(
+        self, context: _SearchContext
+    ) -> frozenset[ChunkId] | None:
         """Return the chunks in scope that pass the filters; None without filters."""
         if context.story is None or not context.request.filters:
             return None
-        chunk_ids = await context.story.allowed(context.request.filters, context.seen)
+        chunk_ids = await context.story.filter_chunks(
+            context.request.filters, context.visible_cast
+        )
         scope = context.scope
         return frozenset(
             chunk.id
@@ -266,15 +287,15 @@ class PassageFinder:
             and is_within_scope(chunk.document, chunk.span, scope)
         )
 
-    async def _people(
+    async def _score_by_people(
         self,
         context: _SearchContext,
         story: StorySearch,
         scores: Mapping[ChunkId, float],
     ) -> dict[ChunkId, float]:
-        """Score chunks by the people of a question about who says what."""
+        """Score chunks by the people in a question about who says what."""
 
-        async def holding(word: str) -> list[Chunk]:
+        async def find_chunks_with_word(word: str) -> list[Chunk]:
             words = await self._lexical.search_words(
                 [word],
                 pipeline=context.request.pipeline,
@@ -283,8 +304,8 @@ class PassageFinder:
             )
             return await self._store.chunks([scored.chunk for scored in words])
 
-        speech_question = await story.asked(
-            context.request.question, context.seen, holding
+        speech_question = await story.analyze_speech_question(
+            context.request.question, context.visible_cast, find_chunks_with_word
         )
         if not speech_question.people:
             return {}
@@ -298,13 +319,13 @@ class PassageFinder:
             total=counts.chunks,
         )
 
-    async def _facts(self, context: _SearchContext) -> tuple[DocumentFact, ...]:
+    async def _find_facts(self, context: _SearchContext) -> tuple[DocumentFact, ...]:
         if context.story is None:
             return ()
         question, names = context.request.question, context.request.names
-        return await context.story.facts(question, context.scope, names=names)
+        return await context.story.search_facts(question, context.scope, names=names)
 
-    async def _first_scores(
+    async def _score_hybrid(
         self, context: _SearchContext, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
         request = context.request
@@ -312,7 +333,7 @@ class PassageFinder:
         pairs: dict[ChunkId, float] = {}
         meaning: dict[ChunkId, float] = {}
         if request.lexical:
-            words, pairs = await self._ways.by_words(
+            words, pairs = await self._hybrid.score_by_words(
                 extract_content_words(request.question),
                 pipeline=request.pipeline,
                 scope=context.scope,
@@ -320,73 +341,81 @@ class PassageFinder:
             )
         if request.dense:
             others = {*words, *(allowed or ())}
-            meaning = await self._by_meaning(context, others)
-        context.ways = HybridScores(words, pairs, meaning)
-        return context.ways.fused()
+            meaning = await self._score_by_embedding(context, others)
+        context.hybrid = HybridScores(words, pairs, meaning)
+        return context.hybrid.fused()
 
-    async def _by_meaning(
+    async def _score_by_embedding(
         self, context: _SearchContext, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
         try:
-            scores = await self._ways.by_meaning(
+            scores = await self._hybrid.score_by_embedding(
                 context.request.question,
                 scope=context.scope,
                 others=others,
             )
         except ServiceUnavailable as error:
-            context.remarks.append(f"Searched by words alone. {error.full_text}")
+            context.remarks.append(
+                f"Searched by words only, without embeddings. {error.full_text}"
+            )
             return {}
-        if remark := await self._ways.remark():
+        if remark := await self._hybrid.describe_index_problem():
             context.remarks.append(remark)
         return scores
 
-    async def _reranked(
+    async def _rerank(
         self,
         context: _SearchContext,
         chunks: Sequence[Chunk],
         scores: Mapping[ChunkId, float],
     ) -> dict[ChunkId, float]:
-        """Put the candidates in a new order, ahead of what was not looked at."""
+        """Return new scores in which all reranked candidates precede the other chunks."""
         if self._reranker is None:
             return dict(scores)
         candidates = chunks[: self._candidates]
         try:
             texts = [chunk.text for chunk in candidates]
-            closer = await self._reranker.rerank(context.request.question, texts)
+            reranker_scores = await self._reranker.rerank(
+                context.request.question, texts
+            )
         except ServiceUnavailable as error:
-            context.remarks.append(f"Not looked at a second time. {error.full_text}")
+            context.remarks.append(f"Results were not reranked. {error.full_text}")
             return dict(scores)
         ids = [chunk.id for chunk in candidates]
-        context.closer = dict(zip(ids, closer, strict=True))
+        context.reranker_scores = dict(zip(ids, reranker_scores, strict=True))
         blended = fuse_weighted_scores(
             [
-                (RERANK_WEIGHT, scale_min_max(context.closer)),
+                (RERANK_WEIGHT, scale_min_max(context.reranker_scores)),
                 (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
             ]
         )
+        # Blended scores are 0.0 to 1.0. Adding 1.0 ranks all reranked candidates above
+        # the other chunks, whose lower hybrid scores do not reach 1.0.
         return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
 
-    def _judged(
+    def _assess(
         self,
         context: _SearchContext,
         ranking_inputs: RankingInputs,
         *,
-        of_people: bool,
+        is_people_ranking: bool,
     ) -> SearchConfidence | None:
-        request, embedder = context.request, self._ways.embedder
+        request, embedder = context.request, self._hybrid.embedder
         if not (request.lexical and request.dense) or request.filters:
             return None
         ranking = build_ranking_id(
-            reranker=self._reranker.name if self._reranker and context.closer else "",
-            of_people=of_people,
-            space=embedder.space if embedder and context.ways.meaning else "",
+            reranker=self._reranker.name
+            if self._reranker and context.reranker_scores
+            else "",
+            is_people_ranking=is_people_ranking,
+            space=embedder.space if embedder and context.hybrid.meaning else "",
         )
         calibration = self._calibrations.get((ranking, request.pipeline))
         return assess_search_confidence(ranking_inputs, ranking, calibration)
 
 
-def _told(request: SearchRequest, order: StoryOrder) -> SearchScope | None:
-    """Return the story as far as one has read; None for all of it."""
+def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope | None:
+    """Return the scope of the story text before the horizon; None without a horizon."""
     if request.horizon is None:
         return None
     kinds = (ChunkKind.PROSE,)

@@ -1,4 +1,4 @@
-"""Story order: documents into one line, chapters into numbers, horizons into bounds."""
+"""Story order: sort documents, number chapters, parse horizons, read chapters."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,16 +26,17 @@ _HORIZON = re.compile(
     re.IGNORECASE,
 )
 _SCENE_SUFFIX = re.compile(r":(?:s|sc|scene)(\d{1,6})$", re.IGNORECASE)
-_EXAMPLES = "Say it as ch12, ch12:s2, vol3.ch6, or the path of a file."
+_LOCATION_HINT = "Write it as `ch12`, `ch12:s2`, `vol3.ch6` or the path of a file."
 
 
 @dataclass(frozen=True, slots=True)
 class StoryOrder:
-    """The library's documents, those of the story in the order they are told.
+    """The documents of a library, with the order of those that tell the story.
 
-    `story` holds scene documents only. `numbers` gives each of their chapters its
-    number in story order: 0 before the first chapter of all, then 1, 2, 3, …. A later
-    opening (the preface of a second part) shares the number of the chapter after it.
+    `story` contains scene documents only. `numbers` maps each of them to the
+    story-order numbers of its chapters: 0 for text before the first chapter of all,
+    then 1, 2, 3, …. A later opening, such as the preface of a second part, has the
+    number of the chapter that follows it.
     """
 
     outlines: Mapping[DocumentId, DocumentOutline]
@@ -44,16 +45,22 @@ class StoryOrder:
 
     @property
     def last(self) -> int:
-        """The number of the last chapter."""
+        """The number of the last chapter; 0 without chapters."""
         return max((n for row in self.numbers.values() for n in row), default=0)
 
     def chapter_number(self, document: DocumentId, chapter: int) -> int | None:
-        """Return a chapter's number; None outside the story."""
+        """Return the story-order number of the chapter at index `chapter` of
+        `document`.
+
+        None for documents outside the story and for indexes beyond its last chapter.
+        """
         row = self.numbers.get(document, ())
         return row[chapter] if chapter < len(row) else None
 
     def iter_chapters(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
-        """Yield every chapter of the story, in order, with its number."""
+        """Yield every chapter of the story in order: document, chapter, story-order
+        number.
+        """
         for document in self.story:
             chapters = self.outlines[document].chapters
             for chapter, number in zip(chapters, self.numbers[document], strict=True):
@@ -65,17 +72,22 @@ def build_story_order(
     order: Sequence[str],
     canon: Canon | None = None,
 ) -> StoryOrder:
-    """Put documents into story order.
+    """Sort documents into story order and number their chapters.
 
-    The front matter's `order:` says a document's place among all; then comes the
-    first pattern of `order` that fits its path; then its path, numbers by value. The
-    writer's decisions in `canon` outrank all of it: types first, then the order, in
-    which the documents it names trade places among themselves.
+    Documents with an `order:` in their front matter are placed by it; the others follow
+    the first glob pattern of `order` that matches their path, then their path, with
+    numbers compared by value. The writer's decisions in `canon` override this: first
+    document types, then the relative order of the documents that `canon.order` lists.
     """
     canon = canon or Canon()
-    by_id = {outline.id: _as_decided(outline, canon) for outline in outlines}
+    by_id = {outline.id: _apply_type_decision(outline, canon) for outline in outlines}
     scenes = [o for o in by_id.values() if o.type is DocumentType.SCENE]
-    by_path = sorted(scenes, key=lambda o: (_rank(o.id, order), natural_key(o.id)))
+    by_path = sorted(
+        scenes, key=lambda o: (_rank_by_pattern(o.id, order), natural_key(o.id))
+    )
+    # A document without `order:` competes with its position by path, so that a file
+    # with `order: 3` comes third even if no other file has an `order:`. On equal
+    # values the explicit one wins.
     placed = [
         (float(place) if o.order is None else o.order, o.order is None, place, o.id)
         for place, o in enumerate(by_path, start=1)
@@ -88,9 +100,10 @@ def build_story_order(
 def reorder_documents(
     documents: Sequence[DocumentId], order: Sequence[DocumentId]
 ) -> list[DocumentId]:
-    """Return `documents` with those that `order` names in its order, in their places.
+    """Sort those of `documents` that `order` lists, leaving all others in their
+    positions.
 
-    A name of `order` that is not among them is passed over.
+    Names in `order` that are not among `documents` are ignored.
     """
     ranks = {document: rank for rank, document in enumerate(order)}
     ordered_documents = [d for d in documents if normalize_canon_path(d) in ranks]
@@ -105,9 +118,10 @@ def merge_document_order(
     before: Sequence[DocumentId],
     now: Sequence[DocumentId],
 ) -> tuple[DocumentId, ...]:
-    """Return the order that decides `now` and keeps what `before` decided of `story`.
+    """Return a document order that applies `now` and otherwise preserves `before`.
 
-    `story` is told as `before` says. All that either names is named, and no more.
+    `story` is the present story order, which already follows `before`. The result
+    contains each document of `before` or `now` once, and no others.
     """
     documents = dict.fromkeys([*before, *now])
     story_documents = [
@@ -126,7 +140,9 @@ def merge_document_order(
 def number_chapters(
     outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
 ) -> dict[DocumentId, tuple[int, ...]]:
-    """Number the chapters of the documents in `story`, as `StoryOrder` tells them."""
+    """Return the chapter numbers of each document in `story`, as `StoryOrder` defines
+    them.
+    """
     numbers: dict[DocumentId, tuple[int, ...]] = {}
     count = 0
     for document in story:
@@ -142,7 +158,7 @@ def number_chapters(
 
 
 def natural_key(path: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key under which chapter 2 comes before chapter 10."""
+    """Return a sort key that compares digits by value: "ch2" sorts before "ch10"."""
     return tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part.casefold())
         for part in _DIGITS.split(path)
@@ -157,10 +173,11 @@ def build_search_scope(
     horizon: Horizon | None,
     kinds: Collection[ChunkKind],
 ) -> SearchScope:
-    """Return the hard bound for a search; no `types` means every type.
+    """Return the scope of a search over document `types` (empty: all) and chunk
+    `kinds`.
 
-    Under a horizon only the story itself is in scope: a note has no place in story
-    order, so nobody can say that it gives nothing away.
+    With a horizon only story documents are in scope, up to the horizon: a note has no
+    position in the story, so it may reveal later events.
     """
     if horizon is None:
         within = [o.id for o in order.outlines.values() if not types or o.type in types]
@@ -170,13 +187,17 @@ def build_search_scope(
         )
     if types and DocumentType.SCENE not in types:
         return SearchScope(frozenset(), {}, frozenset(kinds))
-    ends = _visible_ends(order, horizon)
+    ends = _find_visible_ends(order, horizon)
     until = {document: end for document, end in ends.items() if end is not None}
     return SearchScope(frozenset(ends), until, frozenset(kinds))
 
 
 def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> bool:
-    """Say whether `scope` lets a stretch of a document be seen."""
+    """Return whether `span` of `document` lies entirely within the documents and
+    offsets of `scope`.
+
+    The chunk kind is not checked.
+    """
     if scope.documents is not None and document not in scope.documents:
         return False
     until = scope.until.get(document)
@@ -184,33 +205,35 @@ def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> boo
 
 
 def parse_horizon(text: str, order: StoryOrder) -> Horizon:
-    """Read what a writer calls a place in the story.
+    """Parse a horizon as the writer types it.
 
     `ch12` is the 12th chapter in story order, `ch12:s2` its second scene, `vol3.ch6`
-    the chapter headed 6 in the volume headed 3; a file's path means its end.
+    the chapter headed 6 of the volume headed 3. The path of a file means its end; `:s2`
+    after it selects a scene of its last chapter.
 
     Raises:
         NotFound: There is no such chapter, scene or file.
     """
     match = _HORIZON.fullmatch(text.strip())
     if match is None:
-        return _horizon_of_path(text.strip(), order)
+        return _parse_path_horizon(text.strip(), order)
     number = int(match["chapter"])
     if match["volume"]:
-        number = _number_in_volume(int(match["volume"]), number, order)
+        number = _find_volume_chapter(int(match["volume"]), number, order)
     if number > order.last:
         raise NotFound(
-            f"The story has no chapter {number}; its last is {order.last}",
-            hint=_EXAMPLES,
+            f"The story has no chapter {number}; its last chapter is {order.last}",
+            hint=_LOCATION_HINT,
         )
-    return _checked(number, int(match["scene"]) if match["scene"] else None, order)
+    return _build_checked_horizon(
+        number, int(match["scene"]) if match["scene"] else None, order
+    )
 
 
 def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
-    """Say whether a place that the writer once named is at `horizon` or before it.
+    """Return whether the horizon typed as `as_of` is `horizon` or an earlier point.
 
-    The whole story, an empty name, is after every horizon; so is a place that is there
-    no more.
+    False for an empty `as_of` (the whole story) and for one that no longer exists.
     """
     if not as_of:
         return False
@@ -225,23 +248,27 @@ def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> 
     return asked_horizon.scene is not None and asked_horizon.scene <= horizon.scene
 
 
-def _as_decided(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
+def _apply_type_decision(outline: DocumentOutline, canon: Canon) -> DocumentOutline:
     kind = canon.types.get(normalize_canon_path(outline.id))
     return outline if kind is None else replace(outline, type=kind)
 
 
-def _rank(document: DocumentId, order: Sequence[str]) -> int:
+def _rank_by_pattern(document: DocumentId, order: Sequence[str]) -> int:
     for rank, pattern in enumerate(order):
         if document == pattern or fnmatchcase(document, pattern):
             return rank
     return len(order)
 
 
-def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int | None]:
-    """Return where the visible part of each visible document ends; None: at its end."""
+def _find_visible_ends(
+    order: StoryOrder, horizon: Horizon
+) -> dict[DocumentId, int | None]:
+    """Return the documents that are visible at `horizon`, with the offset at which the
+    visible part ends; None if the whole document is visible.
+    """
     ends: dict[DocumentId, int | None] = {}
     hidden: set[DocumentId] = set()
-    last = _last_told(order, horizon.chapter)
+    last = _find_last_chapter(order, horizon.chapter)
     for document, chapter, number in order.iter_chapters():
         if document in hidden:
             continue
@@ -249,7 +276,7 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
         if number > horizon.chapter or (bounded and horizon.scene == 0):
             hidden.add(document)
             continue
-        scene_end = _scene_end(chapter, horizon.scene) if bounded else None
+        scene_end = _find_scene_end(chapter, horizon.scene) if bounded else None
         ends[document] = chapter.span.end if scene_end is None else scene_end
         if scene_end is not None:
             hidden.add(document)
@@ -260,66 +287,72 @@ def _visible_ends(order: StoryOrder, horizon: Horizon) -> dict[DocumentId, int |
     }
 
 
-def _last_told(order: StoryOrder, number: int) -> Chapter | None:
-    """Return the last chapter with that number, not one that opens it."""
+def _find_last_chapter(order: StoryOrder, number: int) -> Chapter | None:
+    """Return the chapter called `number`; not the opening that shares its number."""
     chapters = [chapter for _, chapter, n in order.iter_chapters() if n == number]
     return chapters[-1] if chapters else None
 
 
-def _scene_end(chapter: Chapter, scene: int | None) -> int | None:
+def _find_scene_end(chapter: Chapter, scene: int | None) -> int | None:
     if scene is None or scene >= len(chapter.scenes):
         return None
     return chapter.scenes[scene - 1].span.end
 
 
-def _number_in_volume(volume: int, number: int, order: StoryOrder) -> int:
+def _find_volume_chapter(volume: int, number: int, order: StoryOrder) -> int:
     for _, chapter, chapter_number in order.iter_chapters():
         if chapter.volume == volume and chapter.number == number:
             return chapter_number
-    raise NotFound(f"No heading says volume {volume}, chapter {number}", hint=_EXAMPLES)
+    raise NotFound(
+        f"No heading names volume {volume}, chapter {number}", hint=_LOCATION_HINT
+    )
 
 
-def _checked(number: int, scene: int | None, order: StoryOrder) -> Horizon:
+def _build_checked_horizon(
+    number: int, scene: int | None, order: StoryOrder
+) -> Horizon:
     if scene is None:
         return Horizon(number)
-    chapter = _last_told(order, number)
+    chapter = _find_last_chapter(order, number)
     scenes = len(chapter.scenes) if chapter else 0
     if not 1 <= scene <= scenes:
         raise NotFound(
-            f"Chapter {number} has no scene {scene}; its last is scene {scenes}",
-            hint=_EXAMPLES,
+            f"Chapter {number} has no scene {scene}; its last scene is {scenes}",
+            hint=_LOCATION_HINT,
         )
     return Horizon(number, scene)
 
 
-def _horizon_of_path(text: str, order: StoryOrder) -> Horizon:
+def _parse_path_horizon(text: str, order: StoryOrder) -> Horizon:
     suffix = _SCENE_SUFFIX.search(text)
     path = (text[: suffix.start()] if suffix else text).removeprefix("./")
     fits = [d for d in order.story if d == path or d.endswith(f"/{path}")]
     if len(fits) != 1:
         problem = "No file" if not fits else "More than one file"
-        raise NotFound(f"{problem} of the story is called {path!r}", hint=_EXAMPLES)
+        raise NotFound(
+            f"{problem} of the story is called {path!r}", hint=_LOCATION_HINT
+        )
     chapters = order.outlines[fits[0]].chapters
     number = order.numbers[fits[0]][-1] if chapters else 0
-    if not chapters or chapters[-1] is _last_told(order, number):
-        return _checked(number, int(suffix[1]) if suffix else None, order)
+    if not chapters or chapters[-1] is _find_last_chapter(order, number):
+        return _build_checked_horizon(number, int(suffix[1]) if suffix else None, order)
     if suffix:
-        raise NotFound(f"{path} opens a chapter and has no scenes", hint=_EXAMPLES)
+        raise NotFound(f"{path} opens a chapter and has no scenes", hint=_LOCATION_HINT)
     return Horizon(number, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterTitle:
-    """A chapter's number in story order, and its title, empty where it has none."""
+    """The number of a chapter in story order and its title, which may be empty."""
 
     number: int
     title: str
 
 
 class ChapterReader:
-    """Reads the chapters of one library, up to a horizon; nothing after it is seen.
+    """Lists and reads the chapters of a library up to a horizon.
 
-    Chapters come as passages of `pipeline`; the author's comments are left out.
+    Chapters are read as passages of `pipeline`, without the author's comments.
     """
 
     def __init__(
@@ -336,7 +369,9 @@ class ChapterReader:
         self._scope = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
 
     def contents(self) -> tuple[ChapterTitle, ...]:
-        """Return the chapters that have begun, in story order."""
+        """Return the titles of the chapters that begin before the horizon, in story
+        order.
+        """
         return tuple(
             ChapterTitle(number, chapter.title)
             for document, chapter, number in self._order.iter_chapters()
@@ -344,9 +379,12 @@ class ChapterReader:
         )
 
     async def chapter(self, number: int) -> tuple[Passage, ...]:
-        """Return a chapter's passages in order; none where there is no such chapter."""
+        """Return the passages of chapter `number` before the horizon, in text order.
+
+        Empty if there is no such chapter.
+        """
         passages: list[Passage] = []
-        for document, place in self._places(number):
+        for document, place in self._iter_chapter_indexes(number):
             chunks = await self._store.chunks_of(document, self._pipeline)
             passages += [
                 build_passage(chunk, self._order, 0.0)
@@ -357,7 +395,7 @@ class ChapterReader:
             ]
         return tuple(passages)
 
-    def _places(self, number: int) -> Iterator[tuple[DocumentId, int]]:
+    def _iter_chapter_indexes(self, number: int) -> Iterator[tuple[DocumentId, int]]:
         for document in self._order.story:
             for place, chapter_number in enumerate(self._order.numbers[document]):
                 if chapter_number == number:
@@ -365,7 +403,7 @@ class ChapterReader:
 
 
 def build_passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
-    """Return a chunk with its place in the story."""
+    """Return `chunk` as a passage, with its chapter and scene in story order."""
     outline = order.outlines[chunk.document]
     titled = outline.chapters[chunk.chapter : chunk.chapter + 1]
     number = order.chapter_number(chunk.document, chunk.chapter)
@@ -380,6 +418,7 @@ def build_passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
 
 
 def _has_begun(document: DocumentId, span: Span, scope: SearchScope) -> bool:
+    """Return whether the first character of `span` is within `scope`."""
     return is_within_scope(
         document, Span(span.start, min(span.start + 1, span.end)), scope
     )

@@ -1,4 +1,4 @@
-"""What is known of the story, brought to bear on a search: people, kinds, facts."""
+"""How the story data of pipeline b contributes to a search: people, labels and facts."""
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -34,18 +34,20 @@ from lrwr.core.retrieval.story import StoryOrder, is_within_scope
 
 PEOPLE_WEIGHT = 0.4
 EARLINESS_WEIGHT = 6.0
-"""What the people of a question about who says what count beside its words and
-meaning, and their first or last passages where it asks for those; see decision 011."""
+"""Weights of the people in a question about who says what, relative to the hybrid
+score, and of story position if it asks for the first or last passage. Position
+outweighs everything else, because only plain matches get it. See decision 011."""
 
 CONTENT_TYPE_BOOST = 0.25
-"""What a passage gains that is of the kind that the question asks for."""
+"""Relative bonus of passages with the content type that the question asks for. A small
+one, because labels are often missing or wrong."""
 
 MAX_SEARCH_FACTS = 5
-"""Facts that a search gives beside its passages, at most."""
+"""Facts returned with the passages of a search, at most."""
 
-_FACTS_READ = 60
+_MAX_FACTS_READ = 60  # more than are returned: out of scope and duplicates are dropped
 
-_KINDS = {
+_CONTENT_TYPE_PATTERNS = {
     ContentType.DIALOGUE: re.compile(
         r"\b(?:say|says|said|tell|tells|told|ask|asks|asked|reply|replies|replied"
         r"|conversation|argue|argues|argued|talk|talks|talked)\b",
@@ -64,15 +66,16 @@ _KINDS = {
 }
 
 WordChunkFinder = Callable[[str], Awaitable[Sequence[Chunk]]]
-"""The chunks in scope that hold a word."""
+"""Returns the chunks in scope that contain a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """What the writer wants to see alone; each of them shuts everything else out.
+    """Hard filters that the writer sets; a passage must pass all of them.
 
-    `characters` appear in the passage in any way, `present` are in it and not merely
-    spoken of; all that are named must be.
+    Every character in `characters` must be mentioned in or present at the passage,
+    every one in `present` must be present. One of `content_types` and one of
+    `functions` must apply, if any are set.
     """
 
     characters: frozenset[str] = frozenset()
@@ -88,43 +91,52 @@ class SearchFilters:
 
 @dataclass(frozen=True, slots=True)
 class SpeechQuestion:
-    """A question about who says what: its people, and all that is known of them."""
+    """A question about who says what, with the appearances of the people it names.
+
+    `quotations` are those of its possible speakers.
+    """
 
     question: str
     people: tuple[QuestionCharacter, ...]
-    found: tuple[Appearance, ...]
-    said: tuple[DocumentQuotation, ...]
+    appearances: tuple[Appearance, ...]
+    quotations: tuple[DocumentQuotation, ...]
 
 
 class StorySearch:
-    """Reads only. The cast is read at every search: it changes with each ingestion."""
+    """Reads the story data of a library for searches.
+
+    The cast is read for every search because each ingestion may change it.
+    """
 
     def __init__(self, stories: StoryStore) -> None:
         self._stories = stories
 
-    async def seen(self, scope: SearchScope | None) -> ScopedCast:
-        """Return who has been named in `scope`, the story as far as one has read.
-
-        None stands for all of it.
+    async def read_visible_cast(self, scope: SearchScope | None) -> ScopedCast:
+        """Return the characters that are named within `scope`; None means the whole
+        story.
         """
         cast = await self._stories.cast()
         if scope is None:
             return build_unscoped_cast(cast)
         return build_scoped_cast(cast, await self._stories.first_seen(), scope)
 
-    async def asked(
-        self, question: str, scoped_cast: ScopedCast, strangers: WordChunkFinder
+    async def analyze_speech_question(
+        self,
+        question: str,
+        scoped_cast: ScopedCast,
+        find_chunks_with_word: WordChunkFinder,
     ) -> SpeechQuestion:
-        """Return whom a question about who says what names, and where they are.
+        """Return the people that a question about who says what names, and where they
+        appear.
 
-        A name that nobody in the cast bears is looked for as a word, by `strangers`.
-        Nobody in other questions, where names are words among others: see decision
-        011.
+        Capitalized words that are no name in the cast are looked up by
+        `find_chunks_with_word`. Other questions yield no people, because names in them
+        are treated as ordinary words (decision 011).
         """
         question_characters = [
             replace(
                 question_character,
-                people=scoped_cast.meaning(question_character.people),
+                people=scoped_cast.to_whole_cast_names(question_character.people),
             )
             for question_character in find_question_characters(
                 question, scoped_cast.cast
@@ -136,10 +148,10 @@ class StorySearch:
             for person in question_character.people
         }
         appearances = await self._stories.appearances(people) if people else []
-        document_quotations = await self._said(question_characters)
+        document_quotations = await self._read_speaker_quotations(question_characters)
         for word, role in find_unknown_question_names(question, question_characters):
             question_characters.append(QuestionCharacter(Span(0, 0), (word,), role))
-            appearances += _appearing(word, await strangers(word))
+            appearances += _build_appearances(word, await find_chunks_with_word(word))
         return SpeechQuestion(
             question,
             tuple(question_characters),
@@ -147,7 +159,7 @@ class StorySearch:
             tuple(document_quotations),
         )
 
-    async def _said(
+    async def _read_speaker_quotations(
         self, question_characters: Sequence[QuestionCharacter]
     ) -> list[DocumentQuotation]:
         speakers = {
@@ -162,11 +174,15 @@ class StorySearch:
             for document_quotation in await self._stories.quotations(speaker)
         ]
 
-    async def boosts(
+    async def compute_boosts(
         self, question: str, chunks: Collection[ChunkId]
     ) -> Mapping[ChunkId, float]:
-        """Return by what to multiply the scores of chunks of the kind asked for."""
-        kinds = {kind for kind, words in _KINDS.items() if words.search(question)}
+        """Return score factors for those of `chunks` with the content type asked for."""
+        kinds = {
+            kind
+            for kind, words in _CONTENT_TYPE_PATTERNS.items()
+            if words.search(question)
+        }
         if not kinds:
             return {}
         labels = await self._stories.labels(chunks)
@@ -176,16 +192,16 @@ class StorySearch:
             if label.get(PassageField.CONTENT_TYPE) in kinds
         }
 
-    async def allowed(
+    async def filter_chunks(
         self, filters: SearchFilters, scoped_cast: ScopedCast
     ) -> frozenset[ChunkId]:
-        """Return which chunks pass `filters`, of which there is at least one.
+        """Return the chunks that pass `filters`, of which at least one must be set.
 
         Raises:
-            NotFound: Nobody who has been seen is called so.
+            NotFound: A name belongs to nobody in `scoped_cast`.
         """
         allowed_chunks = [
-            await self._with(scoped_cast.called(name), roles)
+            await self._find_chunks_with_people(scoped_cast.resolve(name), roles)
             for names, roles in (
                 (filters.characters, frozenset(AppearanceRole)),
                 (filters.present, PRESENT_ROLES),
@@ -193,18 +209,18 @@ class StorySearch:
             for name in sorted(names)
         ]
         if filters.content_types or filters.functions:
-            allowed_chunks.append(await self._labelled(filters))
+            allowed_chunks.append(await self._find_labelled_chunks(filters))
         return frozenset.intersection(*allowed_chunks)
 
-    async def facts(
+    async def search_facts(
         self, question: str, scope: SearchScope, *, names: bool = True
     ) -> tuple[DocumentFact, ...]:
-        """Return facts that hold words of `question`, best first, within `scope`.
+        """Return facts within `scope` that contain words of `question`, best first.
 
-        A fact of whom the question names comes before others.
+        With `names`, facts about characters named in the question come first.
         """
         words = extract_content_words(question)
-        document_facts = await self._stories.search_facts(words, limit=_FACTS_READ)
+        document_facts = await self._stories.search_facts(words, limit=_MAX_FACTS_READ)
         facts_in_scope = [
             document_fact
             for document_fact in document_facts
@@ -223,10 +239,10 @@ class StorySearch:
             if not is_misread_place(document_fact.fact, cast)
         ]
         if names:
-            facts_in_scope = _of_people_first(facts_in_scope, question, cast)
-        return tuple(_each_once(facts_in_scope)[:MAX_SEARCH_FACTS])
+            facts_in_scope = _sort_by_named_people(facts_in_scope, question, cast)
+        return tuple(_drop_duplicate_facts(facts_in_scope)[:MAX_SEARCH_FACTS])
 
-    async def _with(
+    async def _find_chunks_with_people(
         self, people: Collection[str], roles: Collection[AppearanceRole]
     ) -> frozenset[ChunkId]:
         appearances = await self._stories.appearances(people)
@@ -234,7 +250,7 @@ class StorySearch:
             appearance.chunk for appearance in appearances if appearance.role in roles
         )
 
-    async def _labelled(self, filters: SearchFilters) -> frozenset[ChunkId]:
+    async def _find_labelled_chunks(self, filters: SearchFilters) -> frozenset[ChunkId]:
         labels_by_field = {
             PassageField.CONTENT_TYPE: filters.content_types,
             PassageField.NARRATIVE_FUNCTION: filters.functions,
@@ -257,26 +273,29 @@ def score_chunks_by_people(
     *,
     total: int,
 ) -> dict[ChunkId, float]:
-    """Score chunks in `scope` that have the people, and `others`.
+    """Score the chunks in `scope` in or near which the people appear, and `others`.
 
-    `total` counts all chunks.
+    `total` is the number of chunks in the library. The scores are added to those of the
+    hybrid search.
     """
     proximity = CharacterProximity(
         speech_question.people,
-        speech_question.found,
-        speech_question.said,
+        speech_question.appearances,
+        speech_question.quotations,
         scope,
         total=total,
     )
     spots = proximity.chunks | {(c.document, c.ordinal): c.id for c in others}
     scores = {c: PEOPLE_WEIGHT * proximity.score(spot) for spot, c in spots.items()}
     plain = {spot: chunk for spot, chunk in spots.items() if proximity.is_plain(spot)}
-    for chunk, bonus in _by_place(speech_question.question, plain, order).items():
+    for chunk, bonus in _score_story_position(
+        speech_question.question, plain, order
+    ).items():
         scores[chunk] += EARLINESS_WEIGHT * bonus
     return scores
 
 
-def _of_people_first(
+def _sort_by_named_people(
     document_facts: Sequence[DocumentFact], question: str, cast: Cast
 ) -> list[DocumentFact]:
     people = {
@@ -294,8 +313,8 @@ def _of_people_first(
     )
 
 
-def _each_once(document_facts: Sequence[DocumentFact]) -> list[DocumentFact]:
-    """Keep the first of the facts that state the same, wherever they are."""
+def _drop_duplicate_facts(document_facts: Sequence[DocumentFact]) -> list[DocumentFact]:
+    """Return the first of the facts that make the same statement, wherever they are."""
     unique_facts: dict[tuple[object, ...], DocumentFact] = {}
     for document_fact in document_facts:
         fact = document_fact.fact
@@ -311,8 +330,8 @@ def _each_once(document_facts: Sequence[DocumentFact]) -> list[DocumentFact]:
     return list(unique_facts.values())
 
 
-def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
-    """Take a name that nobody bears for somebody who is in every chunk that has it."""
+def _build_appearances(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
+    """Treat an unknown name as a character who appears in every chunk that contains it."""
     return [
         Appearance(chunk.id, chunk.document, chunk.span, chunk.ordinal, word, role, 1)
         for chunk in chunks
@@ -324,12 +343,11 @@ def _appearing(word: str, chunks: Sequence[Chunk]) -> list[Appearance]:
     ]
 
 
-def _by_place(
+def _score_story_position(
     question: str, chunks: Mapping[tuple[DocumentId, int], ChunkId], order: StoryOrder
 ) -> dict[ChunkId, float]:
-    """Score chunks by their place in the story, 0.0 to 1.0, if the question asks so.
-
-    "The first words" want the earliest, "the last" the latest.
+    """Score chunks by position in the story, 0.0 to 1.0, if the question asks for the
+    first (the earliest scores highest) or the last of something; else return nothing.
     """
     last = asks_last(question)
     if not last and not asks_first(question):

@@ -65,7 +65,7 @@ async def load_citation_contexts(
     """Return each passage with what surrounds it in the present text, in that order."""
     if not citations:
         return []
-    places = await FreshnessService(workspace.passages).anchors(citations)
+    places = await FreshnessService(workspace.passages).anchor(citations)
     try:
         order = await workspace.finder().story_order()
     except LrwrError:
@@ -217,7 +217,7 @@ async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLoc
     Raises:
         NotFound: The file is not there.
     """
-    (anchor,) = await FreshnessService(workspace.passages).anchors([citation])
+    (anchor,) = await FreshnessService(workspace.passages).anchor([citation])
     return await asyncio.to_thread(_on_disk, workspace.library.root, anchor)
 
 

@@ -131,10 +131,14 @@ def test_the_margin_is_from_the_best_to_the_fifth(
 
 
 def test_a_ranking_is_named_by_who_looked_last() -> None:
-    assert build_ranking_id(reranker="r/s", of_people=False, space="s") == "r/s"
-    assert build_ranking_id(reranker="", of_people=False, space="s") == "off/s"
-    assert build_ranking_id(reranker="", of_people=False, space="") == "off/words"
-    assert build_ranking_id(reranker="", of_people=True, space="s") == "people/s"
+    assert build_ranking_id(reranker="r/s", is_people_ranking=False, space="s") == "r/s"
+    assert build_ranking_id(reranker="", is_people_ranking=False, space="s") == "off/s"
+    assert (
+        build_ranking_id(reranker="", is_people_ranking=False, space="") == "off/words"
+    )
+    assert (
+        build_ranking_id(reranker="", is_people_ranking=True, space="s") == "people/s"
+    )
 
 
 @pytest.fixture

@@ -50,22 +50,22 @@ async def test_words_are_looked_up_in_the_library_as_it_was_read_last(
     fresh = FreshnessService(desk.library.passages)
     await save(desk, f1=BOOK)
     both = [cited(LAMP), cited(EELS)]
-    assert told(await fresh.anchors(both)) == [("current", ONE)] * 2
+    assert told(await fresh.anchor(both)) == [("current", ONE)] * 2
     desk.write("1.md", BOOK.replace("twice", "thrice"))
-    assert told(await fresh.anchors(both)) == [("current", ONE)] * 2
+    assert told(await fresh.anchor(both)) == [("current", ONE)] * 2
     await desk.ingest()
-    assert told(await fresh.anchors(both)) == [("current", ONE), ("edited", ONE)]
+    assert told(await fresh.anchor(both)) == [("current", ONE), ("edited", ONE)]
     await save(desk, f1=f"# One\n\n{EELS}\n", f2=f"# Two\n\n{LAMP}\n")
-    assert told(await fresh.anchors(both)) == [("current", TWO), ("current", ONE)]
+    assert told(await fresh.anchor(both)) == [("current", TWO), ("current", ONE)]
     (desk.folder / "2.md").unlink()
     await desk.ingest()
-    assert told(await fresh.anchors(both)) == [("gone", ""), ("current", ONE)]
+    assert told(await fresh.anchor(both)) == [("gone", ""), ("current", ONE)]
 
 
 async def test_each_turn_gets_what_became_of_its_own_citations(desk: Desk) -> None:
     await save(desk, f1=BOOK.replace(EELS, ""))
     one, two, none = resting_on(EELS, LAMP), resting_on(LAMP), resting_on()
-    found = await FreshnessService(desk.library.passages).of_turns([one, two, none])
+    found = await FreshnessService(desk.library.passages).anchor_turns([one, two, none])
     assert {
         turn: [str(p.freshness) for p in places] for turn, places in found.items()
     } == {
@@ -92,7 +92,7 @@ class Unreadable:
 async def test_of_a_library_that_cannot_be_read_nothing_is_said(desk: Desk) -> None:
     await save(desk, f1=BOOK)
     broken = FreshnessService(Unreadable(desk.library))  # type: ignore[arg-type]
-    (found,) = await broken.anchors([cited(LAMP)])
+    (found,) = await broken.anchor([cited(LAMP)])
     assert (found.freshness, found.now, found.changed) == ("not evaluated", None, False)
     with pytest.raises(NotFound):
         await desk.library.passages.text(TWO)

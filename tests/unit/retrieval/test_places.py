@@ -78,7 +78,7 @@ def test_a_chapter_is_remembered_by_file_and_heading(text: str, named: str) -> N
         ("book.md#The Mil", "no chapter 'The Mil'"),
         ("book.md#Fog", "no chapter 'Fog'"),
         ("book.md:s2", "several chapters"),
-        ("book.md#ch1:s3", "has 2 scenes"),
+        ("book.md#ch1:s3", "has no scene 3; its last scene is 2"),
         ("bok.md", "No document"),
     ],
 )

@@ -91,7 +91,7 @@ async def test_when_the_embedder_is_away_words_are_searched_and_a_remark_says_so
     finder = book.finder(embedder=WordEmbedder(patience=0))
     result = await finder.find(request("ledger"))
     assert files(result) == ["chapters/2.md"]
-    told = "Searched by words alone. The model is away. Wake it up."
+    told = "Searched by words only, without embeddings. The model is away. Wake it up."
     assert result.remarks == (told,)
 
 
@@ -208,7 +208,7 @@ async def test_a_reranker_may_be_left_out_or_fail(book: Desk) -> None:
     assert await finder.find(request("frog lamp", rerank=False)) == plain
     result = await finder.find(request("frog lamp"))
     assert files(result) == files(plain)
-    assert result.remarks == ("Not looked at a second time. The reranker is away.",)
+    assert result.remarks == ("Results were not reranked. The reranker is away.",)
 
 
 async def test_what_is_saved_is_found_by_the_next_search(book: Desk) -> None:

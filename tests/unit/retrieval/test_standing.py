@@ -21,7 +21,7 @@ async def test_what_was_taken_away_since_it_was_found_is_left_out(desk: Desk) ->
     await desk.ingest()
     kept, texts = await drop_deleted_passages(desk.library.passages, found)
     assert [passage.chunk.document for passage in kept.passages] == [LAMP]
-    assert kept.remarks == ("stones.md was taken away since it was found.",)
+    assert kept.remarks == ("stones.md was deleted during the search.",)
     assert texts[LAMP].text == "Nell lit the lamp."
     assert len(found.passages) == 2
 

@@ -175,8 +175,8 @@ def test_a_place_is_read_as_a_writer_says_it(said: str, meant: Horizon) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("ch7", "no chapter 7; its last is 6"),
-        ("ch2:s4", "Chapter 2 has no scene 4; its last is scene 3"),
+        ("ch7", "no chapter 7; its last chapter is 6"),
+        ("ch2:s4", "Chapter 2 has no scene 4; its last scene is 3"),
         ("ch2:s0", "no scene 0"),
         ("ch0:s3", "Chapter 0 has no scene 3"),
         ("vol9.ch1", "volume 9, chapter 1"),

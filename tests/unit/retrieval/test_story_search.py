@@ -135,7 +135,7 @@ async def test_every_filter_shuts_out_on_its_own(book: StoryDesk) -> None:
 
 
 async def test_whom_nobody_in_the_story_is_called_is_said(book: StoryDesk) -> None:
-    with pytest.raises(NotFound, match="Nobody in the story is called Toller") as told:
+    with pytest.raises(NotFound, match="No character is called Toller") as told:
         await filtered(book, present=named("Toller"))
     assert "lrwr characters" in told.value.hint
     with pytest.raises(NotFound):
@@ -162,7 +162,7 @@ async def test_who_has_not_been_named_yet_is_as_unknown_as_somebody_made_up(
     unknown |= {"Orla", "Orla Finch", "Orlla"} if MISSED not in told else set()
     unknown |= {"Nell Tallow", "corin"} if OUT not in told else set()
     for name in unknown:
-        with pytest.raises(NotFound, match=f"^Nobody .* is called {name}$"):
+        with pytest.raises(NotFound, match=f"^No character is called {name}$"):
             await filtered(book, horizon=horizon, characters=named(name))
         with pytest.raises(NotFound):
             await filtered(book, horizon=horizon, present=named(name))
