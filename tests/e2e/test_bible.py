@@ -71,7 +71,7 @@ def test_characters_are_listed_and_shown(library: Path) -> None:
         one["value"] for one in shown["attributes"] if one["attribute"] == "eyes"
     ] == ["brown"]
     assert run("characters", "corin", "vale").startswith("Corin Vale")
-    with pytest.raises(NotFound, match="No character"):
+    with pytest.raises(NotFound, match="Nobody"):
         invoke("characters", "Zebedee")
 
 

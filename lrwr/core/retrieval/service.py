@@ -196,21 +196,11 @@ class PassageFinder:
         """
         context = await self._build_context(request, order or await self.story_order())
         scores, is_people_ranking = await self._score_chunks(context)
-        best = rank_chunks(scores)[: max(request.limit, self._candidates)]
-        stored = await self._store.chunks([scored.chunk for scored in best])
-        outlines = context.order.outlines
-        # Another process may have ingested documents since the story order was read.
-        chunks = [chunk for chunk in stored if chunk.document in outlines]
-        final = {chunk.id: scores[chunk.id] for chunk in chunks}
         # Rerankers compare words and meaning. Passages that answer who-says-what
         # questions do not contain the names, so reranking hurts them (decision 011).
-        if request.rerank and not is_people_ranking and len(chunks) > 1:
-            final = await self._rerank(context, chunks, final)
-        by_id = {chunk.id: chunk for chunk in chunks}
-        passages = [
-            build_passage(by_id[scored.chunk], context.order, scored.score)
-            for scored in rank_chunks(final)
-        ]
+        passages = await self._rank_passages(
+            context, scores, rerank=request.rerank and not is_people_ranking
+        )
         counts, total = await self._lexical.document_frequencies(
             extract_content_words(request.question), pipeline=request.pipeline
         )
@@ -220,7 +210,7 @@ class PassageFinder:
                 counts, pipeline=request.pipeline, scope=context.scope
             ),
             remarks=tuple(context.remarks),
-            facts=await self._find_facts(context),
+            facts=await _search_facts(context),
             judgement=self._assess(
                 context,
                 RankingInputs(
@@ -235,6 +225,25 @@ class PassageFinder:
                 is_people_ranking=is_people_ranking,
             ),
         )
+
+    async def _rank_passages(
+        self, context: _SearchContext, scores: Mapping[ChunkId, float], *, rerank: bool
+    ) -> list[Passage]:
+        """Return the best passages, reranked if `rerank` and a reranker is set."""
+        best = rank_chunks(scores)[: max(context.request.limit, self._candidates)]
+        stored = await self._store.chunks([scored.chunk for scored in best])
+        outlines = context.order.outlines
+        # Another process may have ingested documents since the story order was read.
+        chunks = [chunk for chunk in stored if chunk.document in outlines]
+        final = {chunk.id: scores[chunk.id] for chunk in chunks}
+        if self._reranker and rerank and len(chunks) > 1:
+            candidates = chunks[: self._candidates]
+            final = await _rerank(context, candidates, final, self._reranker)
+        by_id = {chunk.id: chunk for chunk in chunks}
+        return [
+            build_passage(by_id[scored.chunk], context.order, scored.score)
+            for scored in rank_chunks(final)
+        ]
 
     async def _build_context(
         self, request: SearchRequest, order: StoryOrder
@@ -319,12 +328,6 @@ class PassageFinder:
             total=counts.chunks,
         )
 
-    async def _find_facts(self, context: _SearchContext) -> tuple[DocumentFact, ...]:
-        if context.story is None:
-            return ()
-        question, names = context.request.question, context.request.names
-        return await context.story.search_facts(question, context.scope, names=names)
-
     async def _score_hybrid(
         self, context: _SearchContext, allowed: Collection[ChunkId] | None
     ) -> dict[ChunkId, float]:
@@ -363,36 +366,6 @@ class PassageFinder:
             context.remarks.append(remark)
         return scores
 
-    async def _rerank(
-        self,
-        context: _SearchContext,
-        chunks: Sequence[Chunk],
-        scores: Mapping[ChunkId, float],
-    ) -> dict[ChunkId, float]:
-        """Return new scores in which all reranked candidates precede the other chunks."""
-        if self._reranker is None:
-            return dict(scores)
-        candidates = chunks[: self._candidates]
-        try:
-            texts = [chunk.text for chunk in candidates]
-            reranker_scores = await self._reranker.rerank(
-                context.request.question, texts
-            )
-        except ServiceUnavailable as error:
-            context.remarks.append(f"Results were not reranked. {error.full_text}")
-            return dict(scores)
-        ids = [chunk.id for chunk in candidates]
-        context.reranker_scores = dict(zip(ids, reranker_scores, strict=True))
-        blended = fuse_weighted_scores(
-            [
-                (RERANK_WEIGHT, scale_min_max(context.reranker_scores)),
-                (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
-            ]
-        )
-        # Blended scores are 0.0 to 1.0. Adding 1.0 ranks all reranked candidates above
-        # the other chunks, whose lower hybrid scores do not reach 1.0.
-        return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
-
     def _assess(
         self,
         context: _SearchContext,
@@ -420,3 +393,38 @@ def _build_read_scope(request: SearchRequest, order: StoryOrder) -> SearchScope 
         return None
     kinds = (ChunkKind.PROSE,)
     return build_search_scope(order, types=(), horizon=request.horizon, kinds=kinds)
+
+
+async def _rerank(
+    context: _SearchContext,
+    candidates: Sequence[Chunk],
+    scores: Mapping[ChunkId, float],
+    reranker: Reranker,
+) -> dict[ChunkId, float]:
+    """Return new scores in which all reranked candidates precede the other chunks."""
+    try:
+        texts = [chunk.text for chunk in candidates]
+        reranker_scores = await reranker.rerank(context.request.question, texts)
+    except ServiceUnavailable as error:
+        context.remarks.append(f"Results were not reranked. {error.full_text}")
+        return dict(scores)
+    ids = [chunk.id for chunk in candidates]
+    context.reranker_scores = dict(zip(ids, reranker_scores, strict=True))
+    blended = fuse_weighted_scores(
+        [
+            (RERANK_WEIGHT, scale_min_max(context.reranker_scores)),
+            (1 - RERANK_WEIGHT, scale_min_max({id_: scores[id_] for id_ in ids})),
+        ]
+    )
+    # Blended scores are 0.0 to 1.0. Adding 1.0 ranks all reranked candidates above
+    # the other chunks, whose lower hybrid scores do not reach 1.0.
+    return dict(scores) | {id_: 1.0 + score for id_, score in blended.items()}
+
+
+async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
+    if context.story is None:
+        return ()
+    request = context.request
+    return await context.story.search_facts(
+        request.question, context.scope, names=request.names
+    )
