@@ -18,7 +18,7 @@ from lrwr.app.retrieval import (
 )
 from lrwr.app.sessions import SessionDependencies, create_session_service
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.adapters.storage.memory.thread_store import MemoryThreadStore
+from lrwr.core.adapters.storage.memory_thread_store import MemoryThreadStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import (
     BM25_WEIGHTS_BY_PIPELINE,

@@ -19,8 +19,8 @@ from lrwr.core.adapters.chat.factory import ModelRole
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
+from lrwr.core.adapters.storage.sqlite.job_queue import build_worker_name
 from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
-from lrwr.core.adapters.storage.worker_liveness import build_worker_name
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.settings.library import (
     prepare_state_dir,

@@ -13,8 +13,8 @@ from lrwr.app.egress import ExternalAccess
 from lrwr.core.adapters.embed.local import LocalEmbedder
 from lrwr.core.adapters.rerank.late_interaction import LateInteractionReranker
 from lrwr.core.adapters.source.text import find_sentence_spans
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.confidence import (

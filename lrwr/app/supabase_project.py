@@ -8,25 +8,29 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lrwr.app.egress import ExternalAccess
-from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.knowledge_store import (
+    SupabaseAnalysisStore,
+    SupabaseCastStore,
+    SupabaseKnowledgeStore,
+)
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     load_library_link,
 )
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
-from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
-from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.adapters.storage.supabase.story_store import (
-    SupabaseAnalysisStore,
-    SupabaseCastStore,
+from lrwr.core.adapters.storage.supabase.replica import (
+    ReplicaRefresher,
+    SupabaseReplica,
 )
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
-from lrwr.core.adapters.storage.supabase.thread_store import SupabaseThreadStore
+from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
+from lrwr.core.adapters.storage.supabase.thread_store import (
+    SupabaseThreadStore,
+    ThreadReplica,
+)
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.library import Library
 

@@ -12,7 +12,7 @@ from lrwr.app.continuity import ContradictionMonitor
 from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.app.presenters.watch import list_changed_documents
 from lrwr.core.adapters.source.folder_watcher import WatchfilesEventSource
-from lrwr.core.adapters.storage.sqlite.document_snapshots import SqliteSnapshotStore
+from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteSnapshotStore
 from lrwr.core.continuity.statements import NewContradictions
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound

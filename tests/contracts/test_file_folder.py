@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.names import hash_file_content as sha
+from lrwr.core.adapters.files.folder import hash_file_content as sha
 from lrwr.core.model.errors import NotFound, StoreProblem
 
 ROOT = Path(__file__).parents[2]

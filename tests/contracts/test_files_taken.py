@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.transfer.files import FileTransferResult, upload_files
-from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.names import hash_file_content
+from lrwr.core.adapters.files.folder import FolderFileStore, hash_file_content
 from lrwr.core.adapters.storage.sqlite.document_rows import DocumentRows
 from lrwr.core.adapters.storage.supabase.codecs import (
     DOCUMENT,

@@ -7,8 +7,10 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
 )
-from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
-from lrwr.core.adapters.storage.supabase.push import LibraryPush
+from lrwr.core.adapters.storage.supabase.library_transfer import (
+    LibraryPush,
+    pull_remote_changes,
+)
 from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.errors import NotFound, ServiceUnavailable

@@ -6,11 +6,13 @@ from functools import partial
 import pytest
 
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
-from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
+from lrwr.core.adapters.storage.supabase.library_transfer import pull_remote_changes
 from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
-from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord
-from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
+from lrwr.core.adapters.storage.supabase.thread_api import (
+    SupabaseThreadApi,
+    ThreadRecord,
+)
+from lrwr.core.adapters.storage.supabase.thread_store import ThreadReplica
 from tests.fakes.conversations import OTHER, THREAD, a_turn
 from tests.fakes.followed import Desks, asked, check_same, keep, titles
 from tests.fakes.hosted import Machine

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
-from lrwr.core.adapters.storage.supabase.migrator import find_missing_migrations
+from lrwr.core.adapters.storage.supabase.records import find_missing_migrations
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import (
     LrwrError,

@@ -11,15 +11,13 @@ from lrwr.core.adapters.storage.supabase.records import (
     delete_remote_library,
     list_remote_libraries,
 )
-from lrwr.core.adapters.storage.supabase.row_transfer import (
-    ModelReplyRow,
-    ThreadRecord,
-    TurnRecord,
-)
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.storage.supabase.thread_api import (
+    ModelReplyRow,
     SupabaseThreadApi,
+    ThreadRecord,
     TurnReceipt,
+    TurnRecord,
 )
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.turns import NarrativeState

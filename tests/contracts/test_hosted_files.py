@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
-from lrwr.core.adapters.files.names import hash_file_content
+from lrwr.core.adapters.files.folder import hash_file_content
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.model.errors import (
     LrwrError,

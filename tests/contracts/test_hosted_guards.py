@@ -5,8 +5,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
-from lrwr.core.adapters.storage.supabase.records import SupabaseRecords
+from lrwr.core.adapters.storage.supabase.records import (
+    SupabaseRecords,
+    list_supabase_migrations,
+)
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from tests.fakes.conversations import THREAD
 from tests.fakes.hosted import Writer, asking

@@ -14,14 +14,16 @@ from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 from lrwr.core.adapters.auth.supabase import SupabaseAuth
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseCastStore
 from lrwr.core.adapters.storage.supabase.library_link import (
     create_library_link,
     store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
-from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.records import (
+    create_remote_library,
+    list_supabase_migrations,
+)
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.facts import Certainty

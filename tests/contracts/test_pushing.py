@@ -10,9 +10,11 @@ from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.storage.sqlite.document_rows import load_document_rows
 from lrwr.core.adapters.storage.supabase.knowledge_store import put_record_with_vectors
 from lrwr.core.adapters.storage.supabase.library_link import read_library_link
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
-from lrwr.core.adapters.storage.supabase.push import LibraryPush, PushResult
-from lrwr.core.adapters.storage.supabase.records import create_remote_library
+from lrwr.core.adapters.storage.supabase.library_transfer import LibraryPush, PushResult
+from lrwr.core.adapters.storage.supabase.records import (
+    create_remote_library,
+    list_supabase_migrations,
+)
 from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline

@@ -6,17 +6,23 @@ import pytest
 from lrwr.core.adapters.storage.sqlite.document_rows import DocumentRows
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.adapters.storage.supabase.codecs import encode_record
-from lrwr.core.adapters.storage.supabase.freshness import ReplicaRefresher
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.knowledge_store import (
+    SupabaseCastStore,
+    SupabaseKnowledgeStore,
+)
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     read_library_link,
 )
-from lrwr.core.adapters.storage.supabase.pull import pull_remote_changes
-from lrwr.core.adapters.storage.supabase.push import LibraryPush
-from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
-from lrwr.core.adapters.storage.supabase.story_store import SupabaseCastStore
+from lrwr.core.adapters.storage.supabase.library_transfer import (
+    LibraryPush,
+    pull_remote_changes,
+)
+from lrwr.core.adapters.storage.supabase.replica import (
+    ReplicaRefresher,
+    SupabaseReplica,
+)
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.chunks import Pipeline

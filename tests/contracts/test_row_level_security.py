@@ -3,10 +3,10 @@ import json
 import pytest
 
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
 from lrwr.core.adapters.storage.supabase.records import (
     create_remote_library,
     list_remote_libraries,
+    list_supabase_migrations,
 )
 from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.chunks import Pipeline

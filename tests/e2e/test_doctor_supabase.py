@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.hosted import PASSWORD, Writer, sign_up
 from tests.fakes.moved import edit, write_manuscript

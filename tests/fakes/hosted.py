@@ -17,14 +17,20 @@ from uuid import uuid4
 import pytest
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.fts_index import SqliteLexicalIndex
-from lrwr.core.adapters.storage.sqlite.passage_store import SqlitePassageStore
+from lrwr.core.adapters.storage.sqlite.passage_store import (
+    SqliteChangeFeed,
+    SqlitePassageStore,
+)
 from lrwr.core.adapters.storage.sqlite.story_store import SqliteStoryStore
 from lrwr.core.adapters.storage.supabase.job_queue import SupabaseJobQueue
-from lrwr.core.adapters.storage.supabase.knowledge_store import SupabaseKnowledgeStore
+from lrwr.core.adapters.storage.supabase.knowledge_store import (
+    SupabaseAnalysisStore,
+    SupabaseCastStore,
+    SupabaseKnowledgeStore,
+)
 from lrwr.core.adapters.storage.supabase.library_link import (
     create_library_link,
     read_library_link,
@@ -37,12 +43,10 @@ from lrwr.core.adapters.storage.supabase.records import (
 )
 from lrwr.core.adapters.storage.supabase.replica import SupabaseReplica
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
-from lrwr.core.adapters.storage.supabase.story_store import (
-    SupabaseAnalysisStore,
-    SupabaseCastStore,
+from lrwr.core.adapters.storage.supabase.thread_store import (
+    SupabaseThreadStore,
+    ThreadReplica,
 )
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
-from lrwr.core.adapters.storage.supabase.thread_store import SupabaseThreadStore
 from tests.fakes.libraries import Library
 from tests.fakes.postgres_server import Postgres
 from tests.fakes.records import Clock

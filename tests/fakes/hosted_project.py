@@ -13,7 +13,7 @@ from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
     create_remote_library,
 )
-from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
+from lrwr.core.adapters.storage.supabase.thread_api import ModelReplyRow
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.jobs import JobKind, JobOrder
 from tests.fakes.hosted import Writer, asking, sign_up

@@ -13,10 +13,11 @@ from lrwr.core.adapters.storage.sqlite.thread_store import (
     turn_to_columns,
 )
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
-from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord, TurnRecord
 from lrwr.core.adapters.storage.supabase.thread_api import (
     SupabaseThreadApi,
+    ThreadRecord,
     TurnReceipt,
+    TurnRecord,
 )
 from lrwr.core.model.turns import Turn
 from tests.fakes.conversations import THREAD, a_turn

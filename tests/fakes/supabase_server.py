@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from tests.fakes.postgres_server import (
     Postgres,
     free_port,

@@ -12,11 +12,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog
 from lrwr.core.adapters.storage.sqlite.job_queue import SqliteJobQueue
 from lrwr.core.adapters.storage.sqlite.knowledge_store import SqliteKnowledgeStore
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.thread_store import SqliteThreadStore
 from lrwr.core.adapters.vectors.edge import EdgeVectorIndex, open_edge_index
 from lrwr.core.model.chunks import Pipeline

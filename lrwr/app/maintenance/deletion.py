@@ -31,7 +31,7 @@ from lrwr.app.maintenance.remote_data import (
     remove_collections,
     save_unfinished_deletion,
 )
-from lrwr.core.adapters.storage.sqlite.document_snapshots import (
+from lrwr.core.adapters.storage.sqlite.maintenance import (
     LibraryInventory,
     take_library_inventory,
 )

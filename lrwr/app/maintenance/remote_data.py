@@ -9,10 +9,10 @@ from pathlib import Path
 from lrwr.app.container import open_workspace
 from lrwr.app.maintenance.check_result import pluralize
 from lrwr.app.maintenance.local_data import UNFINISHED
-from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.http.egress_log import EgressLogger
-from lrwr.core.adapters.storage.sqlite.document_snapshots import LibraryInventory
+from lrwr.core.adapters.storage.sqlite.maintenance import LibraryInventory
 from lrwr.core.adapters.storage.supabase.records import delete_remote_library
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.adapters.vectors.maintenance import list_shards

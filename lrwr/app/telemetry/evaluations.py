@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.model.traces import (
     Experiment,
     ExperimentResult,

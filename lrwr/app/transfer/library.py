@@ -16,16 +16,17 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     read_library_link,
     store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.migrator import find_missing_migrations
-from lrwr.core.adapters.storage.supabase.pull import PullResult, pull_remote_changes
-from lrwr.core.adapters.storage.supabase.push import (
+from lrwr.core.adapters.storage.supabase.library_transfer import (
     LibraryPush,
+    PullResult,
     PushProgressCallback,
     PushResult,
+    pull_remote_changes,
 )
 from lrwr.core.adapters.storage.supabase.records import (
     RemoteLibrary,
     create_remote_library,
+    find_missing_migrations,
     list_applied_migrations,
     list_remote_libraries,
 )

@@ -11,7 +11,7 @@ from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.auth.factory import SupabaseSignIn, create_supabase_sign_in
+from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.model.errors import ExitCode, ServiceUnavailable, SettingsProblem
 
 LOGIN_EPILOG = (

@@ -17,7 +17,7 @@ from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.local_servers import list_local_servers
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import resolve_library
 

@@ -7,7 +7,7 @@ from lrwr.app.maintenance.deletion import DeletionPlan, DeletionResult
 from lrwr.app.maintenance.local_data import RECORDS
 from lrwr.app.presenters.text import LinePiece, StyledText, format_count
 from lrwr.cli.runtime.output import Output
-from lrwr.core.adapters.storage.sqlite.document_snapshots import EgressRecipient
+from lrwr.core.adapters.storage.sqlite.maintenance import EgressRecipient
 from lrwr.core.settings.consent import HOSTED_SERVICES
 from lrwr.core.settings.service_access import parse_host
 

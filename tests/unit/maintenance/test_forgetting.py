@@ -16,10 +16,9 @@ from lrwr.app.maintenance.deletion import (
     plan_deletion,
 )
 from lrwr.app.maintenance.remote_data import HostedLocation, delete_from_project
-from lrwr.core.adapters.auth.factory import SupabaseSignIn
 from lrwr.core.adapters.auth.project import SupabaseConnection
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
-from lrwr.core.adapters.auth.supabase import SupabaseAuth
+from lrwr.core.adapters.auth.supabase import SupabaseAuth, SupabaseSignIn
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.egress_log import SqliteEgressLog

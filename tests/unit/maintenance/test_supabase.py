@@ -16,7 +16,7 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     store_library_link,
 )
-from lrwr.core.adapters.storage.supabase.migrator import list_supabase_migrations
+from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from lrwr.core.settings.consent import ConsentStore
 from lrwr.core.settings.library import (
     get_consent_folder,

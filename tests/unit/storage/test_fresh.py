@@ -1,6 +1,6 @@
 import pytest
 
-from lrwr.core.adapters.storage.supabase.freshness import (
+from lrwr.core.adapters.storage.supabase.replica import (
     FRESH_SECONDS,
     UNREACHABLE_PAUSE,
     ReplicaRefresher,

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from lrwr.core.adapters.auth.project import SupabaseConnection
-from lrwr.core.adapters.files.names import hash_file_content
+from lrwr.core.adapters.files.folder import hash_file_content
 from lrwr.core.adapters.files.supabase import SupabaseFileStore
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import ServiceUnavailable

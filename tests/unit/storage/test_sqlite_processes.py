@@ -1,8 +1,9 @@
 import sqlite3
 from pathlib import Path
 
-from lrwr.core.adapters.storage.sqlite.change_feed import KEPT_CHANGES, SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.document_rows import KEPT_CHANGES
 from lrwr.core.adapters.storage.sqlite.job_queue import KEPT_JOBS
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.model.chunks import ChunkId, Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder, JobState

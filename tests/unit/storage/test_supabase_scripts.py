@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from lrwr.core.adapters.storage.supabase.migrator import (
+from lrwr.core.adapters.storage.supabase.records import (
     find_missing_migrations,
     list_supabase_migrations,
 )
-from lrwr.core.adapters.storage.supabase.postgres_text import (
+from lrwr.core.adapters.storage.supabase.rpc import (
     decode_postgres_text,
     encode_postgres_json,
     encode_postgres_text,

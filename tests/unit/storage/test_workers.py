@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.core.adapters.storage.worker_liveness import build_worker_name, is_worker_dead
+from lrwr.core.adapters.storage.sqlite.job_queue import (
+    build_worker_name,
+    is_worker_dead,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobKind, JobOrder

@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lrwr.app.transfer.files import FileTransferResult, download_files
-from lrwr.core.adapters.files.folder import FolderFileStore
-from lrwr.core.adapters.files.names import hash_file_content
+from lrwr.core.adapters.files.folder import FolderFileStore, hash_file_content
 from lrwr.core.adapters.source.folder import FolderSource
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.retrieval import EDGE_MIN_CHUNKS, open_local_vector_index
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.edge import (
     EDGE_ENGINE_VERSION,
     EdgeShard,

@@ -16,8 +16,8 @@ from lrwr.app.maintenance.check_result import (
     finding_from_error,
     pluralize,
 )
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
 from lrwr.core.adapters.storage.sqlite.maintenance import inspect_change_feed
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.qdrant_collection import QdrantCollection
 from lrwr.core.adapters.vectors.qdrant_http import (
     QdrantConnection,

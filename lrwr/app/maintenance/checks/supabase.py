@@ -16,22 +16,19 @@ from lrwr.app.maintenance.check_result import (
     pluralize,
 )
 from lrwr.app.supabase_project import SUPABASE_SERVICE
-from lrwr.core.adapters.auth.factory import create_supabase_sign_in
 from lrwr.core.adapters.auth.project import SupabaseConnection
-from lrwr.core.adapters.auth.supabase import Account
+from lrwr.core.adapters.auth.supabase import Account, create_supabase_sign_in
 from lrwr.core.adapters.http.egress_log import EgressLogger
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     load_library_link,
 )
-from lrwr.core.adapters.storage.supabase.migrator import (
-    find_missing_migrations,
-    list_supabase_migrations,
-)
 from lrwr.core.adapters.storage.supabase.records import RemoteLibraryState as Stand
 from lrwr.core.adapters.storage.supabase.records import (
     SupabaseRecords,
+    find_missing_migrations,
     list_applied_migrations,
+    list_supabase_migrations,
 )
 from lrwr.core.adapters.storage.supabase.rpc import SupabaseRpc
 from lrwr.core.model.errors import (

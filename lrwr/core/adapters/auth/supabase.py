@@ -3,22 +3,24 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NewType, TypeAlias
 
-from lrwr.core.adapters.auth.errors import (
+from lrwr.core.adapters.auth.project import (
     SessionExpired,
+    SupabaseConnection,
     build_credentials_error,
+    build_supabase_connection,
+    open_supabase_http,
     translate_supabase_error,
 )
-from lrwr.core.adapters.auth.project import (
-    SupabaseConnection,
-    open_supabase_http,
-)
-from lrwr.core.adapters.auth.sessions import KeyringSessionStore
+from lrwr.core.adapters.auth.sessions import KeyringSessionStore, SessionLocation
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable
+from lrwr.core.settings.library import get_session_path
+from lrwr.core.settings.model import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from httpx import AsyncClient
     from supabase_auth import AsyncGoTrueClient
     from supabase_auth.types import Session, User
+
 
 AccountId = NewType("AccountId", str)
 """An account's own name: a UUID."""
@@ -231,3 +234,37 @@ def _parsed(stored_text: str | None) -> tuple[_AccessToken, str] | None:
 
 def _account(user: "User") -> Account:
     return Account(AccountId(user.id), user.email or "")
+
+
+@dataclass(frozen=True, slots=True)
+class SupabaseSignIn:
+    """The way into one project. `file` keeps the session where no keyring does."""
+
+    auth: SupabaseAuth
+    project: SupabaseConnection
+    sessions: KeyringSessionStore
+    file: Path
+
+    def place(self) -> SessionLocation:
+        """Return where the session is.
+
+        Raises:
+            ServiceUnavailable: The keyring is locked.
+        """
+        return self.sessions.place(self.project.url)
+
+
+def create_supabase_sign_in(
+    settings: Settings, env: Mapping[str, str]
+) -> SupabaseSignIn:
+    """Return the way into the project that the settings name. Nothing is sent yet.
+
+    Raises:
+        SettingsProblem: There is none or no key for it, the key is a secret one, or a
+            downloaded setting leads elsewhere.
+        ServiceUnavailable: The keyring is locked.
+    """
+    project = build_supabase_connection(settings, env)
+    file = get_session_path()
+    sessions = KeyringSessionStore(file)
+    return SupabaseSignIn(SupabaseAuth(project, sessions), project, sessions, file)

@@ -2,7 +2,9 @@
 
 import asyncio
 import errno
+import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -10,11 +12,22 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lrwr.core.adapters.files.names import hash_file_content, is_stored_file_name
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
 if sys.platform != "win32":
     import fcntl
+_NAME = re.compile(r"[0-9a-f]{64}")
+
+
+def hash_file_content(content: bytes) -> str:
+    """Return the SHA-256 of `content` in hex, in lower case."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_stored_file_name(text: str) -> bool:
+    """Say whether `text` can be the name of a kept file, and so is no path."""
+    return _NAME.fullmatch(text) is not None
+
 
 _PART = "part-"
 _LOCK = "lock"

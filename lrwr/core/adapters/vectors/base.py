@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.model.chunks import (
     ChunkId,
     Pipeline,

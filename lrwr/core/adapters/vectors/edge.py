@@ -20,7 +20,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as engine
 
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
     TIE_MARGIN,
     FallbackVectorIndex,

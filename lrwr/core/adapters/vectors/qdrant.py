@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lrwr.core.adapters.http.egress_log import EgressLogger
-from lrwr.core.adapters.storage.sqlite.change_feed import SqliteChangeFeed
+from lrwr.core.adapters.storage.sqlite.passage_store import SqliteChangeFeed
 from lrwr.core.adapters.vectors.base import (
     FallbackVectorIndex,
     FeedVectorIndex,

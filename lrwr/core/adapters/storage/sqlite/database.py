@@ -23,6 +23,7 @@ from lrwr.core.model.errors import StoreProblem
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+
 SCHEMA_VERSION = 5
 """The newest migration: `migrations/` holds the numbers from 1 to this."""
 NoticeCallback = Callable[[str], None]

@@ -2,13 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lrwr.core.adapters.storage.sqlite.change_feed import prune_change_feed
-from lrwr.core.adapters.storage.sqlite.codecs import chapters_to_json
-from lrwr.core.adapters.storage.sqlite.fact_rows import (
+from lrwr.core.adapters.storage.sqlite.story_rows import (
     FactRows,
     build_fact_rows,
     delete_fact_rows,
@@ -16,8 +14,8 @@ from lrwr.core.adapters.storage.sqlite.fact_rows import (
     store_fact_rows,
 )
 from lrwr.core.model.chunks import Chunk, Knowledge, Pipeline
-from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.model.text import LineIndex
+from lrwr.core.model.documents import Chapter, Document, DocumentId, Scene
+from lrwr.core.model.text import LineIndex, Span
 
 UNUSED_VECTORS_KEPT = 24 * 3600.0
 """Seconds for which a vector outlives its last chunk: text moves, and comes back."""
@@ -361,3 +359,79 @@ def _clean(connection: sqlite3.Connection, now: float) -> None:
         connection.execute(_SWEEP, before)
         connection.execute("delete from orphan where since < ?", before)
     prune_change_feed(connection)
+
+
+def chapters_to_json(chapters: Sequence[Chapter]) -> str:
+    """Return `chapters` as JSON; a span is a pair, its end not included."""
+    rows = [
+        {
+            "title": chapter.title,
+            "span": _pair(chapter.span),
+            "scenes": [
+                {"span": _pair(scene.span), "parts": [_pair(p) for p in scene.parts]}
+                for scene in chapter.scenes
+            ],
+            "opening": chapter.opening,
+            "volume": chapter.volume,
+            "number": chapter.number,
+        }
+        for chapter in chapters
+    ]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+
+
+def chapters_from_json(text: str) -> tuple[Chapter, ...]:
+    """Return what `chapters_to_json` was given."""
+    return tuple(
+        Chapter(
+            title=chapter["title"],
+            span=Span(*chapter["span"]),
+            scenes=tuple(_scene(scene) for scene in chapter["scenes"]),
+            opening=chapter["opening"],
+            volume=chapter["volume"],
+            number=chapter["number"],
+        )
+        for chapter in json.loads(text)
+    )
+
+
+def _scene(fields: dict[str, Any]) -> Scene:
+    return Scene(Span(*fields["span"]), tuple(Span(*part) for part in fields["parts"]))
+
+
+def _pair(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+KEPT_CHANGES = 20_000
+"""The feed is shortened once it has grown by this much, and by four a chunk."""
+
+
+_OUTDATED = """
+delete from change where seq not in (
+  select max(f.seq) from change f join chunk c on c.id = f.chunk_id group by f.chunk_id
+)
+"""
+
+
+_GROWN = """
+select max(change.seq) - (select pruned from library) from change
+"""
+
+
+def prune_change_feed(connection: sqlite3.Connection) -> None:
+    """Drop changes that say nothing any more, when the feed has become long.
+
+    What is dropped includes chunks that are gone, so the feed gets a new epoch.
+    """
+    grown = connection.execute(_GROWN).fetchone()[0] or 0
+    if grown <= KEPT_CHANGES:
+        return
+    chunks = connection.execute("select count(*) from chunk").fetchone()[0]
+    if grown <= KEPT_CHANGES + 4 * chunks:
+        return
+    newest = "coalesce((select max(seq) from change), pruned)"
+    connection.execute(
+        f"update library set generation = generation + 1, pruned = {newest}"
+    )
+    connection.execute(_OUTDATED)

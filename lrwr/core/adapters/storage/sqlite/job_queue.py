@@ -1,11 +1,16 @@
 """The queue of work on documents, shared by every process of a library."""
 
 import json
+import os
+import platform
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.worker_liveness import is_worker_dead
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
@@ -18,38 +23,70 @@ from lrwr.core.model.jobs import (
     JobState,
 )
 
+
+def build_worker_name(name: str) -> str:
+    """Return the name of a worker of this process: `machine/process id/name`."""
+    return f"{_machine()}/{os.getpid()}/{name}"
+
+
+def is_worker_dead(worker: str) -> bool:
+    """Say whether `worker` ran on this machine and its process is gone.
+
+    A worker is named as `build_worker_name` does. Any doubt means that it lives.
+    """
+    machine, _, process_part = worker.partition("/")
+    process = process_part.partition("/")[0]
+    if machine != _machine() or not process.isdecimal() or os.name == "nt":
+        return False  # on Windows signal 0 is no question: it would end the process
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+@cache
+def _machine() -> str:
+    """Name this machine since it started; a container's processes are its own.
+
+    Two of one name are told apart where the system says what tells them apart: Linux.
+    """
+    apart = ""
+    with suppress(OSError):
+        apart = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        apart += str(Path("/proc/self/ns/pid").readlink())
+    name = platform.node().replace("/", "-")
+    return f"{name}.{sha256(apart.encode()).hexdigest()[:8]}"
+
+
 MAX_JOB_ATTEMPTS = 3
 KEPT_JOBS = 2_000
 """Jobs that are over are forgotten once so many newer ones were queued."""
-
 _CHANGE_WAITING = """
 update job set kind = :kind, updated_at = :now
 where document_id = :document and pipeline = :pipeline
   and state = 'pending' and kind <> :kind
 """
-
 _QUEUE = """
 insert into job (kind, document_id, pipeline, created_at, updated_at)
 values (:kind, :document, :pipeline, :now, :now)
 on conflict do nothing
 """
-
 _FORGET_OLD = """
 delete from job
 where id < (select max(id) from job) - ? and state in ('complete', 'failed')
 """
-
 _GIVE_UP = """
 update job
 set state = 'failed', lease_until = null, stage = null, updated_at = :now,
     error = :error, hint = :hint
 where state = 'running' and lease_until < :now and attempts >= :most
 """
-
 _AT_WORK = (
     "select distinct worker from job where state = 'running' and lease_until >= ?"
 )
-
 _END_LEASES = """
 update job set lease_until = 0 where state = 'running' and worker = ?
 """
@@ -60,7 +97,6 @@ _WANTED = """
 (:documents is null or document_id in (select value from json_each(:documents)))
 and (:pipeline is null or pipeline = :pipeline)
 """
-
 _CLAIM = f"""
 update job
 set state = 'running', worker = :worker, lease_until = :now + :lease,
@@ -83,29 +119,24 @@ where id = (
 )
 returning id, kind, document_id, pipeline, attempts
 """
-
 _HELD = """
 id = :job and state = 'running' and worker = :worker and attempts = :attempt
 """
-
 _RENEW = f"""
 update job set lease_until = :now + :lease, stage = :stage, updated_at = :now
 where {_HELD}
 """
-
 _FAIL = f"""
 update job
 set state = 'failed', lease_until = null, updated_at = :now, error = :error,
     hint = :hint
 where {_HELD}
 """
-
 _COMPLETE = f"""
 update job
 set state = 'complete', lease_until = null, stage = null, updated_at = :now
 where {_HELD}
 """
-
 _JOBS = """
 select id, kind, document_id, pipeline, state, stage, attempts, error, hint,
   created_at, updated_at

@@ -2,9 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.database import (
+    SqliteDatabase,
+)
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     UNUSED_VECTORS_KEPT,
     build_document_rows,
@@ -13,10 +15,11 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     store_document_rows,
 )
 from lrwr.core.adapters.storage.sqlite.job_queue import complete_job
+from lrwr.core.adapters.storage.sqlite.story_rows import parse_fact_row
 from lrwr.core.model.chunks import Knowledge, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
-from lrwr.core.ports.stores import DocumentVersion
+from lrwr.core.ports.stores import DocumentSnapshot, DocumentVersion, QuotedFact
 
 _SEEN = """
 select document_id, revision, content, recipe from processed
@@ -149,3 +152,72 @@ def update_document_revisions(
         for document_version in document_versions
     ]
     return max(0, connection.executemany(_TOUCH, rows).rowcount)
+
+
+_TEXT = """
+select d.text from document d join processed p on p.document_id = d.id
+where d.id = ? and p.pipeline = ?
+"""
+
+
+_PASSAGES = (
+    "select text from chunk where document_id = ? and pipeline = ? order by ordinal"
+)
+
+
+_FACTS = """
+select about, subject, field, value, keeper, certainty, reach, spans, details
+from fact where document_id = ? and about not in ('passage', 'scene')
+order by char_start, n
+"""
+
+
+_PEOPLE = "select distinct character from first_seen where document_id = ?"
+
+
+class SqliteSnapshotStore:
+    """Keeps the `DocumentSnapshotStore` port."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def held(
+        self, documents: Collection[DocumentId], pipeline: Pipeline
+    ) -> Mapping[DocumentId, DocumentSnapshot]:
+        """Return what a pipeline knows of these documents."""
+
+        def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
+            snapshots = {
+                document: _held(connection, document, pipeline)
+                for document in documents
+            }
+            return {
+                name: snapshot
+                for name, snapshot in snapshots.items()
+                if snapshot is not None
+            }
+
+        return await self._database.read(read)
+
+
+def _held(
+    connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
+) -> DocumentSnapshot | None:
+    row = connection.execute(_TEXT, (document, pipeline.value)).fetchone()
+    if row is None:
+        return None
+    passages = connection.execute(_PASSAGES, (document, pipeline.value))
+    texts = tuple(text for (text,) in passages)
+    if pipeline is Pipeline.NAIVE:
+        return DocumentSnapshot(texts)
+    facts = (
+        parse_fact_row(tuple(row)) for row in connection.execute(_FACTS, (document,))
+    )
+    return DocumentSnapshot(
+        passages=texts,
+        facts=tuple(
+            QuotedFact(fact, " ".join(row[0][s.start : s.end] for s in fact.spans[:1]))
+            for fact in facts
+        ),
+        people=frozenset(name for (name,) in connection.execute(_PEOPLE, (document,))),
+    )

@@ -3,38 +3,39 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from lrwr.core.adapters.storage.sqlite.codecs import chapters_from_json
 from lrwr.core.adapters.storage.sqlite.database import (
     LibraryGeneration,
     SqliteDatabase,
     read_library_generation,
 )
+from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
 from lrwr.core.model.chunks import Chunk, ChunkId, ChunkKind, Pipeline, TextHash
 from lrwr.core.model.documents import DocumentId, DocumentOutline, DocumentType
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import LineIndex, LineRange, Span
-from lrwr.core.ports.stores import DocumentText, LibraryCounts
+from lrwr.core.ports.stores import ChunkChange, DocumentText, LibraryCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 _OUTLINES = """
 select id, type, title, words, order_hint, chapters from document order by id
 """
-
 _CHUNK = """
 c.id, c.document_id, c.ordinal, c.char_start, c.char_end, c.line_first, c.line_last,
   c.chapter, c.scene, c.kind, c.text, c.text_hash, c.tokens, c.lead, c.heading
 """
-
 _CHUNKS = f"""
 select {_CHUNK} from json_each(?) asked join chunk c on c.id = asked.value
 order by asked.key
 """
-
 _CHUNKS_OF = f"""
 select {_CHUNK} from chunk c where c.document_id = ? and c.pipeline = ?
 order by c.ordinal
 """
-
 _COUNTS = """
 select
   (select count(*) from processed where pipeline = ?1),
@@ -153,3 +154,77 @@ def _chunk(
         lead=row[13],
         heading=row[14],
     )
+
+
+_CHANGES = """
+select f.seq, f.chunk_id, c.document_id, c.char_end, c.kind, e.vector
+from change f
+left join chunk c on c.id = f.chunk_id
+left join embedding e on e.space = c.space and e.text_hash = c.text_hash
+  and e.space = :space
+where f.seq > :after and f.pipeline = :pipeline
+order by f.seq
+limit :limit
+"""
+
+
+class SqliteChangeFeed:
+    """The one ordered list of changes that every index follows.
+
+    Each change comes with the chunk as it is now.
+    """
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def changes(
+        self, pipeline: Pipeline, space: str, *, after: int, limit: int
+    ) -> list[ChunkChange]:
+        """Return at most `limit` changes after `after`, oldest first.
+
+        Read in one snapshot: a chunk's vector is that of the same moment.
+        """
+        parameters = {
+            "pipeline": pipeline.value,
+            "space": space,
+            "after": after,
+            "limit": limit,
+        }
+        return await self._database.read(
+            lambda connection: _read(connection.execute(_CHANGES, parameters))
+        )
+
+    async def epoch(self) -> str:
+        """Name this feed: another library, or a shortened feed, has another name.
+
+        When the name differs, an index must start anew.
+        """
+        sql = "select id || '.' || generation from library"
+        return await self._database.read(
+            lambda connection: str(connection.execute(sql).fetchone()[0])
+        )
+
+    async def library(self) -> str:
+        """Name the library, which keeps its name whatever becomes of its feed."""
+        sql = "select id from library"
+        return await self._database.read(
+            lambda connection: str(connection.execute(sql).fetchone()[0])
+        )
+
+
+def _read(
+    rows: "Iterable[tuple[int, str, str | None, int | None, str | None, bytes | None]]",
+) -> list[ChunkChange]:
+    import numpy as np
+
+    return [
+        ChunkChange(
+            seq=seq,
+            chunk=ChunkId(chunk),
+            document=DocumentId(document or ""),
+            end=end or 0,
+            kind=kind or "",
+            vector=None if vector is None else np.frombuffer(vector, np.dtype("<f4")),
+        )
+        for seq, chunk, document, end, kind, vector in rows
+    ]

@@ -3,21 +3,26 @@
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import (
+from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.adapters.storage.sqlite.document_rows import chapters_from_json
+from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
+from lrwr.core.adapters.storage.sqlite.story_rows import (
     SELECT_CHUNK_SPANS,
     build_attribution_rows,
+    parse_fact_row,
+    spans_from_json,
     store_attribution_rows,
 )
-from lrwr.core.adapters.storage.sqlite.codecs import (
-    cast_from_json,
-    cast_to_json,
-    chapters_from_json,
+from lrwr.core.model.cast import (
+    Alias,
+    AttributionCue,
+    Cast,
+    Character,
+    Gender,
+    Quotation,
 )
-from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
-from lrwr.core.adapters.storage.sqlite.fact_rows import parse_fact_row, spans_from_json
-from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
-from lrwr.core.model.cast import AttributionCue, Cast, Quotation
 from lrwr.core.model.chunks import ChunkId
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty, FactAbout
@@ -317,4 +322,51 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
         addressee=addressee,
         addressee_certainty=Certainty(addressee_certainty),
         mentions=tuple(json.loads(mentions)),
+    )
+
+
+def cast_to_json(cast: Cast) -> str:
+    """Return `cast` as JSON."""
+    fields = {
+        "characters": [
+            {
+                "name": character.name,
+                "aliases": [
+                    [a.name, a.mentions, a.certainty.value, a.because]
+                    for a in character.aliases
+                ],
+                "gender": [character.gender.value, character.gender_certainty.value],
+                "certainty": character.certainty.value,
+                "because": character.because,
+                "narrator": character.narrator,
+            }
+            for character in cast.characters
+        ],
+        "shared": {form: list(names) for form, names in cast.shared.items()},
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def cast_from_json(text: str) -> Cast:
+    """Return what `cast_to_json` was given."""
+    fields = json.loads(text)
+    return Cast(
+        characters=tuple(_character(character) for character in fields["characters"]),
+        shared={form: tuple(names) for form, names in fields["shared"].items()},
+    )
+
+
+def _character(fields: dict[str, Any]) -> Character:
+    gender, gender_certainty = fields["gender"]
+    return Character(
+        name=fields["name"],
+        aliases=tuple(
+            Alias(name, mentions, Certainty(certainty), because)
+            for name, mentions, certainty, because in fields["aliases"]
+        ),
+        gender=Gender(gender),
+        gender_certainty=Certainty(gender_certainty),
+        certainty=Certainty(fields["certainty"]),
+        because=fields["because"],
+        narrator=fields["narrator"],
     )

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import (
-    AttributionRows,
-    attribution_rows_from_json,
-    attribution_rows_to_json,
-)
-from lrwr.core.adapters.storage.sqlite.codecs import cast_from_json
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
     document_rows_from_json,
     document_rows_to_json,
 )
+from lrwr.core.adapters.storage.sqlite.story_rows import (
+    AttributionRows,
+    attribution_rows_from_json,
+    attribution_rows_to_json,
+)
+from lrwr.core.adapters.storage.sqlite.story_store import cast_from_json
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId

@@ -5,10 +5,16 @@ The project's own clock says when a lease ends: machines need not agree on the t
 
 from collections.abc import Collection, Sequence
 
-from lrwr.core.adapters.storage.sqlite.job_queue import KEPT_JOBS, MAX_JOB_ATTEMPTS
-from lrwr.core.adapters.storage.supabase.postgres_text import encode_postgres_json
-from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
-from lrwr.core.adapters.storage.worker_liveness import is_worker_dead
+from lrwr.core.adapters.storage.sqlite.job_queue import (
+    KEPT_JOBS,
+    MAX_JOB_ATTEMPTS,
+    is_worker_dead,
+)
+from lrwr.core.adapters.storage.supabase.rpc import (
+    RpcJson,
+    SupabaseRpc,
+    encode_postgres_json,
+)
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (

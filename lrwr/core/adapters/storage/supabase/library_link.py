@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from lrwr.core.adapters.storage.sqlite.database import open_library_read_only
 from lrwr.core.adapters.storage.sqlite.errors import translate_sqlite_error
+from lrwr.core.model.errors import StoreProblem
+
+if TYPE_CHECKING:
+    from lrwr.core.adapters.storage.supabase.records import RecordPage
 
 _PATIENCE = 10.0
 """Seconds to wait for a lock."""
@@ -122,3 +127,20 @@ def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
     yield
     if row is not None:
         connection.execute("update hosted set apart = ?", row)
+
+
+def has_lost_changes(bound: LibraryLink, page: "RecordPage") -> bool:
+    """Say whether a project has lost something that a copy has from there.
+
+    `bound` must have been read before the project was asked for `page`.
+    """
+    return page.version < bound.cursor or page.spoken < bound.spoken
+
+
+def build_lost_changes_error() -> StoreProblem:
+    """Return what the writer is told of it."""
+    return StoreProblem(
+        "The project has less than it had when it was last asked from here: was it"
+        " restored from a backup?",
+        hint="`lrwr push --over` takes what is here there again.",
+    )

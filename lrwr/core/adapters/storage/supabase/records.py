@@ -10,14 +10,18 @@ import base64
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 
-from lrwr.core.adapters.storage.supabase.postgres_text import encode_postgres_json
-from lrwr.core.adapters.storage.supabase.row_transfer import (
+from lrwr.core.adapters.storage.supabase.rpc import (
+    RpcJson,
+    SupabaseRpc,
+    encode_postgres_json,
+)
+from lrwr.core.adapters.storage.supabase.thread_api import (
     ModelReplyRow,
+    SupabaseThreadApi,
     parse_model_reply_row,
 )
-from lrwr.core.adapters.storage.supabase.rpc import RpcJson, SupabaseRpc
-from lrwr.core.adapters.storage.supabase.thread_api import SupabaseThreadApi
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.jobs import JobClaim
 
@@ -321,3 +325,37 @@ def _check(record: SupabaseRecord) -> None:
             " it is not what was written",
             hint="Run `lrwr ingest` for that document again.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SupabaseMigration:
+    """One script, which the project's owner runs. `number` counts from 1."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def list_supabase_migrations() -> list[SupabaseMigration]:
+    """Return lrwr's scripts in the order in which they are run."""
+    folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
+    migrations = [
+        SupabaseMigration(
+            int(file.name[:3]), file.name, file.read_text(encoding="utf-8")
+        )
+        for file in folder.iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return sorted(migrations, key=lambda migration: migration.number)
+
+
+def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:
+    """Return the scripts that a project has not run, given the numbers of those it has.
+
+    A later lrwr may have run more than this one knows.
+    """
+    return [
+        supabase_migration
+        for supabase_migration in list_supabase_migrations()
+        if supabase_migration.number not in run
+    ]

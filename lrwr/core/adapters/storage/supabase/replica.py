@@ -6,14 +6,11 @@ What is written is written to the project first and then into the file.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import (
-    AttributionRows,
-    store_attribution_rows,
-)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
@@ -21,6 +18,10 @@ from lrwr.core.adapters.storage.sqlite.document_rows import (
     delete_document_rows,
     find_embedded_texts,
     store_document_rows,
+)
+from lrwr.core.adapters.storage.sqlite.story_rows import (
+    AttributionRows,
+    store_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import store_cast_json
 from lrwr.core.adapters.storage.supabase.codecs import (
@@ -30,13 +31,11 @@ from lrwr.core.adapters.storage.supabase.codecs import (
     decode_record,
     parse_record_key,
 )
-from lrwr.core.adapters.storage.supabase.freshness import (
-    build_lost_changes_error,
-    has_lost_changes,
-)
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     advance_cursor,
+    build_lost_changes_error,
+    has_lost_changes,
     preserve_sync_mark,
     read_library_link,
 )
@@ -45,8 +44,8 @@ from lrwr.core.adapters.storage.supabase.records import (
     RecordPage,
     SupabaseRecords,
 )
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
-from lrwr.core.model.errors import StoreProblem
+from lrwr.core.adapters.storage.supabase.thread_store import ThreadReplica
+from lrwr.core.model.errors import LrwrError, StoreProblem
 
 Result = TypeVar("Result")
 
@@ -230,3 +229,58 @@ def _revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
     parameters = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
     revision, is_same = connection.execute(_KNOWN, parameters).fetchone() or ("", True)
     return str(revision) if is_same or not revision else FOREIGN_REVISION
+
+
+FRESH_SECONDS = 5.0
+"""Seconds for which what is here counts as fresh."""
+
+
+UNREACHABLE_PAUSE = 60.0
+"""Seconds for which a project that did not answer is not asked again."""
+
+
+class ReplicaRefresher:
+    """Catches up, at most once in a while: call it before the copy is read.
+
+    A project that cannot be
+    asked keeps nobody from reading what is here; `say` is told so once, until it answers
+    again. `clock` counts seconds.
+    """
+
+    def __init__(
+        self,
+        catch_up: Callable[[], Awaitable[int]],
+        say: Callable[[str], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._catch_up = catch_up
+        self._say = say
+        self._clock = clock
+        self._next = clock()
+        self._told = False
+        self._looking = asyncio.Lock()
+
+    @property
+    def away(self) -> bool:
+        """Whether the project could not be asked the last time."""
+        return self._told
+
+    async def __call__(self) -> None:
+        """Make sure that what is read next is fresh, or as fresh as can be."""
+        async with self._looking:
+            if self._clock() < self._next:
+                return
+            try:
+                await self._catch_up()
+            except LrwrError as error:
+                self._next = self._clock() + UNREACHABLE_PAUSE
+                self._complain(error)
+            else:
+                self._next = self._clock() + FRESH_SECONDS
+                self._told = False
+
+    def _complain(self, error: LrwrError) -> None:
+        if not self._told:
+            self._told = True
+            self._say(f"What others have changed is not here yet. {error.full_text}")

@@ -8,20 +8,14 @@ from contextlib import AsyncExitStack, aclosing, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from lrwr.core.adapters.auth.errors import (
-    translate_supabase_error,
-    translate_supabase_status,
-)
 from lrwr.core.adapters.auth.project import (
     SupabaseConnection,
     build_supabase_headers,
     open_supabase_http,
+    translate_supabase_error,
+    translate_supabase_status,
 )
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
-from lrwr.core.adapters.storage.supabase.postgres_text import (
-    decode_postgres_text,
-    encode_postgres_text,
-)
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError, NotFound, StoreProblem
 
@@ -29,21 +23,68 @@ if TYPE_CHECKING:
     from httpx import Response
     from postgrest import APIError, AsyncPostgrestClient
 
+
+PostgresJson = Any
+"""What JSON can say."""
+_MARK = "\x10"
+_AWAY = (("\x10", "\x101"), ("\x00", "\x100"))
+_BACK = {"\x101": "\x10", "\x100": "\x00"}
+
+
+def encode_postgres_text(value: PostgresJson) -> PostgresJson:
+    """Return a value whose texts PostgreSQL keeps; what is not Unicode becomes `?`."""
+    return _each(value, _pack)
+
+
+def encode_postgres_json(value: PostgresJson) -> str:
+    """Return a value as JSON text, for an argument that is a whole document."""
+    return json.dumps(
+        encode_postgres_text(value), ensure_ascii=False, separators=(",", ":")
+    )
+
+
+def decode_postgres_text(value: PostgresJson) -> PostgresJson:
+    """Return the value that was packed."""
+    return _each(value, _unpack)
+
+
+def _each(value: PostgresJson, change: Any) -> PostgresJson:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _each(item, change) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each(item, change) for item in value]
+    return value
+
+
+def _pack(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    for plain, away in _AWAY:
+        text = text.replace(plain, away)
+    return text
+
+
+def _unpack(text: str) -> str:
+    if _MARK not in text:
+        return text
+    first, *escaped = text.split(_MARK)
+    pieces = [first]
+    for piece in escaped:
+        pieces += (_BACK.get(f"{_MARK}{piece[:1]}", _MARK + piece[:1]), piece[1:])
+    return "".join(pieces)
+
+
 RpcJson = Any
 """What JSON can say."""
-
 AccessTokenProvider = Callable[[], Awaitable[str]]
 """Returns what proves who asks, good for a minute at least."""
-
 _note: ContextVar[EgressLogEntry | None] = ContextVar("_note", default=None)
 """The request that is under way here."""
-
 _STATE = re.compile("[0-9A-Z]{5}")
 """A state of SQL's."""
-
 _BEGINNINGS = b'{["-0123456789tfn'
 """Signs that a value of JSON begins with."""
-
 _NO_FUNCTION = frozenset({"PGRST202", "PGRST205"})
 _NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
 _NOT_FROM_DATABASE = frozenset({401, 408, 429})

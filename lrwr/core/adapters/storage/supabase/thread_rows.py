@@ -8,8 +8,11 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lrwr.core.adapters.storage.supabase.row_transfer import ThreadRecord, TurnRecord
-from lrwr.core.adapters.storage.supabase.thread_api import TurnReceipt
+from lrwr.core.adapters.storage.supabase.thread_api import (
+    ThreadRecord,
+    TurnReceipt,
+    TurnRecord,
+)
 
 _THREAD = """
 select id, title, created_at, updated_at, deleted_at, state from thread where id = ?

@@ -8,17 +8,17 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 
-from lrwr.core.adapters.storage.sqlite.attribution_rows import (
-    AttributionRows,
-    load_attribution_rows,
-)
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
     load_document_rows,
+)
+from lrwr.core.adapters.storage.sqlite.story_rows import (
+    AttributionRows,
+    load_attribution_rows,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import load_cast_json
 from lrwr.core.adapters.storage.supabase.codecs import (
@@ -28,14 +28,12 @@ from lrwr.core.adapters.storage.supabase.codecs import (
     build_tombstone,
     encode_record,
 )
-from lrwr.core.adapters.storage.supabase.freshness import (
-    build_lost_changes_error,
-    has_lost_changes,
-)
 from lrwr.core.adapters.storage.supabase.knowledge_store import put_record_with_vectors
 from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     advance_cursor,
+    build_lost_changes_error,
+    has_lost_changes,
     mark_in_sync,
     store_library_link,
 )
@@ -44,29 +42,32 @@ from lrwr.core.adapters.storage.supabase.records import (
     RecordManifest,
     SupabaseRecords,
 )
-from lrwr.core.adapters.storage.supabase.replica import split_into_batches
-from lrwr.core.adapters.storage.supabase.row_transfer import ModelReplyRow
-from lrwr.core.adapters.storage.supabase.thread_replica import ThreadReplica
+from lrwr.core.adapters.storage.supabase.replica import (
+    SupabaseReplica,
+    split_into_batches,
+)
+from lrwr.core.adapters.storage.supabase.thread_api import ModelReplyRow, ThreadRecord
+from lrwr.core.adapters.storage.supabase.thread_rows import (
+    merge_remote_thread,
+    read_spoken_count,
+    read_thread_digests,
+)
+from lrwr.core.adapters.storage.supabase.thread_store import ThreadReplica
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 
 REPLIES_PER_REQUEST = 100
-
 _PROCESSED = "select document_id, pipeline from processed order by 1, 2"
-
 _WOVEN = "select document_id from woven order by 1"
-
 _STAND = """
 select p.document_id, p.pipeline, p.content, p.recipe, coalesce(w.revision, '')
 from processed p left join woven w on w.document_id = p.document_id order by 1, 2
 """
-
 _REPLIES = """
 select key, made, prompt_tokens, completion_tokens, finding from reply
 where key in (select value from json_each(?))
 """
-
 PushProgressCallback = Callable[[str, int, int], None]
 """Is told what is done, how much of it, and of how much."""
 
@@ -290,3 +291,85 @@ def _kept_replies(
 ) -> list[ModelReplyRow]:
     rows = connection.execute(_REPLIES, (json.dumps(keys),))
     return [ModelReplyRow(*row) for row in rows]
+
+
+_REPLY = """
+insert into reply (key, made, prompt_tokens, completion_tokens, finding)
+values (?, ?, ?, ?, ?) on conflict (key) do nothing
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PullResult:
+    """What a pull brought: records that changed, and what was not here yet."""
+
+    records: int
+    replies: int
+    conversations: int
+
+
+async def pull_remote_changes(
+    database: SqliteDatabase,
+    copy: SupabaseReplica,
+    records: SupabaseRecords,
+    tell: PushProgressCallback,
+) -> PullResult:
+    """Bring all that changed there since the last time; conversations are put together.
+
+    Raises:
+        LrwrError: The project cannot be asked, or what it keeps cannot be read.
+        StoreProblem: The library cannot be written.
+    """
+    record_count = await copy.catch_up(lambda count: tell("records", count, 0))
+    replies = await _pull_replies(database, records, tell)
+    return PullResult(
+        record_count, replies, await _pull_conversations(database, records, tell)
+    )
+
+
+async def _pull_replies(
+    database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
+) -> int:
+    count, after = 0, ""
+    while rows := await records.replies_after(after, REPLIES_PER_REQUEST):
+        after = rows[-1].key
+        count += await database.write(partial(_keep_replies, rows=rows))
+        tell("replies", count, 0)
+    return count
+
+
+async def _pull_conversations(
+    database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
+) -> int:
+    before, known_digests = await database.read(
+        lambda connection: (
+            read_spoken_count(connection),
+            read_thread_digests(connection),
+        )
+    )
+    marks = await records.threads.marks()
+    changed_threads = [mark for mark in marks if known_digests.get(mark) != marks[mark]]
+    count = 0
+    for number, id_ in enumerate(changed_threads):
+        tell("conversations", number, len(changed_threads))
+        thread = await records.threads.whole(id_)
+        if thread is not None:
+            work = partial(_put_together, thread=thread, before=before)
+            count += await database.write(work)
+    return count
+
+
+def _put_together(
+    connection: sqlite3.Connection, thread: ThreadRecord, before: int
+) -> bool:
+    """Write a conversation unless another process brought something newer meanwhile."""
+    if read_spoken_count(connection) != before:
+        return False
+    merge_remote_thread(connection, thread)
+    return True
+
+
+def _keep_replies(connection: sqlite3.Connection, rows: list[ModelReplyRow]) -> int:
+    return max(
+        0, connection.executemany(_REPLY, [astuple(row) for row in rows]).rowcount
+    )

@@ -1,1 +1,0 @@
-"""Records that are kept in memory, for as long as a command runs."""
