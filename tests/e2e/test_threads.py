@@ -162,7 +162,7 @@ def test_a_conversation_is_shown_with_the_places_that_it_rests_on(talks: Path) -
     assert shown[3:9] == [
         "Nell did [1].",
         "    [1] moved to book/1.md:3  “The sluice was shut.”",
-        "    not defined: Nell, the colour of her eyes (They are light.)",
+        "    Not found in the text: Nell, the colour of her eyes (They are light.)",
         "    a way to go: Say it once.",
         "    no passage bears out: “Nell”",
         "    The web was off.",
@@ -271,7 +271,10 @@ def test_an_exported_conversation_reads_as_markdown(talks: Path) -> None:
     assert text.startswith("# Tides and sluices\n\n## Who shut the sluice?\n\n")
     assert "\nNell did \\[1\\].\n" in text
     assert "- **\\[1\\] moved to book/1.md:3**: “The sluice was shut.”\n" in text
-    assert "- not defined: Nell, the colour of her eyes (They are light.)\n" in text
+    assert (
+        "- Not found in the text: Nell, the colour of her eyes (They are light.)\n"
+        in text
+    )
     assert "It burned.\n\n- low\n- long\n" in text
     frog = run("threads", "export", "1")
     assert "PurpleFrog, " in frog

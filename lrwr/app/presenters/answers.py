@@ -36,7 +36,7 @@ def describe_answer_notes(turn: Turn) -> Iterator[str]:
             continue
         subject = f"{gap.about}, " if gap.about else ""
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
-        yield f"not defined: {subject}{gap.undefined_attribute}{implied}"
+        yield f"Not found in the text: {subject}{gap.undefined_attribute}{implied}"
         if gap.development_suggestion:
             yield f"a way to go: {gap.development_suggestion}"
     for span in answer.unsupported:
@@ -91,7 +91,7 @@ def describe_turn_cost(turn: Turn) -> str:
 def describe_answering_model(settings: Settings, model: str) -> str:
     """Return which model answers and what it is sent; `model` empty is none."""
     if not model:
-        return "No language model: lrwr quotes your text and does not reason."
+        return "No language model configured: showing quotations only."
     if settings.model.use == "openai":
         return f"Your question and what was found for it go to OpenAI ({model})."
     return f"Answered by {model} on its own server."

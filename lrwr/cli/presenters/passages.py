@@ -126,8 +126,9 @@ def print_confidence(output: Output, result: "SearchResult") -> None:
 
 
 def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
-    """Return how likely the first passages are to hold the answer, for the writer."""
+    """Return the probability that the first passages contain the answer, in words."""
     if confidence is None:
         return "not evaluated"
-    share = f"about {100 * confidence:.0f} of 100 such searches hold the answer"
+    percent = f"{100 * confidence:.0f} %"
+    share = f"{percent} of searches with this score had the answer in the top 5"
     return f"weak evidence, {share}" if low else share

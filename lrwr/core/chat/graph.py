@@ -338,7 +338,7 @@ class TurnRecorder:
             web=tuple(self._web),
             gap_flags=(),
             narrative_state_delta=self.question.state,
-            remarks=("Stopped before it was whole.",),
+            remarks=("Stopped before the answer was complete.",),
             model=model,
         )
 

@@ -110,10 +110,10 @@ def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
     if not changed:
         return ""
     if len(places) == 1:
-        return "The passage that the answer before rests on was changed since."
-    verb = "was" if changed == 1 else "were"
+        return "The passage that the previous answer cites has changed since."
+    verb = "has" if changed == 1 else "have"
     return (
-        f"{changed} of the {len(places)} passages that the answer before rests on"
+        f"{changed} of the {len(places)} passages that the previous answer cites"
         f" {verb} changed since."
     )
 

@@ -176,7 +176,7 @@ async def find_turn_gaps(
     """Find what the question shows to be undefined, where that may be."""
     if dependencies.wonder is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
-    emit(TurnStageStarted("gaps", "Looking for what is left open"))
+    emit(TurnStageStarted("gaps", "Looking for open questions"))
     gap_result = await dependencies.wonder(question, result, bible)
     for gap in gap_result.gaps:
         emit(GapFound(gap))
@@ -266,8 +266,8 @@ _DEFINED = re.compile(
 """Whose what is what: "Nell's coat is blue"."""
 
 _HOW = (
-    "Say it whole, `canon: Nell's coat is blue`, or name a gap of `lrwr gaps`,"
-    " `canon bdfk: blue`."
+    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"
+    " listed by `lrwr gaps`, as in `canon bdfk: blue`."
 )
 
 
@@ -299,7 +299,7 @@ def build_gap_answer(
         NotFound: Nothing says what is defined, or several things may be meant.
     """
     if not canon_command.text:
-        raise NotFound("`canon:` defines nothing", hint=_HOW)
+        raise NotFound("There is no statement after `canon:`", hint=_HOW)
     if canon_command.id:
         gap = find_gap_by_id(canon_command.id, bible.gaps)
         return GapAnswered(gap.asked.about, gap.asked.attribute, canon_command.text)
@@ -315,15 +315,17 @@ def build_gap_answer(
         return GapAnswered(about, attribute, canon_command.text)
     if left_open:
         open_ = "; ".join(_named(gap) for gap in left_open)
-        raise NotFound(f"The last answer left several things open: {open_}", hint=_HOW)
-    raise NotFound("The last answer left nothing open", hint=_HOW)
+        raise NotFound(
+            f"The last answer has several open questions: {open_}", hint=_HOW
+        )
+    raise NotFound("The last answer has no open question", hint=_HOW)
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
     """Return the message about a decision; `new` is false if it was made before."""
     topic = Asked(decision.about, decision.attribute)
-    since = "Canon from now on" if new else "That is canon already"
-    return f"{since}: {topic}: {decision.answer}."
+    status = "Saved as canon" if new else "Already canon"
+    return f"{status}: {topic}: {decision.answer}."
 
 
 def _named(gap: GapFlag) -> str:

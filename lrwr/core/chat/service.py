@@ -408,8 +408,8 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
         state = replace(state, character=name)
     elif state.mode is AnswerMode.IN_CHARACTER:
         raise NotFound(
-            "Nobody is chosen to answer in character",
-            hint="Say who with `--character NAME`; `lrwr characters` lists them.",
+            "No character is selected to answer",
+            hint="Select one with `--character NAME`; `lrwr characters` lists them.",
         )
     return replace(state, entities=_known(state.entities, bible))
 
@@ -431,7 +431,7 @@ def _remark(turn_recorder: TurnRecorder, remark: str) -> None:
 
 def _unkept(turn: Turn, error: StoreProblem) -> Turn:
     """Return a turn that could not be kept, and says so: its answer still counts."""
-    remark = f"This turn is not kept. {error}"
+    remark = f"This turn was not saved. {error}"
     output = replace(turn.output, remarks=(*turn.output.remarks, remark))
     return replace(turn, output=output)
 

@@ -314,9 +314,9 @@ def _joined(tokens: Sequence[_QueryToken]) -> str:
 
 MAX_WEB_PAGES = 4
 """Pages that an answer may draw on, by default."""
-_OFF = "The web is off, so your book alone answers; `[web] use` turns it on."
+_OFF = "Web search is off. Turn it on with the setting `[web] use`."
 _LONG = (
-    "The web was not asked: so long a question may quote your book. Ask it in one"
+    "Skipped web search: a question this long may quote your manuscript. Ask it in one"
     " short sentence."
 )
 
@@ -352,15 +352,15 @@ async def look_up_web(
     if web is None:
         asked_for = plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         return WebLookup(remarks=(_OFF,) if asked_for else ())
-    emit(TurnStageStarted("web", f"Asking the web: “{query}”"))
+    emit(TurnStageStarted("web", f"Searching the web for “{query}”"))
     try:
         results = await web.search(query, limit)
     except ServiceUnavailable as error:
         hint = f" {error.hint}" if error.hint else ""
-        remark = f"The web could not be asked. {error}.{hint}"
+        remark = f"Web search failed. {error}.{hint}"
         return WebLookup(remarks=(remark,), query=query)
     pages = tuple(page for page in map(_unnumbered, results) if page.text)
-    none = () if pages else (f"The web has nothing on “{query}”.",)
+    none = () if pages else (f"Web search found nothing for “{query}”.",)
     return WebLookup(pages, none, query)
 
 

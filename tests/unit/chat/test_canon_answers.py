@@ -79,8 +79,8 @@ def test_a_gap_of_the_ledger_is_answered_by_its_id() -> None:
 @pytest.mark.parametrize(
     ("said", "left_open", "why"),
     [
-        (CanonCommand(""), [COLOUR], "defines nothing"),
-        (CanonCommand("green"), [], "left nothing open"),
+        (CanonCommand(""), [COLOUR], "no statement after"),
+        (CanonCommand("green"), [], "no open question"),
         (CanonCommand("green"), [COLOUR, SHOE], "PurpleFrog, favourite colour; Ochra"),
         (CanonCommand("green", "bdfk"), [COLOUR], "No gap is called"),
     ],
@@ -96,7 +96,6 @@ def test_what_may_mean_nothing_or_several_things_is_asked_back(
 def test_the_writer_is_told_what_is_canon_now_or_was_before() -> None:
     decision = GapAnswered("Mags", "shoe size", "six")
     assert (
-        format_gap_answer(decision, new=True)
-        == "Canon from now on: Mags, shoe size: six."
+        format_gap_answer(decision, new=True) == "Saved as canon: Mags, shoe size: six."
     )
-    assert format_gap_answer(decision, new=False).startswith("That is canon already")
+    assert format_gap_answer(decision, new=False).startswith("Already canon")

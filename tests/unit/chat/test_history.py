@@ -149,4 +149,4 @@ def test_a_remark_counts_what_was_changed() -> None:
     assert format_changed_answer_remark([whole, gone]).startswith(
         "1 of the 2 passages that"
     )
-    assert format_changed_answer_remark([edited, gone]).endswith("were changed since.")
+    assert format_changed_answer_remark([edited, gone]).endswith("have changed since.")

@@ -33,9 +33,7 @@ async def test_in_character_lines_of_others_and_of_nobody_are_not_theirs(
     result = found(story, NELL, speaker="Mags")
     fog = replace(AS_NELL, text="What of the fog?")
     said = await answer(story, fog, a_plan(), result)
-    assert said.text == (
-        "Nell Tallow says nothing of this, as far as the story has come."
-    )
+    assert said.text == ("Nell Tallow says nothing about this.")
     (quote,) = result.lines
     words = replace(quote.evidence, certainty=Certainty.NOT_EVALUATED)
     guessed = replace(quote, speaker=NELL, evidence=words)
@@ -47,7 +45,7 @@ async def test_in_character_what_they_never_speak_of_is_a_gap(story: Stories) ->
     question = replace(AS_NELL, text="Do you love the sea?")
     result = found(story, NELL, speaker=NELL, unknown=["love", "sea"])
     said = await answer(story, question, a_plan(), result)
-    assert said.text.startswith("Nell Tallow says nothing of this")
+    assert said.text.startswith("Nell Tallow says nothing about this")
     assert said.gaps == (GapFlag(NELL, "love sea"),)
 
 
@@ -85,7 +83,7 @@ async def test_what_is_only_probably_theirs_says_so(story: Stories) -> None:
     probable = replace(result, lines=(replace(lamp, evidence=words),))
     said = await answer(story, AS_NELL, a_plan(), probable)
     assert said.text == (
-        "Nothing of this is surely Nell Tallow’s. Probably theirs:\n\n"
+        "No line is certainly Nell Tallow’s. Probable lines:\n\n"
         "“The lamp must never go out,” [1]"
     )
     assert said.gaps == ()
@@ -96,7 +94,7 @@ async def test_a_greeting_is_returned_and_is_no_gap(story: Stories) -> None:
     hello = replace(AS_NELL, text="Good evening, Nell. How are you?")
     said = await answer(story, hello, a_plan(), result)
     first, second = said.text.split("\n\n")
-    assert first.startswith("Nell Tallow has no greeting in the text.")
+    assert first.startswith("Nell Tallow greets nobody in the text.")
     assert second == "“The lamp must never go out,” [1]"
     assert said.gaps == ()
 
@@ -115,7 +113,7 @@ async def test_what_comes_nearest_is_told_as_that(story: Stories) -> None:
     sea = "Do you love the sea, storms, gulls, herring, ships and never a lamp?"
     said = await answer(story, replace(AS_NELL, text=sea), a_plan(), result)
     assert said.gaps
-    assert said.text.startswith("Nell Tallow says nothing of this")
+    assert said.text.startswith("Nell Tallow says nothing about this")
 
 
 async def test_where_enough_is_surely_theirs_nothing_is_guessed(story: Stories) -> None:

@@ -163,7 +163,7 @@ async def test_a_model_that_is_sure_of_nothing_leaves_the_choice_to_the_rules(
     assert plan.choices == plan_by_rules(SAYS, marsh_bible).choices
     assert (plan.intent, plan.entities) == (AnswerIntent.GAP_PROBE, ())
     assert plan.remarks == (
-        "What the question needs was told by rules: the model was sure of nothing.",
+        "Sources were chosen by rules: the model was not sure of any.",
     )
 
 
@@ -229,8 +229,7 @@ async def test_a_reply_that_is_wrong_twice_leaves_its_half_to_the_rules(
     assert (plan.intent, plan.choices) == (by_rules.intent, by_rules.choices)
     assert plan.entities == (QuestionEntity("PurpleFrog", 1.0),)
     assert plan.remarks == (
-        "What the question needs was told by rules: the model's reply could not be"
-        " understood.",
+        "Sources were chosen by rules: the model's reply could not be understood.",
     )
     assert len(server.chats) == 3
 
@@ -256,7 +255,7 @@ async def test_a_call_that_fails_leaves_its_half_to_the_rules(
     assert plan.entities == plan_by_rules(SAYS, marsh_bible).entities
     assert plan.planner == MODEL
     (remark,) = plan.remarks
-    assert remark.startswith("Whom and what the question names was told by rules: ")
+    assert remark.startswith("Names were recognized by rules: ")
     assert remark.endswith(".")
     assert not remark.endswith("..")
 
@@ -272,8 +271,7 @@ async def test_a_call_that_is_late_leaves_its_half_to_the_rules(
     )
     assert plan.entities == by_rules.entities
     assert plan.remarks == (
-        "Whom and what the question names was told by rules: the model took more than"
-        " 0.05 seconds.",
+        "Names were recognized by rules: the model took more than 0.05 seconds.",
     )
     assert late.given_up == ["Entities"]
 

@@ -84,7 +84,7 @@ async def looked(
 async def test_the_writer_sees_the_query_before_it_is_sent(marsh_bible: Bible) -> None:
     class Watching(ScriptedWeb):
         async def search(self, query: str, limit: int) -> list[WebPage]:
-            assert seen == [TurnStageStarted("web", "Asking the web: “Hamlet”")]
+            assert seen == [TurnStageStarted("web", "Searching the web for “Hamlet”")]
             return await super().search(query, limit)
 
     seen: list[TurnEvent] = []
@@ -99,12 +99,12 @@ async def test_a_web_that_fails_leaves_a_remark(marsh_bible: Bible) -> None:
     came, _ = await looked(web, marsh_bible)
     assert came.pages == ()
     assert came.query == "Hamlet"
-    assert came.remarks == ("The web could not be asked. Tavily failed (500). Wait.",)
+    assert came.remarks == ("Web search failed. Tavily failed (500). Wait.",)
 
 
 async def test_a_web_without_an_answer_says_so(marsh_bible: Bible) -> None:
     came, _ = await looked(ScriptedWeb(), marsh_bible)
-    assert came.remarks == ("The web has nothing on “Hamlet”.",)
+    assert came.remarks == ("Web search found nothing for “Hamlet”.",)
 
 
 async def test_a_web_that_is_off_is_named_where_it_was_wanted(

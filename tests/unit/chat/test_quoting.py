@@ -151,7 +151,7 @@ async def test_where_nothing_is_left_open_that_is_all_there_is_to_say(
     )
     result = found(story, NELL, passages=paragraphs(story.book, ONE))
     said = await answer(story, "What is left open about Nell?", plan, result)
-    assert said.text == "Nothing is noted as left open about Nell Tallow."
+    assert said.text == "There are no open questions about Nell Tallow."
 
 
 async def test_a_sentence_of_the_notes_that_is_left_open_is_told_as_one(
@@ -176,10 +176,8 @@ async def test_words_that_the_text_never_has_are_a_gap(story: Stories) -> None:
     )
     assert said.gaps == (GapFlag(NELL, "bicycle"),)
     first, second, *nearest = said.text.split("\n\n")
-    assert first == "Your text never says “bicycle”."
-    assert second == (
-        "Your text may not say this, or say it in other words. What comes nearest:"
-    )
+    assert first == "Not found in your text: “bicycle”."
+    assert second == ("No clear answer found. Closest passages:")
     assert nearest and all("grey" not in one or "Her eyes" in one for one in nearest)
 
 
@@ -194,7 +192,9 @@ async def test_a_work_outside_of_the_book_is_named_as_asked_and_is_no_gap(
     assert said.gaps == ()
     result = replace(result, unknown=("macbeth",))
     said = await answer(story, "Is Nell's end like Macbeth's?", plan, result)
-    assert said.text.startswith("Your text never says “Macbeth’s”.".replace("’", "'"))
+    assert said.text.startswith(
+        "Not found in your text: “Macbeth’s”.".replace("’", "'")
+    )
 
 
 async def test_a_word_that_only_asks_need_not_stand_in_the_text(
@@ -322,13 +322,13 @@ async def test_under_a_horizon_silence_is_so_far(story: Stories) -> None:
     question = TurnQuestion("Has Nell a bicycle?", horizon=Horizon(1))
     result = found(story, NELL, horizon=Horizon(1), unknown=["bicycle"])
     said = await answer(story, question, a_plan(SourceIntention.TRAITS), result)
-    assert said.text.startswith("The story so far never says “bicycle”.")
-    assert "silent on this so far." in said.text
+    assert said.text.startswith("Not found in the story up to this point: “bicycle”.")
+    assert "does not mention this up to this point." in said.text
 
 
 async def test_nothing_found_is_a_gap(story: Stories) -> None:
     said = await answer(story, "Why the marsh?", a_plan(), RetrievalResult())
-    assert said.text == "Your text is silent on this."
+    assert said.text == "Your text does not mention this."
     assert said.gaps == (GapFlag("", "marsh"),)
     plan = replace(a_plan(), entities=(QuestionEntity("Mags", 1.0),))
     said = await answer(story, "Why does Mags hum?", plan, RetrievalResult())
@@ -355,12 +355,12 @@ async def test_what_would_be_if_is_shown_by_what_was(story: Stories) -> None:
     plan = a_plan(intent=AnswerIntent.SCENARIO)
     said = await answer(story, "What would Corin do in the fog?", plan, result)
     first, *shown = said.text.split("\n\n")
-    assert first.startswith("Without a language model")
-    assert "what Corin Vale did and said" in first
+    assert first.startswith("Playing out a scenario needs a language model.")
+    assert first.endswith("about Corin Vale:")
     assert any("The pony drowned in the fog." in line for line in shown)
     assert all(line.endswith("]") for line in shown)
     nothing = await answer(story, "What if?", plan, RetrievalResult())
-    assert "There is nothing nearby" in nothing.text
+    assert "No related passage was found" in nothing.text
     assert len(nothing.gaps) == 1
 
 
@@ -373,7 +373,7 @@ async def test_what_the_document_no_longer_says_is_not_told(story: Stories) -> N
     }
     said = await answer(changed, "Who is Nell?", a_plan(SourceIntention.TRAITS), result)
     assert said.citations == ()
-    assert said.text == "Your text is silent on this."
+    assert said.text == "Your text does not mention this."
 
 
 async def test_without_a_reranker_that_answers_it_is_remarked(story: Stories) -> None:
@@ -383,5 +383,5 @@ async def test_without_a_reranker_that_answers_it_is_remarked(story: Stories) ->
     )
     assert "Mags opened the ledger" in said.text
     assert said.remarks == (
-        "Sentences were chosen by their words alone. The reranker is away.",
+        "Sentences were ranked by words only. The reranker is away.",
     )

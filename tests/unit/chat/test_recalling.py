@@ -114,7 +114,7 @@ async def test_a_new_answer_says_that_the_one_before_rests_on_changed_words(
     await rewrite(desk, "1.md", LADDER, "Nell fell off the ladder.")
     asking = TurnRequest("What of the fog?", thread=THREAD)
     turn = turn_of(await whole(sessions(desk), asking))
-    said = "1 of the 2 passages that the answer before rests on was changed since."
+    said = "1 of the 2 passages that the previous answer cites has changed since."
     assert said in turn.output.remarks
     again = turn_of(await whole(sessions(desk), asking))
     assert said not in again.output.remarks

@@ -152,7 +152,7 @@ async def test_a_step_that_fails_ends_it_and_says_so(
     found, _ = await sought(desk, model, TurnQuestion("What of the lamp?"))
     assert found.passages
     (remark,) = found.remarks
-    assert remark.startswith("Nothing more was looked up: ")
+    assert remark.startswith("The search for more passages stopped: ")
     assert why in remark
 
 

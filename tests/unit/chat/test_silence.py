@@ -57,7 +57,7 @@ def test_words_that_stand_nowhere_are_named() -> None:
     told = format_not_found(
         TurnQuestion("?"), ["tin", "sea"], NotFoundLevel.NONE, nearest=True
     )
-    assert list(told) == ["Your text never says “tin” or “sea”."]
+    assert list(told) == ["Not found in your text: “tin”, “sea”."]
     bounded = TurnQuestion("?", horizon=Horizon(1))
     told = format_not_found(bounded, [], NotFoundLevel.SURE, nearest=False)
-    assert list(told) == ["Your text is silent on this so far."]
+    assert list(told) == ["Your text does not mention this up to this point."]

@@ -88,7 +88,7 @@ async def test_a_model_that_fails_finds_none_and_says_so(
     found = await find(marsh_bible, reply)
     (remark,) = found.remarks
     assert found.gaps == ()
-    assert remark.startswith("What the text leaves open was not asked: ")
+    assert remark.startswith("Open questions were not analysed: ")
     assert why in remark
 
 
@@ -104,7 +104,7 @@ async def test_a_model_that_takes_too_long_finds_none(marsh_bible: Bible) -> Non
     finder = GapFinder(Sleeper(), 0.01)
     found = await finder.find(WHAT, RetrievalResult(), marsh_bible)
     assert found.remarks == (
-        "What the text leaves open was not asked: the model took more than 0.01 seconds.",
+        "Open questions were not analysed: the model took more than 0.01 seconds.",
     )
 
 

@@ -203,7 +203,7 @@ def test_an_answer_that_calls_the_text_silent_is_known(said: str) -> None:
         "She was never told of the well.",
         "The book was not on the table.",
         "He said nothing to anybody.",
-        "Your text may not say this, or say it in other words.",
+        "No clear answer found.",
         "",
     ],
 )
@@ -254,7 +254,7 @@ def test_a_turn_of_which_nothing_else_was_seen_was_given_what_it_cites() -> None
             ),
             False,
         ),
-        (a_turn(answer="Your text never says “zeppelin”. “The sluice…” [1]"), False),
+        (a_turn(answer="Not found in your text: “zeppelin”. “The sluice…” [1]"), False),
     ],
 )
 def test_a_turn_says_that_there_is_a_gap_by_its_flag_or_in_words(

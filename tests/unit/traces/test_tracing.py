@@ -70,7 +70,7 @@ def test_a_step_ends_where_the_next_begins_but_for_plan_and_first_search() -> No
         TurnStageStarted("search", "Searching the manuscript"),
         TurnStageStarted("search", "Searching the manuscript for “weir”"),
         TurnStageStarted("read", "Reading chapter 2"),
-        TurnStageStarted("web", "Asking the web: “weirs”"),
+        TurnStageStarted("web", "Searching the web for “weirs”"),
         TurnStageStarted("answer", "Answering"),
         AnswerToken("At the weir.", AnswerSpeaker.AVATAR),
     )

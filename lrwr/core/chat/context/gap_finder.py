@@ -91,9 +91,7 @@ class GapFinder:
             why = "the model's reply could not be understood"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
-        return GapFinderResult(
-            remarks=(f"What the text leaves open was not asked: {why}.",)
-        )
+        return GapFinderResult(remarks=(f"Open questions were not analysed: {why}.",))
 
 
 def may_reveal_gap(

@@ -366,4 +366,4 @@ def _why(error: Exception, timeout: float) -> str:
         why = "the model's reply could not be understood"
     else:
         why = str(error).rstrip(".")
-    return f"Nothing more was looked up: {why}."
+    return f"The search for more passages stopped: {why}."

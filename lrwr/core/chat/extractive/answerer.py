@@ -95,11 +95,12 @@ class CharacterAnswerer:
     @property
     def nothing(self) -> str:
         """What is told where they have no line at all for it."""
-        return f"{self._name} says nothing of this, as far as the story has come."
+        bound = "" if self._question.horizon is None else " up to this point"
+        return f"{self._name} says nothing about this{bound}."
 
     @property
     def _nothing_sure(self) -> str:
-        return f"Nothing of this is surely {self._name}’s."
+        return f"No line is certainly {self._name}’s."
 
     def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
         """Yield the lines of theirs that answer, or a greeting; else what is nearest.
@@ -115,10 +116,8 @@ class CharacterAnswerer:
         nearest_lines = [] if guessed else self._nearest(parts)
         yield from self._told(answers, "")
         self.silent = not answers and not guessed
-        yield from self._told(guessed, f"{self._nothing_sure} Probably theirs:")
-        yield from self._told(
-            nearest_lines, f"{self.nothing} What comes nearest in their words:"
-        )
+        yield from self._told(guessed, f"{self._nothing_sure} Probable lines:")
+        yield from self._told(nearest_lines, f"{self.nothing} Closest lines:")
 
     def _fitting(
         self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
@@ -144,7 +143,7 @@ class CharacterAnswerer:
     def _greeting(self) -> AnswerPieces:
         """Yield a greeting of theirs, else the first thing that they surely say."""
         greetings = [line for line in self._sure if _GREETING.match(_said(line))]
-        none = f"{self._name} has no greeting in the text. Their first words in it:"
+        none = f"{self._name} greets nobody in the text. Their first line:"
         first = [*greetings, *self._sure][:1]
         yield from self._told(first, "" if greetings else none)
 
@@ -258,7 +257,7 @@ class _ExtractiveAnswer:
                 yield event
         if not self.scribe.lines:
             yield GapFound(self._asked)
-            yield self.scribe.say("Your text is silent on this.")
+            yield self.scribe.say("Your text does not mention this.")
 
     def _beforehand(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
@@ -313,17 +312,15 @@ class _ExtractiveAnswer:
         names = [profile.name for profile in self.result.character_profiles]
         subject = self.question.character or " and ".join(names[:2]) or "anybody"
         yield self.scribe.say(
-            "Without a language model lrwr cannot play this out. It can only show what"
-            f" {subject} did and said nearby."
+            "Playing out a scenario needs a language model. Related passages about"
+            f" {subject}:"
         )
         async with aclosing(self._told(self._facts(SCENARIO_FACETS), remark)) as events:
             async for event in events:
                 yield event
         if self.scribe.lines == 1:
             yield GapFound(self._asked)
-            yield self.scribe.say(
-                "There is nothing nearby, as far as the story has come."
-            )
+            yield self.scribe.say("No related passage was found.")
 
     @property
     def _asks_what_is_open(self) -> bool:
@@ -335,7 +332,7 @@ class _ExtractiveAnswer:
     def _nothing_open(self) -> str:
         names = [entity.name for entity in self.plan.entities]
         about = f" about {' and '.join(names)}" if names else ""
-        return f"Nothing is noted as left open{about}."
+        return f"There are no open questions{about}."
 
     @property
     def _asked(self) -> GapFlag:

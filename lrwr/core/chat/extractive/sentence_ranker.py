@@ -169,7 +169,7 @@ async def _scored(
                 sentence_query.question, [s.text for s in sentences]
             )
         except ServiceUnavailable as error:
-            remark(f"Sentences were chosen by their words alone. {error}")
+            remark(f"Sentences were ranked by words only. {error}")
     scores, ranks = _spread(scores), _spread([s.passage.score for s in sentences])
     pairs = zip(scores, ranks, sentences, strict=True)
     scored = [

@@ -352,7 +352,7 @@ def format_not_found(
     bounded = question.horizon is not None
     if unknown_words:
         capitalized_words = extract_capitalized_words(question.text)
-        subject = "The story so far" if bounded else "Your text"
+        searched = "the story up to this point" if bounded else "your text"
         words_in_question = {
             normalize_word(word): word for word in WORD_PATTERN.findall(question.text)
         }
@@ -360,15 +360,15 @@ def format_not_found(
             words_in_question.get(word, word) if word in capitalized_words else word
             for word in unknown_words
         ]
-        yield f"{subject} never says {_listed(unheard_words)}."
+        yield f"Not found in {searched}: {', '.join(map(add_quotation_marks, unheard_words))}."
     if silence is NotFoundLevel.NONE and nearest:
         return
-    so_far = " so far" if bounded else ""
-    rest = " What comes nearest:" if nearest else ""
+    so_far = " up to this point" if bounded else ""
+    rest = " Closest passages:" if nearest else ""
     if silence is not NotFoundLevel.SURE and nearest:
-        yield f"Your text may not say this{so_far}, or say it in other words.{rest}"
+        yield f"No clear answer found{so_far}.{rest}"
     else:
-        yield f"Your text is silent on this{so_far}.{rest}"
+        yield f"Your text does not mention this{so_far}.{rest}"
 
 
 def build_gap_from_question(
@@ -392,9 +392,3 @@ def build_gap_from_ledger(gap: Gap) -> GapFlag:
     """Return a gap of the ledger, as an answer has it."""
     implied = "; ".join(list_gap_implications(gap))
     return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))
-
-
-def _listed(words: Sequence[str]) -> str:
-    quoted_words = [add_quotation_marks(word) for word in words]
-    first = f"{', '.join(quoted_words[:-1])} or " if len(quoted_words) > 1 else ""
-    return first + quoted_words[-1]

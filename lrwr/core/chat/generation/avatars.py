@@ -158,11 +158,11 @@ class ModelAvatar:
         try:
             await self._speak(prompt, pieces, emit)
             if not "".join(pieces).strip():
-                raise ServiceUnavailable(f"{self.model} said nothing.")
+                raise ServiceUnavailable(f"{self.model} returned an empty answer.")
         except ServiceUnavailable as error:
             if not "".join(pieces).strip():
                 return await self._instead(error, question, plan, result, emit)
-            remarks = (f"The answer broke off. {error}",)
+            remarks = (f"The answer is incomplete. {error}",)
         return self._held_against(
             "".join(pieces), prompt, question, plan, result, remarks
         )
@@ -187,7 +187,7 @@ class ModelAvatar:
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
         answer = await self.instead.answer(question, plan, result, emit)
-        why = f"Answered without a language model, in the text's own words. {error}"
+        why = f"Answered with quotations, without a language model. {error}"
         return AvatarAnswer(
             text=answer.text,
             citations=answer.citations,

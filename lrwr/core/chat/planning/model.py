@@ -216,8 +216,8 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     for tool, intention, confidence in map(_pair, tools):
         choice = _choice(tool, intention, confidence)
         if choice is None:
-            reason = f"{_shown(tool)} cannot be asked for {_shown(intention)}"
-            refused.append(f"The model's plan was cut: {reason}.")
+            reason = f"{_shown(tool)} does not support {_shown(intention)}"
+            refused.append(f"Part of the model's plan was ignored: {reason}.")
         elif confidence >= threshold:
             pair = choice.source, choice.intention
             best[pair] = max(best.get(pair, choice), choice, key=_sureness)
@@ -304,8 +304,8 @@ TOOL_THRESHOLD = 0.7
 ENTITY_THRESHOLD = 0.6
 """How sure a model must be of what it chooses, and of a name. A source too many costs
 more than a name too many, which is merely looked up."""
-_TOOLS = "What the question needs was told by rules"
-_ENTITIES = "Whom and what the question names was told by rules"
+_TOOLS = "Sources were chosen by rules"
+_ENTITIES = "Names were recognized by rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,4 +432,4 @@ def _chosen(
     """Return what a model is sure of; something must be asked, so else the rules'."""
     if tools.choices:
         return tools.choices, ()
-    return fallback.choices, (f"{_TOOLS}: the model was sure of nothing.",)
+    return fallback.choices, (f"{_TOOLS}: the model was not sure of any.",)
