@@ -30,12 +30,10 @@ from lrwr.core.adapters.modal.calls import (
     ModalToken,
     open_modal_client,
 )
-from lrwr.core.adapters.modal.envelope import (
+from lrwr.core.adapters.modal.wire import (
     InvalidEnvelope,
     ModalOrder,
     decode_modal_order,
-)
-from lrwr.core.adapters.modal.replies import (
     encode_document_failure,
     encode_job_result,
     encode_model_answers,

@@ -19,8 +19,8 @@ from lrwr.core.adapters.modal.calls import (
     ModalToken,
 )
 from lrwr.core.adapters.modal.factory import select_remote_settings
-from lrwr.core.adapters.modal.replies import encode_job_result
 from lrwr.core.adapters.modal.runner import ModalRunner, ModalRunOptions
+from lrwr.core.adapters.modal.wire import encode_job_result
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.chunks import ChunkId, Knowledge, TextHash
 from lrwr.core.model.documents import DocumentId
@@ -243,10 +243,21 @@ async def test_knowledge_that_does_not_fit_the_file_is_refused(desk: Desk) -> No
 
 async def test_another_lrwr_over_there_is_told_of_once_for_all(desk: Desk) -> None:
     there = desk.there()
-    there._task = replace(there._task, recipe="parser-0/another")
+    there._options = replace(there._options, recipe="parser-0/another")
     for name in ("01.md", "02.md"):
         with pytest.raises(RunnerUnavailable, match="another version") as caught:
             await there.run(DocumentId(name), CHAPTER, unheard)
         assert "lrwr deploy modal" in caught.value.hint
     assert len(desk.server.calls) == 1
+    await there.aclose()
+
+
+async def test_a_deployment_with_an_older_wire_format_is_to_be_deployed_again(
+    desk: Desk,
+) -> None:
+    there = desk.there()
+    desk.server.function = lambda _: b"lrwr\x01" + read_document(b"")[5:]
+    with pytest.raises(RunnerUnavailable, match="another version") as caught:
+        await there.run(DOCUMENT, CHAPTER, unheard)
+    assert "lrwr deploy modal" in caught.value.hint
     await there.aclose()

@@ -84,7 +84,7 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
     desk: Desk, server: ModalServer
 ) -> None:
     def sometimes(body: bytes) -> object:
-        from lrwr.core.adapters.modal.envelope import decode_modal_order
+        from lrwr.core.adapters.modal.wire import decode_modal_order
 
         match decode_modal_order(body).document:
             case "01.md":
@@ -106,10 +106,10 @@ def test_documents_that_fail_stop_no_other_and_are_told_in_a_sentence(
     assert sorted(told) == ["01.md", "02.md", "03.md", "04.md", "05.docx"]
     assert (
         told["01.md"]
-        == "01.md was not read at Modal: its container failed (RemoteError)."
+        == "01.md was not processed at Modal: its container failed (RemoteError)."
     )
     assert "took longer than a container may" in told["02.md"]
-    assert "what came back does not fit the file" in told["03.md"]
+    assert "the result does not fit the file" in told["03.md"]
     assert "its container failed (ValueError)" in told["04.md"]
     assert all(one["hint"] for one in ran.json["problems"])
     assert len(server.calls) == desk.files  # what cannot be parsed never leaves
@@ -211,9 +211,9 @@ def test_where_modal_cannot_be_asked_one_sentence_says_why_and_the_rest_is_done(
     ran = desk.ingest(**env)
     assert ran.code == ExitCode.SERVICE
     says = {
-        "absent": "lrwr is not deployed at Modal: there is no app 'lrwr' with what reads",
+        "absent": "lrwr is not deployed at Modal: it has no app 'lrwr' with lrwr's function",
         "token": "Modal does not accept the token",
-        "half": "Modal's token has two parts, and there is no MODAL_TOKEN_SECRET",
+        "half": "A Modal token has two parts, but MODAL_TOKEN_SECRET is not set",
         "none": "`ingest.runner` is modal, and there is no key for it",
         "silent": "Modal did not answer within 2 seconds",
         "dead": "Modal did not answer within 2 seconds",

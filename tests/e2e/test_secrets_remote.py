@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.modal_worker import read_document
-from lrwr.core.adapters.modal.envelope import decode_modal_order
+from lrwr.core.adapters.modal.wire import decode_modal_order
 from lrwr.core.model.errors import ExitCode
 from tests.fakes import planted
 from tests.fakes.hostile_gate import Gate, Manner
@@ -81,7 +81,7 @@ def test_what_a_container_says_when_it_fails_is_not_passed_on(
     ran = desk.start("ingest", ".", "--remote", **NOSY)
     assert ran.code == ExitCode.PARTIAL
     assert "its container failed (ValueError)" in ran.err
-    assert "what came back does not fit the file" in ran.err
+    assert "the result does not fit the file" in ran.err
     desk.hunt()
     modal.function = read_document
     assert desk.run("ingest", ".", "--remote").code == 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from lrwr.core.adapters.modal.envelope import decode_envelope
+from lrwr.core.adapters.modal.wire import decode_message
 from tests.fakes.invented import write_book
 from tests.fakes.modal_server import TOKEN_ID, TOKEN_SECRET, ModalServer
 from tests.fakes.model_server import KEY
@@ -103,4 +103,4 @@ def read_here(place: Path, book: Path, **env: str) -> Path:
 
 def inflated(body: bytes) -> bytes:
 
-    return decode_envelope(body)[1]
+    return decode_message(body, dict[str, object])[1]

@@ -46,11 +46,11 @@ class SlowLedger(ModalCallLedger):
         super().__init__(folder)
         self.gate = Gate()
 
-    def keep(self, errand: ModalCallKey, call: str) -> None:
+    def store(self, errand: ModalCallKey, call: str) -> None:
         """Note a call, once the gate is open."""
         self.gate.wait()
         try:
-            super().keep(errand, call)
+            super().store(errand, call)
         finally:
             self.gate.passed.set()
 
@@ -104,7 +104,7 @@ async def test_a_run_that_is_stopped_while_it_notes_a_call_leaves_none_behind(
     server.gate.open.set()
     ledger = SlowLedger(tmp_path / "calls")
     async with calling(server, ledger) as (calls, errand):
-        made = asyncio.create_task(calls.made(errand, b"text"))
+        made = asyncio.create_task(calls.call(errand, b"text"))
         await reached(ledger.gate.reached)
         made.cancel()
         await asyncio.sleep(0)
@@ -121,7 +121,7 @@ async def test_a_run_that_is_stopped_twice_leaves_no_call_behind(
 ) -> None:
     ledger = ModalCallLedger(tmp_path / "calls")
     async with calling(server, ledger) as (calls, errand):
-        made = asyncio.create_task(calls.made(errand, b"text"))
+        made = asyncio.create_task(calls.call(errand, b"text"))
         await asyncio.to_thread(until, lambda: bool(server.waited_for))
         made.cancel()
         await reached(server.gate.reached)
@@ -140,11 +140,11 @@ async def test_an_outdated_call_that_was_cancelled_is_taken_up_by_nobody(
     server.gate.open.set()
     ledger = ModalCallLedger(tmp_path / "calls")
     async with calling(server, ledger) as (calls, errand):
-        await calls.look()
+        await calls.check()
         earlier = server.begin(b"text", 4)
-        ledger.keep(errand, earlier.id)
+        ledger.store(errand, earlier.id)
         server.refused.add("FunctionMap")
         with pytest.raises(RunnerUnavailable):
-            await calls.made(replace(errand, content="c2"), b"another text")
+            await calls.call(replace(errand, content="c2"), b"another text")
     assert earlier.cancelled
     assert ledger.find(errand) is None

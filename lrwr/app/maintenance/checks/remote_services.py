@@ -295,7 +295,7 @@ async def check_modal(
         async with aclosing(
             create_modal_function_client(connection, library, token, request_logger)
         ) as calls:
-            await calls.look()
+            await calls.check()
     except LrwrError as error:
         return finding_from_error(PART, error)
     containers = pluralize(settings.ingest.containers, "container")

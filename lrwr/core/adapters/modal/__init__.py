@@ -1,1 +1,1 @@
-"""Who reads documents elsewhere: containers at Modal."""
+"""Modal: containers that process documents, called from this machine."""

@@ -1,7 +1,6 @@
-"""Calls of the function that is deployed at Modal: made once, waited for, taken up."""
+"""Calls of the function that is deployed at Modal, and the ledger of their ids."""
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.modal import errors
+from lrwr.core.model.codec import InvalidData, decode_json, encode_json
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.ports.jobs import RunnerUnavailable
@@ -21,18 +21,30 @@ from lrwr.core.settings.library import write_private_file
 if TYPE_CHECKING:
     from modal import Client, Function, FunctionCall
 
+MODAL_URL = "https://api.modal.com"
+
+_FALLBACK_URL = "https://api.modal2.com"
+"""Modal's second address, which its client tries if the first cannot be reached."""
+
+MODAL_FUNCTION_NAME = "read_document"
+"""Name of lrwr's function in the Modal app."""
+
+MIN_UPLOAD_BYTES_PER_SECOND = 50_000
+"""Slowest upload that is waited for; larger files get more time."""
+
+SHUTDOWN_GRACE = 5.0
+"""Seconds to cancel a call, and to close the connection."""
+
 MAX_LEDGER_ENTRY_BYTES = 10_000
-"""Bytes of an entry that is read: ours are shorter."""
 MAX_CALL_ID_CHARS = 10_000
-"""Characters of an id that is believed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModalCallKey:
-    """What a call is for. Another `content`, `recipe` or `place` is another errand.
+    """What a call computes: a call with other `content`, `recipe` or `place` differs.
 
-    `part` tells apart what is asked of one document. `place` names the server and the
-    app: an id means something there alone.
+    `part` distinguishes the calls for one document. `content` is the SHA-256 of the
+    file. `place` is the server, the app and the wire format that the call's id is for.
     """
 
     document: str
@@ -42,91 +54,86 @@ class ModalCallKey:
     place: str
 
 
-class ModalCallLedger:
-    """Keeps the ids of calls, a file each, in a folder of the library's own.
+@dataclass(frozen=True, slots=True)
+class _LedgerEntry:
+    """The JSON of one file: a digest of the call's key, and Modal's id of the call."""
 
-    One call is kept for each part of each document, by its newest errand. No word of
-    the manuscript is in it, and no name of a file.
+    errand: str
+    call: str
+
+
+class ModalCallLedger:
+    """Stores the ids of calls whose results were not stored yet, one file each.
+
+    An ingestion that is killed thus pays for no call twice. The newest call of each
+    part of each document is stored. The files contain no text and no file name.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def find(self, errand: ModalCallKey) -> str | None:
-        """Return the call that is under way, or was made, for just this errand."""
-        call, mark = self._kept(errand)
-        return call if mark == _mark(errand) else None
+    def find(self, key: ModalCallKey) -> str | None:
+        """Return the id of the call with this key, running or finished, else None."""
+        entry = self._load(key)
+        return entry.call if entry and entry.errand == _digest(key) else None
 
-    def outdated(self, errand: ModalCallKey) -> str | None:
-        """Return the call for what the document was before, if any."""
-        call, mark = self._kept(errand)
-        return call if mark and mark != _mark(errand) else None
+    def find_outdated(self, key: ModalCallKey) -> str | None:
+        """Return the id of a call for an earlier state of the document, else None."""
+        entry = self._load(key)
+        return entry.call if entry and entry.errand != _digest(key) else None
 
-    def keep(self, errand: ModalCallKey, call: str) -> None:
-        """Note a call, in place of the one that is noted.
+    def store(self, key: ModalCallKey, call: str) -> None:
+        """Store the id of a call; it replaces the id of the same part of the document.
 
         Raises:
-            StoreProblem: It cannot be noted.
+            StoreProblem: The file cannot be written.
         """
-        entry = json.dumps({"errand": _mark(errand), "call": call})
+        entry = encode_json(_LedgerEntry(_digest(key), call))
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            write_private_file(self._path(errand.document, errand.part), f"{entry}\n")
+            write_private_file(self._path(key.document, key.part), f"{entry}\n")
         except OSError as error:
             raise StoreProblem(
-                f"{self._folder} cannot be used: {error.strerror}",
-                hint="Check the disk and your rights there.",
+                f"{self._folder} cannot be written: {error.strerror}",
+                hint="Check the disk and the permissions of that folder.",
             ) from error
 
     def drop(self, document: str, part: str) -> None:
-        """Forget the call of a part of a document.
+        """Delete the id of the call for a part of a document, if there is one.
 
-        The folder stays, also when it is empty: another task may be about to write.
+        The folder stays even if it is empty: another task may be about to write there.
         """
         with suppress(OSError):
             self._path(document, part).unlink(missing_ok=True)
 
-    def _kept(self, errand: ModalCallKey) -> tuple[str, str]:
-        path = self._path(errand.document, errand.part)
-        entry: object = None
-        with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-            entry = json.loads(file.read(MAX_LEDGER_ENTRY_BYTES))
-        if not isinstance(entry, dict):
-            return "", ""
-        call, mark = entry.get("call"), entry.get("errand")
-        if not isinstance(call, str) or not isinstance(mark, str):
-            return "", ""
-        believed = (
-            0 < len(call) <= MAX_CALL_ID_CHARS and call.isascii() and call.isprintable()
-        )
-        return (call, mark) if believed else ("", "")
+    def _load(self, key: ModalCallKey) -> _LedgerEntry | None:
+        path = self._path(key.document, key.part)
+        try:
+            with path.open("rb") as file:
+                text = file.read(MAX_LEDGER_ENTRY_BYTES)
+            entry = decode_json(text, _LedgerEntry)
+        except (OSError, InvalidData):
+            return None
+        call = entry.call
+        is_valid = 0 < len(call) <= MAX_CALL_ID_CHARS
+        return entry if is_valid and call.isascii() and call.isprintable() else None
 
     def _path(self, document: str, part: str) -> Path:
         name = sha256(f"{part}\n{document}".encode(errors="surrogatepass")).hexdigest()
         return self._folder / f"{name[:32]}.json"
 
 
-def _mark(errand: ModalCallKey) -> str:
-    parts = [errand.content, errand.recipe, errand.place]
-    return sha256(json.dumps(parts).encode()).hexdigest()
-
-
-MODAL_URL = "https://api.modal.com"
-_SPARE = "https://api.modal2.com"
-"""Modal's other address, which its client tries where the first cannot be reached."""
-MODAL_FUNCTION_NAME = "read_document"
-"""What the app's function is called."""
-MIN_UPLOAD_BYTES_PER_SECOND = 50_000
-"""Bytes a second that a file is sent with at least."""
-SHUTDOWN_GRACE = 5.0
-"""Seconds that calls have to be cancelled, and the connection to be closed."""
+def _digest(key: ModalCallKey) -> str:
+    parts = encode_json([key.content, key.recipe, key.place])
+    return sha256(parts.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ModalConnection:
-    """Which app, where Modal is, and how long it may be silent, in seconds.
+    """The app at Modal, and how requests to it are timed.
 
-    One request for a result waits for it for `poll` seconds; then the next one does.
+    `timeout` is the number of seconds without an answer after which Modal counts as
+    unreachable. A request for a result waits for `poll` seconds and is then repeated.
     """
 
     app: str = "lrwr"
@@ -136,29 +143,29 @@ class ModalConnection:
 
     @property
     def host(self) -> str:
-        """Name the machine that is asked."""
+        """The host name of the server."""
         return urlsplit(self.base_url).hostname or ""
 
     @property
     def place(self) -> str:
-        """Name where an id of a call means something."""
+        """Server and app: ids of calls are valid only there."""
         return f"{self.base_url}/{self.app}"
 
 
 @dataclass(frozen=True, slots=True)
 class ModalToken:
-    """Both parts of a token of Modal's."""
+    """Both parts of an API token of Modal."""
 
     id: str
     secret: str
 
 
 class ModalFunctionClient:
-    """Calls the function. Nothing is imported or opened before the first call.
+    """Calls lrwr's function at Modal. Nothing is imported or opened before the first call.
 
-    `token` gives the token when it is needed, and raises `ServiceUnavailable` where
-    nothing may be sent. With `request_logger` each call is noted before it leaves. Once Modal
-    itself fails, nothing more is tried.
+    `token` returns the API token and raises `ServiceUnavailable` where sending is not
+    allowed. With `request_logger`, requests are recorded in the send log before they
+    are sent. After an error that affects all documents, every call raises it.
     """
 
     def __init__(
@@ -176,251 +183,251 @@ class ModalFunctionClient:
         self._client: Client | None = None
         self._function: Function[..., Any, Any] | None = None
         self._find_call: Callable[..., FunctionCall[Any]] | None = None
-        self._away: RunnerUnavailable | None = None
+        self._error: RunnerUnavailable | None = None
 
-    async def look(self) -> None:
-        """See whether the token is taken, and the function is there.
+    async def check(self) -> None:
+        """Check that Modal accepts the token and that the function is deployed.
 
         Raises:
-            RunnerUnavailable: It is not.
+            RunnerUnavailable: It does not, or is not.
         """
-        await self._opened()
+        await self._open_once()
 
-    async def taken_up(self, errand: ModalCallKey) -> bytes | None:
-        """Return what an earlier call for this errand gave, waiting if it must.
+    async def fetch_earlier(self, key: ModalCallKey) -> bytes | None:
+        """Return the result of an earlier call with this key; wait if it still runs.
 
-        None where there was none, or Modal does not know it any more.
+        None if there was none, or if Modal has deleted its result.
 
         Raises:
-            RunnerUnavailable: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be used.
             UnreadableDocument: The container failed.
         """
-        call = await asyncio.to_thread(self._ledger.find, errand)
+        call = await asyncio.to_thread(self._ledger.find, key)
         if call is None:
             return None
-        await self._opened()
-        async with self._noted(0) as note:
-            return await self._waited(
-                errand, self._call_named(call), note, is_known=True
+        await self._open_once()
+        async with self._log_request(0) as entry:
+            return await self._wait(
+                key, self._get_call(call), entry, is_from_ledger=True
             )
 
-    async def made(self, errand: ModalCallKey, body: bytes) -> bytes:
-        """Make a call, keep its id, wait for it, and return what it gave.
+    async def call(self, key: ModalCallKey, body: bytes) -> bytes:
+        """Call the function with `body`, store the call's id, and return the result.
+
+        A call for an earlier state of the document is cancelled.
 
         Raises:
-            RunnerUnavailable: Modal cannot be asked.
+            RunnerUnavailable: Modal cannot be used.
             UnreadableDocument: The container failed.
-            StoreProblem: The id cannot be kept; the call is cancelled.
+            StoreProblem: The id cannot be stored; the call was cancelled.
         """
-        function = await self._opened()
-        await self._cancel_outdated(errand)
-        async with self._noted(len(body)) as note:
-            patience = self.connection.timeout + len(body) / MIN_UPLOAD_BYTES_PER_SECOND
+        function = await self._open_once()
+        await self._cancel_outdated(key)
+        async with self._log_request(len(body)) as entry:
+            upload_seconds = len(body) / MIN_UPLOAD_BYTES_PER_SECOND
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(self.connection.timeout + upload_seconds):
                     call = await function.spawn.aio(body)
-            except Exception as error:  # noqa: BLE001 - the client lets anything through
-                self._fail(errand, error, note)
-            await self._keep(errand, call)
-            waited = await self._waited(errand, call, note, is_known=False)
-        if waited is None:
-            raise LookupError("a call that was just made is not known")
-        return waited
+            except Exception as error:  # noqa: BLE001 - Modal lets any error through
+                self._fail(key, error, entry)
+            await self._store_id(key, call)
+            result = await self._wait(key, call, entry, is_from_ledger=False)
+        if result is None:
+            raise LookupError("Modal does not know the call that was just made")
+        return result
 
     async def drop(self, document: str, part: str) -> None:
-        """Forget the call of a part of a document: what it gave is kept, or useless."""
+        """Delete the stored id of a call: its result was stored, or is useless."""
         await asyncio.to_thread(self._ledger.drop, document, part)
 
-    def give_up(self, error: RunnerUnavailable) -> None:
-        """Try nothing more: no document can be read there."""
-        self._away = self._away or error
+    def stop(self, error: RunnerUnavailable) -> None:
+        """Make every later call raise `error`: it affects all documents."""
+        self._error = self._error or error
 
     async def aclose(self) -> None:
-        """Close the connection."""
+        """Close the connection. Idempotent."""
         client, self._client, self._function = self._client, None, None
         if client is not None:
-            await _closed(client)
+            await _close(client)
 
     @asynccontextmanager
-    async def _noted(self, size: int) -> AsyncIterator[EgressLogEntry]:
-        """Lend out the note of what is about to leave.
-
-        Raises:
-            ServiceUnavailable: It cannot be noted: nothing must leave.
-        """
+    async def _log_request(self, size: int) -> AsyncIterator[EgressLogEntry]:
+        """Yield the send log entry of a request with `size` bytes, which it records."""
         about = OutboundRequest("modal", self.connection.host, RequestPurpose.READING)
-        async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
+        async with aclosing(EgressLogEntry(self._request_logger, about)) as entry:
             if self._request_logger is not None:
-                await note.record_request(size)
-            yield note
+                await entry.record_request(size)
+            yield entry
 
-    async def _opened(self) -> "Function[..., Any, Any]":
-        """Return the function, found out at the first call.
-
-        Raises:
-            RunnerUnavailable: Modal cannot be asked.
-        """
+    async def _open_once(self) -> "Function[..., Any, Any]":
         async with self._opening:
-            if self._away is not None:
-                raise self._away
+            if self._error is not None:
+                raise self._error
             if self._function is None:
                 self._function = await self._open()
             return self._function
 
     async def _open(self) -> "Function[..., Any, Any]":
-        about = self.connection
+        connection = self.connection
         token = await asyncio.to_thread(self._token)
-        modal = await asyncio.to_thread(_modal, about.base_url)
+        modal = await asyncio.to_thread(_import_modal, connection.base_url)
         self._find_call = modal.FunctionCall.from_id
-        async with self._noted(0) as note:
+        async with self._log_request(0) as entry:
             try:
-                async with asyncio.timeout(about.timeout):
-                    first, second = token.id, token.secret
+                async with asyncio.timeout(connection.timeout):
                     self._client = await modal.Client.from_credentials.aio(
-                        first, second
+                        token.id, token.secret
                     )
                     function: Function[..., Any, Any] = modal.Function.from_name(
-                        about.app, MODAL_FUNCTION_NAME, client=self._client
+                        connection.app, MODAL_FUNCTION_NAME, client=self._client
                     )
                     await function.hydrate.aio()
-            except Exception as error:  # noqa: BLE001 - the client lets anything through
-                self._fail(None, error, note)
-            note.record_response(ok=True, is_complete=True, received=int)
+            except Exception as error:  # noqa: BLE001 - Modal lets any error through
+                self._fail(None, error, entry)
+            entry.record_response(ok=True, is_complete=True, received=int)
         return function
 
-    def _call_named(self, call: str) -> "FunctionCall[Any]":
+    def _get_call(self, call: str) -> "FunctionCall[Any]":
         if self._find_call is None:
-            raise RuntimeError("a call is looked for after the connection is opened")
+            raise RuntimeError("open the connection first")
         return self._find_call(call, client=self._client)
 
-    async def _waited(
+    async def _wait(
         self,
-        errand: ModalCallKey,
+        key: ModalCallKey,
         call: "FunctionCall[Any]",
-        note: EgressLogEntry,
+        entry: EgressLogEntry,
         *,
-        is_known: bool,
+        is_from_ledger: bool,
     ) -> bytes | None:
-        """Return what a call gives; None where it is one of a time ago, and unknown."""
+        """Return a call's result; None if it is an earlier one that Modal has forgotten."""
         try:
-            output = await self._polled(call)
+            output = await self._poll(call)
         except asyncio.CancelledError:
-            await self._stop(errand, call)
+            await self._cancel(key, call)
             raise
-        except Exception as error:  # what a container raised is anything
+        except Exception as error:  # a container may have raised anything
             if not errors.is_unknown_call(error):
-                await self._fail_waiting(errand, error, note)
-            await self.drop(errand.document, errand.part)
-            if not is_known:
+                await self._fail_waiting(key, error, entry)
+            await self.drop(key.document, key.part)
+            if not is_from_ledger:
                 raise errors.translate_modal_document_error(
-                    errand.document, error
+                    key.document, error
                 ) from error
-            note.record_response(ok=False, is_complete=False, received=int)
+            entry.record_response(ok=False, is_complete=False, received=int)
             return None
         body = output if isinstance(output, bytes) else b""
-        note.record_response(ok=True, is_complete=True, received=lambda: len(body))
+        entry.record_response(ok=True, is_complete=True, received=lambda: len(body))
         return body
 
-    async def _polled(self, call: "FunctionCall[Any]") -> object:
-        about = self.connection
+    async def _poll(self, call: "FunctionCall[Any]") -> object:
+        """Wait for a result in requests of `poll` seconds each.
+
+        A request that ends without a result shows that Modal is still there; one that
+        does not end raises `TimeoutError`.
+        """
+        connection = self.connection
         while True:
-            patience = asyncio.timeout(about.poll + about.timeout)
+            deadline = asyncio.timeout(connection.poll + connection.timeout)
             try:
-                async with patience:
-                    return await call.get.aio(timeout=about.poll)
+                async with deadline:
+                    return await call.get.aio(timeout=connection.poll)
             except TimeoutError:
-                if patience.expired():
+                if deadline.expired():
                     raise
 
-    async def _cancel_outdated(self, errand: ModalCallKey) -> None:
-        """Stop the call for what the document was before: nobody waits for it."""
-        call = await asyncio.to_thread(self._ledger.outdated, errand)
+    async def _cancel_outdated(self, key: ModalCallKey) -> None:
+        call = await asyncio.to_thread(self._ledger.find_outdated, key)
         if call is not None:
-            await self._stop(errand, self._call_named(call))
+            await self._cancel(key, self._get_call(call))
 
-    async def _keep(self, errand: ModalCallKey, call: "FunctionCall[Any]") -> None:
-        """Note a call; one that is not noted, or not wanted by then, is stopped."""
-        request_logger = asyncio.to_thread(self._ledger.keep, errand, call.object_id)
+    async def _store_id(self, key: ModalCallKey, call: "FunctionCall[Any]") -> None:
+        """Store a call's id; cancel the call if that fails or the task is cancelled."""
+        storing = asyncio.to_thread(self._ledger.store, key, call.object_id)
         try:
-            await _to_its_end(request_logger)
+            await _finish(storing)
         except BaseException:
-            await self._stop(errand, call)
+            await self._cancel(key, call)
             raise
 
-    async def _stop(self, errand: ModalCallKey, call: "FunctionCall[Any]") -> None:
-        """Cancel a call and forget it: who took it up would wait for nothing."""
+    async def _cancel(self, key: ModalCallKey, call: "FunctionCall[Any]") -> None:
+        """Cancel a call and drop its id, since its result will never come."""
 
-        async def stop() -> None:
+        async def cancel() -> None:
             try:
                 with suppress(Exception):
                     async with asyncio.timeout(SHUTDOWN_GRACE):
                         await call.cancel.aio()
             finally:
-                await self.drop(errand.document, errand.part)
+                await self.drop(key.document, key.part)
 
-        await _to_its_end(stop())
+        await _finish(cancel())
 
     async def _fail_waiting(
-        self, errand: ModalCallKey, error: Exception, note: EgressLogEntry
+        self, key: ModalCallKey, error: Exception, entry: EgressLogEntry
     ) -> NoReturn:
-        if (
-            errors.translate_modal_outage(
-                error, self.connection.app, self.connection.timeout
-            )
-            is None
-        ):
-            await self.drop(errand.document, errand.part)
-        self._fail(errand, error, note)
+        # After an outage the id stays stored: the next run fetches the result.
+        connection = self.connection
+        outage = errors.translate_modal_outage(
+            error, connection.app, connection.timeout
+        )
+        if outage is None:
+            await self.drop(key.document, key.part)
+        self._fail(key, error, entry)
 
     def _fail(
-        self, errand: ModalCallKey | None, error: Exception, note: EgressLogEntry
+        self, key: ModalCallKey | None, error: Exception, entry: EgressLogEntry
     ) -> NoReturn:
-        """Raise what an error of Modal's client means, and remember one for all."""
-        about = self.connection
-        refused = errors.translate_modal_outage(error, about.app, about.timeout)
-        if refused is None and errand is not None:
-            note.record_response(ok=False, is_complete=False, received=int)
-            raise errors.translate_modal_document_error(
-                errand.document, error
-            ) from error
-        refused = refused or errors.build_unexpected_modal_error(error)
-        self._away = self._away or refused
-        if refused.retryable:
-            note.mark_unreachable()
+        """Raise the user's error for an error of Modal's client.
+
+        An error that affects all documents is stored, so that later calls raise it.
+        `key` is None where no document is processed yet.
+        """
+        connection = self.connection
+        outage = errors.translate_modal_outage(
+            error, connection.app, connection.timeout
+        )
+        if outage is None and key is not None:
+            entry.record_response(ok=False, is_complete=False, received=int)
+            raise errors.translate_modal_document_error(key.document, error) from error
+        outage = outage or errors.build_unexpected_modal_error(error)
+        self.stop(outage)
+        if outage.retryable:
+            entry.mark_unreachable()
         else:
-            note.record_response(ok=False, is_complete=False, received=int)
-        raise refused from error
+            entry.record_response(ok=False, is_complete=False, received=int)
+        raise outage from error
 
 
 @asynccontextmanager
 async def open_modal_client(
     connection: ModalConnection, token: ModalToken
 ) -> "AsyncIterator[Client]":
-    """Lend out a connection, and say what goes wrong meanwhile in the writer's words.
+    """Yield a client of Modal's API; errors inside the block become user messages.
 
-    Only its opening is bounded in time.
+    Only opening the connection has a timeout.
 
     Raises:
-        RunnerUnavailable: Modal cannot be asked, or refuses.
+        RunnerUnavailable: Modal cannot be reached, or refuses.
     """
-    modal = await asyncio.to_thread(_modal, connection.base_url)
+    modal = await asyncio.to_thread(_import_modal, connection.base_url)
     client: Client | None = None
     try:
         async with asyncio.timeout(connection.timeout):
             client = await modal.Client.from_credentials.aio(token.id, token.secret)
             await client.hello.aio()
         yield client
-    except Exception as error:  # the client lets anything of its libraries through
+    except Exception as error:  # Modal lets errors of its libraries through
         if isinstance(error, LrwrError):
             raise
         raise errors.translate_modal_deploy_error(error, connection.timeout) from error
     finally:
         if client is not None:
-            await _closed(client)
+            await _close(client)
 
 
-async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Wait until something is done; a cancellation meanwhile holds after that."""
+async def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run `work` to its end, even if this task is cancelled; then raise the cancellation."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -433,21 +440,21 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
     task.result()
 
 
-async def _closed(client: "Client") -> None:
+async def _close(client: "Client") -> None:
     with suppress(Exception):
         async with asyncio.timeout(SHUTDOWN_GRACE):
             await client.close.aio()
 
 
-def _modal(base_url: str) -> Any:
-    """Import Modal's client, which takes half a second, for this server and no other.
+def _import_modal(base_url: str) -> Any:
+    """Import Modal's client, which takes half a second, configured for one server.
 
-    It reads variables and a file of its own when it is imported; which server it asks
-    and with what token is told by lrwr's settings and keys alone.
+    It reads a file and variables of its own when it is imported. Only lrwr's settings
+    and keys may decide which server is used with which token, so they are set first.
     """
-    address = f"{MODAL_URL},{_SPARE}" if base_url == MODAL_URL else base_url
+    addresses = f"{MODAL_URL},{_FALLBACK_URL}" if base_url == MODAL_URL else base_url
     os.environ.setdefault("MODAL_CONFIG_PATH", os.devnull)
-    os.environ["MODAL_SERVER_URL"] = address
+    os.environ["MODAL_SERVER_URL"] = addresses
     import modal
 
     return modal

@@ -1,56 +1,63 @@
-"""What went wrong between lrwr and Modal, in the writer's words."""
+"""Errors of Modal's client as messages for the user."""
 
 from types import ModuleType
 
+from lrwr.core.adapters.http.errors import format_seconds
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
 from lrwr.core.ports.jobs import RunnerUnavailable
 
-_HERE = 'or read here: `lrwr ingest`, with [ingest] runner = "local"'
-_TOKEN = "Set both parts of the token anew with `lrwr config set-key modal`."
+_LOCAL = 'process documents on this machine: set `[ingest] runner = "local"`'
+_CONNECTION = f"Check your internet connection, or {_LOCAL}."
+_DEPLOY = "Run `lrwr deploy modal` again."
+_APP_PAGE = "Look at the app's page at modal.com, and try again."
 
 
 def build_modal_timeout_error(seconds: float) -> RunnerUnavailable:
-    """Say that nothing answers."""
+    """Return the error for a request that took more than `seconds`."""
     return RunnerUnavailable(
-        f"Modal did not answer within {seconds:g} seconds",
-        hint=f"Check the connection to the internet, {_HERE}.",
+        f"Modal did not answer within {format_seconds(seconds)}",
+        hint=_CONNECTION,
         retryable=True,
     )
 
 
 def build_not_deployed_error(app: str) -> RunnerUnavailable:
-    """Say that the app is not there."""
+    """Return the error for an app that does not exist at Modal."""
     return RunnerUnavailable(
-        f"lrwr is not deployed at Modal: there is no app {app!r} with what reads",
+        f"lrwr is not deployed at Modal: it has no app {app!r} with lrwr's function",
         hint="Run `lrwr deploy modal` once, and again after each update of lrwr.",
     )
 
 
 def build_version_mismatch_error() -> RunnerUnavailable:
-    """Say that another lrwr is deployed."""
+    """Return the error for a deployment of another version, or with other settings."""
     return RunnerUnavailable(
         "The lrwr that is deployed at Modal is another version, or has other settings",
-        hint="Run `lrwr deploy modal` again.",
+        hint=_DEPLOY,
     )
 
 
 def translate_modal_outage(
     error: Exception, app: str, seconds: float
 ) -> RunnerUnavailable | None:
-    """Say what an error of Modal's client means for all documents; None: for one.
+    """Return the error if it affects all documents, None if it is about one document.
 
-    The service's own words are left out: they may repeat what it was sent.
+    `seconds` is the timeout of a request. Modal's own text is left out: it may repeat
+    what was sent.
     """
     modal = _import_exceptions()
     match error:
         case modal.AuthError() | modal.PermissionDeniedError():
-            return RunnerUnavailable("Modal does not accept the token", hint=_TOKEN)
+            return RunnerUnavailable(
+                "Modal does not accept the token",
+                hint="Set both parts of the token again with `lrwr config set-key modal`.",
+            )
         case modal.NotFoundError():
             return build_not_deployed_error(app)
         case modal.ResourceExhaustedError():
             return RunnerUnavailable(
-                "Modal takes no more work from this account now",
-                hint="Look at the account's limits and balance at modal.com.",
+                "Modal accepts no more work from this account now",
+                hint="Check the limits and the balance of your account at modal.com.",
                 retryable=True,
             )
         case TimeoutError():
@@ -60,9 +67,7 @@ def translate_modal_outage(
             | modal.ClientClosed()
         ):  # fmt: skip
             return RunnerUnavailable(
-                "Modal cannot be reached",
-                hint=f"Check the connection to the internet, {_HERE}.",
-                retryable=True,
+                "Modal cannot be reached", hint=_CONNECTION, retryable=True
             )
         case modal.InternalError() | modal.VersionError() | modal.InvalidError():
             return build_unexpected_modal_error(error)
@@ -71,61 +76,60 @@ def translate_modal_outage(
 
 
 def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
-    """Say that it does not work, and what the client calls that."""
+    """Return the error for a failure of Modal's client that has no message of its own."""
     return RunnerUnavailable(
         f"Modal refused the work ({type(error).__name__})",
-        hint=f"Run `lrwr deploy modal` again, {_HERE}.",
+        hint=f"Run `lrwr deploy modal` again, or {_LOCAL}.",
     )
 
 
 def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnavailable:
-    """Say why lrwr could not be put at Modal."""
+    """Return the reason why a deployment failed; `seconds` is the timeout of a request."""
     modal = _import_exceptions()
     if isinstance(error, modal.NotFoundError):
         return RunnerUnavailable(
-            "Modal lacks what the app needs: the secret lrwr-openai, with OPENAI_API_KEY",
-            hint="Make it with `modal secret create lrwr-openai OPENAI_API_KEY=…`.",
+            "Modal does not have the secret `lrwr-openai` with OPENAI_API_KEY",
+            hint="Create it with `modal secret create lrwr-openai OPENAI_API_KEY=…`.",
         )
     if isinstance(error, modal.ImageBuildError | modal.RemoteError):
         return RunnerUnavailable(
-            "Modal could not build what the containers run in",
-            hint="Look at the app's page at modal.com, and try again.",
+            "Modal could not build the containers' image", hint=_APP_PAGE
         )
     return translate_modal_outage(error, "", seconds) or RunnerUnavailable(
-        f"Modal refused the app ({type(error).__name__})",
-        hint="Look at the app's page at modal.com, and try again.",
+        f"Modal refused the app ({type(error).__name__})", hint=_APP_PAGE
     )
 
 
 def translate_modal_document_error(document: str, error: Exception) -> LrwrError:
-    """Say that one document was not read there, and why as far as it is known."""
+    """Return the error for a document whose container failed."""
     modal = _import_exceptions()
     if isinstance(error, modal.FunctionTimeoutError):
-        reason = "it took longer than a container may"
+        reason = "it took longer than a container may run"
     else:
         reason = f"its container failed ({type(error).__name__})"
     return UnreadableDocument(
-        f"{document} was not read at Modal: {reason}.",
-        hint='Read it here: `lrwr ingest`, with [ingest] runner = "local".',
+        f"{document} was not processed at Modal: {reason}.",
+        hint="Process it on this machine: run `lrwr ingest` with"
+        ' `[ingest] runner = "local"`.',
     )
 
 
 def build_invalid_result_error(document: str) -> LrwrError:
-    """Say that what came back cannot be used."""
+    """Return the error for a reply that cannot be decoded or does not fit the file."""
     return UnreadableDocument(
-        f"{document} was not read at Modal: what came back does not fit the file.",
-        hint="Run `lrwr deploy modal` again.",
+        f"{document} was not processed at Modal: the result does not fit the file.",
+        hint=_DEPLOY,
     )
 
 
 def is_unknown_call(error: Exception) -> bool:
-    """Say whether Modal does not know a call any more, or has dropped its result."""
+    """Return whether Modal has forgotten a call, or has deleted its result."""
     modal = _import_exceptions()
     return isinstance(error, modal.NotFoundError | modal.OutputExpiredError)
 
 
 def _import_exceptions() -> ModuleType:
-    # Imported here: Modal's client must first be set up, and takes half a second.
+    # Imported late: the environment must be set first (see `calls`), and it is slow.
     from modal import exception
 
     return exception

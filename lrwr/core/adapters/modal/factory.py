@@ -1,4 +1,4 @@
-"""Where the settings have documents read, and what goes along with them."""
+"""The connection to Modal, and what is sent there, built from the settings."""
 
 from collections.abc import Callable, Mapping
 
@@ -37,21 +37,21 @@ REMOTE_SETTINGS = (
     "model.reasoning_effort",
     "model.prices",
 )
-"""The settings that knowledge is made by: they go along with each document."""
+"""The settings that affect the result; they are sent along with each document."""
 
 CALLS_FOLDER = "calls"
-"""In the state folder: the ids of calls that are not used yet."""
+"""Folder in `.lrwr/`: the ids of calls whose results were not stored yet."""
 
 _SECRET = "MODAL_TOKEN_SECRET"
 
-_HERE = 'or read here: [ingest] runner = "local".'
+_LOCAL = 'or process documents on this machine: `[ingest] runner = "local"`.'
 
 
 def find_modal_connection(settings: Settings) -> ModalConnection | None:
-    """Return which app of Modal's reads documents, None where this machine does.
+    """Return the connection to Modal, or None if `ingest.runner` is "local".
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: `ingest.base_url` is invalid or not allowed in this folder.
     """
     if settings.ingest.runner == "local":
         return None
@@ -59,10 +59,10 @@ def find_modal_connection(settings: Settings) -> ModalConnection | None:
 
 
 def build_modal_connection(settings: Settings) -> ModalConnection:
-    """Return where Modal is and which app is lrwr's, whoever reads documents.
+    """Return the connection to Modal, even if `ingest.runner` is "local".
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: `ingest.base_url` is invalid or not allowed in this folder.
     """
     address = resolve_address(settings, "ingest.base_url", MODAL_URL, secret=True)
     app = settings.ingest.app.strip() or "lrwr"
@@ -70,12 +70,12 @@ def build_modal_connection(settings: Settings) -> ModalConnection:
 
 
 def select_remote_settings(settings: Settings) -> Mapping[str, object]:
-    """Return the settings that go along with each document.
+    """Return the settings that are sent along with each document, by dotted name.
 
     Raises:
-        SettingsProblem: They name what only this machine can reach.
+        SettingsProblem: One names a server or folder that only this machine can reach.
     """
-    _check_reach(settings)
+    _check_reachable(settings)
     values = {key: settings.value(key) for key in REMOTE_SETTINGS}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
@@ -86,17 +86,17 @@ def create_modal_function_client(
     token: Callable[[], ModalToken],
     request_logger: EgressLogger | None,
 ) -> ModalFunctionClient:
-    """Return what makes calls, and keeps their ids; nothing is opened yet."""
+    """Return the client of lrwr's function, with its ledger; nothing is opened yet."""
     ledger = ModalCallLedger(library.state_dir / CALLS_FOLDER)
     return ModalFunctionClient(connection, token, ledger, request_logger)
 
 
 def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalToken:
-    """Return both parts of the token; `key` gives the first, if it may be used.
+    """Return the API token; `key` returns its first part, if the user allows Modal.
 
     Raises:
-        RunnerUnavailable: The writer has not allowed it, a part is missing, or the keyring is
-            locked.
+        RunnerUnavailable: Consent or a part of the token is missing, or the system
+            keyring is locked.
     """
     try:
         first, second = key(), find_key(_SECRET, env)
@@ -104,25 +104,25 @@ def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalTo
         raise RunnerUnavailable(str(error), hint=error.hint) from error
     if not second:
         raise RunnerUnavailable(
-            f"Modal's token has two parts, and there is no {_SECRET}",
-            hint="Keep both with `lrwr config set-key modal`.",
+            f"A Modal token has two parts, but {_SECRET} is not set",
+            hint="Store both parts with `lrwr config set-key modal`.",
         )
     return ModalToken(first, second)
 
 
-def _check_reach(settings: Settings) -> None:
+def _check_reachable(settings: Settings) -> None:
     if settings.embedding.model == "server":
         raise SettingsProblem(
-            "Modal cannot ask the server that `embedding.model` names",
-            hint=f'Set `embedding.model` to "local" or "openai", {_HERE}',
+            "Modal cannot reach the embedding server of your settings",
+            hint=f'Set `embedding.model` to "local" or "openai", {_LOCAL}',
         )
     if settings.embedding.model == "local" and settings.embedding.folder:
         raise SettingsProblem(
-            "Modal does not have the model in `embedding.folder`",
-            hint=f"Leave `embedding.folder` empty, {_HERE}",
+            "Modal does not have the embedding model in `embedding.folder`",
+            hint=f"Clear `embedding.folder`, {_LOCAL}",
         )
     if settings.model.use == "local":
         raise SettingsProblem(
-            "Modal cannot ask the language model on your own machine",
-            hint=f'Set `model.use` to "off" or "openai", {_HERE}',
+            "Modal cannot reach the language model on your own machine",
+            hint=f'Set `model.use` to "off" or "openai", {_LOCAL}',
         )

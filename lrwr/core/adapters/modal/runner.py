@@ -1,4 +1,4 @@
-"""Documents read in containers at Modal: bytes out, knowledge back."""
+"""Processes documents in containers at Modal: files are sent, knowledge comes back."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,17 +7,17 @@ from hashlib import sha256
 
 from lrwr.core.adapters.modal import errors
 from lrwr.core.adapters.modal.calls import ModalCallKey, ModalFunctionClient
-from lrwr.core.adapters.modal.envelope import (
+from lrwr.core.adapters.modal.wire import (
+    WIRE_VERSION,
     InvalidEnvelope,
-    ModalOrder,
-    encode_modal_order,
-)
-from lrwr.core.adapters.modal.replies import (
     ModalDocumentFailure,
+    ModalOrder,
     ModalReply,
     RecipeMismatch,
     ReplyExpectation,
+    WireVersionMismatch,
     decode_modal_reply,
+    encode_modal_order,
     find_missing_vectors,
 )
 from lrwr.core.model.chunks import Pipeline
@@ -35,15 +35,17 @@ from lrwr.core.ports.jobs import (
 from lrwr.core.ports.sources import DocumentParser
 
 READING, ASKING = "reading", "asking"
-"""The parts of a document's work, a call each: the second where a model is set."""
+"""The two calls for a document: parse, split and embed it; and, where a language model
+is configured, ask that."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModalRunOptions:
-    """How all documents of a run are read.
+    """How all documents of an ingestion are processed.
 
-    `settings` go along, by dotted name. `recipe` is the name that all knowledge must
-    have. `places` is the number of documents in work at once, at most.
+    `settings` are sent along, by dotted name. `recipe` is the recipe name that results
+    must have. `dimensions` is the length of a vector, 0 if nothing is embedded. `places`
+    is the number of containers that may run at once.
     """
 
     settings: Mapping[str, object]
@@ -55,147 +57,153 @@ class ModalRunOptions:
 
 
 class ModalRunner:
-    """Keeps the JobRunner port.
+    """The `JobRunner` that processes documents at Modal.
 
-    A file that this machine cannot parse is never sent. What is known here goes along
-    with a file or is asked for here, so that nothing is paid for twice.
+    A file that cannot be parsed here is not sent. What the library knows of a document
+    is sent along, so that nothing is computed or paid twice.
     """
 
     def __init__(
         self,
-        task: ModalRunOptions,
+        options: ModalRunOptions,
         parse: DocumentParser,
-        share: RemoteJobHost,
+        host: RemoteJobHost,
         calls: ModalFunctionClient,
     ) -> None:
-        self._task = task
+        self._options = options
         self._parse = parse
-        self._share = share
+        self._host = host
         self._calls = calls
 
     @property
     def places(self) -> int:
-        """Return how many containers may be at work at once."""
-        return self._task.places
+        """The number of documents that may be processed at once."""
+        return self._options.places
 
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a file's bytes, as containers worked it out.
+        """Return the knowledge of a file's bytes, as a container computed it.
 
         Raises:
-            UnreadableDocument: The file cannot be read, or a container failed with it.
-            RunnerUnavailable: Modal cannot be asked.
+            UnreadableDocument: The file cannot be parsed, or its container failed.
+            RunnerUnavailable: Modal cannot be used, for any document.
             StoreProblem: The library cannot be read or written.
         """
         parsed = await asyncio.to_thread(self._parse, document, content)
         await report(StageStarted(document, JobStage.SPLIT))
-        job_result = await self._read(parsed, content)
+        job_result = await self._process(parsed, content)
         await report(ChunksEmbedded(len(job_result.knowledge.vectors)))
         if job_result.words_only is not None:
             return job_result
-        request = await self._share.wanted(job_result.knowledge)
+        work = await self._host.wanted(job_result.knowledge)
         answers = None
-        if request is not None:
+        if work is not None:
             await report(StageStarted(document, JobStage.ANALYSE))
             order = replace(
-                self._order(parsed, content),
+                self._build_order(parsed, content),
                 seams=job_result.knowledge.seams,
                 asking=True,
-                kept=request.kept,
+                kept=tuple(sorted(work.kept)),
             )
-            answers = await self._asked(parsed, order)
-        knowledge = await self._share.completed(job_result.knowledge, request, answers)
+            answers = await self._ask_model(parsed, order)
+        knowledge = await self._host.completed(job_result.knowledge, work, answers)
         return JobResult(knowledge)
 
     async def stored(self, document: DocumentId) -> None:
-        """Forget the calls of a document: what they gave is kept."""
+        """Forget the calls of a document whose result was stored. Idempotent."""
         for part in (READING, ASKING):
             await self._calls.drop(document, part)
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connection. Idempotent."""
         await self._calls.aclose()
 
-    async def _read(self, parsed: Document, content: bytes) -> JobResult:
-        """Return a document's knowledge without a language model's part."""
-        errand = self._errand(parsed, READING, content)
-        earlier = await self._calls.taken_up(errand)
+    async def _process(self, parsed: Document, content: bytes) -> JobResult:
+        """Return a document's knowledge without the language model's part."""
+        key = self._build_key(parsed, READING, content)
+        earlier = await self._calls.fetch_earlier(key)
         if earlier is not None:
-            job_result = await self._whole(parsed, earlier)
+            job_result = await self._decode_complete(parsed, earlier)
             if job_result is not None:
                 return job_result
-        stored = await self._share.known(parsed)
+        known = await self._host.known(parsed)
         order = replace(
-            self._order(parsed, content),
-            seams=stored.seams,
-            texts=frozenset(str(text) for text in stored.texts),
+            self._build_order(parsed, content),
+            seams=known.seams,
+            texts=tuple(sorted(known.texts)),
         )
         body = await asyncio.to_thread(encode_modal_order, order)
-        job_result = await self._whole(parsed, await self._calls.made(errand, body))
+        reply = await self._calls.call(key, body)
+        job_result = await self._decode_complete(parsed, reply)
         if job_result is None:
             await self._calls.drop(parsed.id, READING)
             raise errors.build_invalid_result_error(parsed.id)
         return job_result
 
-    async def _asked(self, parsed: Document, order: ModalOrder) -> ModelAnswers:
-        """Return what a language model said there; why nothing, where a call failed."""
-        errand = self._errand(parsed, ASKING, order.content)
+    async def _ask_model(self, parsed: Document, order: ModalOrder) -> ModelAnswers:
+        """Return a language model's replies; if the call failed, only the reason."""
+        key = self._build_key(parsed, ASKING, order.content)
         try:
-            body = await self._calls.taken_up(errand)
+            body = await self._calls.fetch_earlier(key)
             if body is None:
                 encoded = await asyncio.to_thread(encode_modal_order, order)
-                body = await self._calls.made(errand, encoded)
-            reply = await self._understood(parsed, ASKING, body)
+                body = await self._calls.call(key, encoded)
+            reply = await self._decode(parsed, ASKING, body)
         except RunnerUnavailable:
             raise
         except UnreadableDocument as error:
             return ModelAnswers((), Usage(), error.full_text)
         if isinstance(reply, ModelAnswers):
             return reply
-        return ModelAnswers(
-            (), Usage(), errors.build_invalid_result_error(parsed.id).full_text
-        )
+        invalid = errors.build_invalid_result_error(parsed.id)
+        return ModelAnswers((), Usage(), invalid.full_text)
 
-    async def _whole(self, parsed: Document, body: bytes) -> JobResult | None:
-        """Return what came, if it fits and nothing is missing in it."""
-        reply = await self._understood(parsed, READING, body)
+    async def _decode_complete(self, parsed: Document, body: bytes) -> JobResult | None:
+        """Return a result that fits and has all vectors, else None."""
+        reply = await self._decode(parsed, READING, body)
         if not isinstance(reply, JobResult):
             return None
         missing = find_missing_vectors(reply)
-        if missing - await self._share.embedded(reply.knowledge.space, missing):
+        if missing - await self._host.embedded(reply.knowledge.space, missing):
             return None
         return reply
 
-    async def _understood(
+    async def _decode(
         self, parsed: Document, part: str, body: bytes
     ) -> ModalReply | None:
-        """Return what a call gave; None where it does not fit.
+        """Return the reply of a call; None if it cannot be used.
 
         Raises:
-            UnreadableDocument: There the document could not be read.
-            RunnerUnavailable: Another lrwr is there.
+            UnreadableDocument: The document could not be processed.
+            RunnerUnavailable: Another version of lrwr is deployed.
         """
-        task = self._task
-        expected = ReplyExpectation(parsed, task.pipeline, task.space, task.dimensions)
+        options = self._options
+        expected = ReplyExpectation(
+            parsed, options.pipeline, options.space, options.dimensions
+        )
         try:
             reply = await asyncio.to_thread(decode_modal_reply, body, expected)
+        except WireVersionMismatch:
+            reply = RecipeMismatch("")
         except InvalidEnvelope:
             return None
         if isinstance(reply, RecipeMismatch):
             await self._calls.drop(parsed.id, part)
             error = errors.build_version_mismatch_error()
-            self._calls.give_up(error)
+            self._calls.stop(error)
             raise error
         if isinstance(reply, ModalDocumentFailure):
             await self._calls.drop(parsed.id, part)
             raise UnreadableDocument(reply.message, hint=reply.hint)
         return reply
 
-    def _order(self, parsed: Document, content: bytes) -> ModalOrder:
-        return ModalOrder(parsed.id, content, self._task.recipe, self._task.settings)
+    def _build_order(self, parsed: Document, content: bytes) -> ModalOrder:
+        options = self._options
+        return ModalOrder(parsed.id, content, options.recipe, options.settings)
 
-    def _errand(self, parsed: Document, part: str, content: bytes) -> ModalCallKey:
+    def _build_key(self, parsed: Document, part: str, content: bytes) -> ModalCallKey:
         digest = sha256(content).hexdigest()
-        place = self._calls.connection.place
-        return ModalCallKey(parsed.id, part, digest, self._task.recipe, place)
+        # A result in an older format cannot be decoded, so it is not fetched.
+        place = f"{self._calls.connection.place}/v{WIRE_VERSION}"
+        return ModalCallKey(parsed.id, part, digest, self._options.recipe, place)

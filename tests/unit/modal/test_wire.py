@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.modal.envelope import (
-    ENVELOPE_MAGIC,
-    ENVELOPE_VERSION,
+from lrwr.core.adapters.modal.wire import (
+    MAGIC,
+    WIRE_VERSION,
     InvalidEnvelope,
     ModalOrder,
-    decode_envelope,
+    WireVersionMismatch,
+    decode_message,
     decode_modal_order,
-    encode_envelope,
+    encode_message,
     encode_modal_order,
 )
 
@@ -25,9 +26,9 @@ ORDERS = st.builds(
     recipe=NAMES,
     settings=st.dictionaries(NAMES, st.integers() | st.text() | st.booleans()),
     seams=st.dictionaries(NAMES, st.floats(0, 2, allow_nan=False)),
-    texts=st.frozensets(NAMES, max_size=5),
+    texts=st.lists(NAMES, max_size=5).map(tuple),
     asking=st.booleans(),
-    kept=st.frozensets(NAMES, max_size=5),
+    kept=st.lists(NAMES, max_size=5).map(tuple),
 )
 
 
@@ -42,7 +43,7 @@ def test_an_order_comes_as_it_was_sent_and_is_always_the_same_bytes(
 
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_order_are_refused(body: bytes) -> None:
-    for sent in (body, ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + body):
+    for sent in (body, MAGIC + bytes([WIRE_VERSION]) + body):
         with pytest.raises(InvalidEnvelope):
             decode_modal_order(sent)
 
@@ -59,27 +60,30 @@ def test_an_order_that_was_damaged_on_the_way_is_refused_or_the_same(
 
 
 def test_another_version_of_the_envelope_is_refused() -> None:
-    body = encode_envelope({}, b"x")
-    with pytest.raises(InvalidEnvelope, match="another version"):
-        decode_envelope(body[:4] + bytes([ENVELOPE_VERSION + 1]) + body[5:])
+    body = encode_message({}, b"x")
+    with pytest.raises(WireVersionMismatch):
+        decode_message(body[:4] + bytes([WIRE_VERSION + 1]) + body[5:], dict)
 
 
 def test_an_envelope_that_would_fill_the_memory_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lrwr.core.adapters.modal.envelope.MAX_ENVELOPE_BYTES", 1000)
+    monkeypatch.setattr("lrwr.core.adapters.modal.wire.MAX_MESSAGE_BYTES", 1000)
     with pytest.raises(InvalidEnvelope, match="too large"):
-        decode_envelope(encode_envelope({}, bytes(2000)))
+        decode_message(encode_message({}, bytes(2000)), dict)
 
 
 @pytest.mark.parametrize(
     "told",
-    [[], "x", {"document": 1}, {"document": "a.md", "recipe": "r", "content": "0"}],
+    [
+        [],
+        "x",
+        {"document": 1},
+        {"document": "a.md", "content": "", "recipe": 1, "settings": {}},
+    ],
 )
 def test_json_of_another_shape_is_refused(told: object) -> None:
     text = json.dumps(told).encode()
     inner = len(text).to_bytes(8, "big") + text
     with pytest.raises(InvalidEnvelope):
-        decode_modal_order(
-            ENVELOPE_MAGIC + bytes([ENVELOPE_VERSION]) + zlib.compress(inner)
-        )
+        decode_modal_order(MAGIC + bytes([WIRE_VERSION]) + zlib.compress(inner))
