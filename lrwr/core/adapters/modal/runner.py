@@ -127,11 +127,11 @@ class ModalRunner:
             job_result = await self._decode_complete(parsed, earlier)
             if job_result is not None:
                 return job_result
-        known = await self._host.known(parsed)
+        stored = await self._host.known(parsed)
         order = replace(
             self._build_order(parsed, content),
-            seams=known.seams,
-            texts=tuple(sorted(known.texts)),
+            seams=stored.seams,
+            texts=tuple(sorted(stored.texts)),
         )
         body = await asyncio.to_thread(encode_modal_order, order)
         reply = await self._calls.call(key, body)
