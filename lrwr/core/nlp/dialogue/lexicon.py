@@ -1,4 +1,4 @@
-"""Words that tell of speech, and words for people."""
+"""Speech verbs and nouns for people."""
 
 _SPEECH = (
     "said says say asked asks replied replies answered answers cried cries exclaimed "
@@ -33,7 +33,7 @@ _SPEECH = (
     "thanked instructed commanded directed invited pressed prophesied predicted"
 )
 SPEECH_VERBS = frozenset(_SPEECH.split())
-"""What a person does with words, in the forms of a story."""
+"""Verbs of speaking, in the forms that occur in fiction."""
 
 _GESTURES = (
     "laughed laughs smiled smiles nodded nods grinned grins frowned chuckled "
@@ -41,7 +41,7 @@ _GESTURES = (
     "hesitated paused wept went broke burst came put cut struck turned"
 )
 GESTURE_VERBS = frozenset(_GESTURES.split())
-"""What may stand for a verb of speech: "…," laughed Nell."""
+"""Verbs of gesture that may replace a speech verb: "…," laughed Nell."""
 
 _NOT_ALONE = frozenset({"went", "broke", "burst", "came", "put", "cut", "struck"})
 _SURE = (
@@ -51,7 +51,7 @@ _SURE = (
     "retorted rejoined responded resumed ejaculated growled stammered faltered"
 )
 SURE_VERBS = frozenset(_SURE.split())
-"""Verbs that, beside a quotation, tell who speaks nearly every time."""
+"""Verbs whose subject, beside a quotation, is almost always the speaker."""
 
 _MEN = (
     "man gentleman boy lad fellow father brother husband son uncle nephew "
@@ -99,7 +99,7 @@ _KIN = (
     "stepfather parent"
 )
 FAMILY_NOUNS = frozenset(_KIN.split())
-"""Nouns for one's family."""
+"""Nouns for relatives."""
 
 _TO_MEN = "sir mister lad lads sonny papa father dad uncle monsieur boy brother son"
 _TO_WOMEN = (
@@ -108,13 +108,13 @@ _TO_WOMEN = (
 )
 MALE_ADDRESS_TERMS = frozenset(_TO_MEN.split())
 FEMALE_ADDRESS_TERMS = frozenset(_TO_WOMEN.split())
-"""What a speaker calls someone of that sex to their face."""
+"""Forms of address for men and women."""
 
 _MARRIED = (
     "wife mother mamma mama mum mom aunt grandmother widow stepmother lady ladyship"
 )
 _SINGLE = "daughter sister niece girl lass maiden damsel spinster"
 MARRIED_NOUNS = frozenset(_MARRIED.split())
-"""Nouns for women who are oftener a Mrs. than a Miss."""
+"""Nouns for women who are more often called Mrs. than Miss."""
 SINGLE_NOUNS = frozenset(_SINGLE.split())
-"""Nouns for women who are oftener a Miss than a Mrs."""
+"""Nouns for women who are more often called Miss than Mrs."""

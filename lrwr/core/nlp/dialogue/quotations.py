@@ -1,4 +1,4 @@
-"""What is said in a text: quotations, whatever marks a writer sets."""
+"""Quotation detection for double, single and dash styles."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from lrwr.core.nlp.text.prose import find_paragraphs
 _DASH = re.compile(r"(?:—|–|―|--|- )\s*")
 _DASHES_VERB = "|".join(sorted(SPEECH_VERBS | GESTURE_VERBS, key=len, reverse=True))
 _PERSON = r"(?:he|she|I|they|we|it|(?:the|a|his|her|my)\s+[\w-]+|[^\W\d_a-z][\w.’'-]*)"
+# A tag inside dash dialogue: punctuation, then verb and person or person and verb
 _TAG = re.compile(
     rf"(?:(?<=[,.!?…])|(?<=[—–]))\s*[—–]?\s*"
     rf"(?:(?:{_DASHES_VERB})\s+{_PERSON}|{_PERSON}(?:\s+[^\W\d_a-z][\w’']*)?\s+(?:{_DASHES_VERB}))\b"
@@ -23,14 +24,14 @@ _TAG_END = re.compile(r"[,.;:!?—–](?=\s|$|[—–])")
 def find_dash_quotations(
     text: str, paragraphs: Sequence[Span]
 ) -> Iterator[tuple[Span, ...]]:
-    """Yield the words that each paragraph with a dash in front says, tags cut out."""
+    """Yield the spoken spans of each paragraph that starts with a dash, without tags."""
     for paragraph in paragraphs:
         dash = _DASH.match(text, paragraph.start, paragraph.end)
         if dash and dash.end() < paragraph.end:
-            yield _spoken(text, dash.end(), paragraph.end)
+            yield _spoken_spans(text, dash.end(), paragraph.end)
 
 
-def _spoken(text: str, start: int, end: int) -> tuple[Span, ...]:
+def _spoken_spans(text: str, start: int, end: int) -> tuple[Span, ...]:
     tag = _TAG.search(text, start, end)
     if tag is None:
         return (Span(start, end),)
@@ -43,7 +44,7 @@ def _spoken(text: str, start: int, end: int) -> tuple[Span, ...]:
 
 
 class QuoteStyle(StrEnum):
-    """The marks around what is said."""
+    """How a text marks speech."""
 
     DOUBLE = "double"
     """“Come in,” or "Come in,"."""
@@ -55,10 +56,10 @@ class QuoteStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuotedSegment:
-    """Words between an opening and a closing mark, inside one paragraph.
+    """The words between an opening and a closing mark, within one paragraph.
 
-    `goes_on` says that the piece before it, of an earlier paragraph, was not closed,
-    and this one opens again: the same speech.
+    `goes_on` means that the previous paragraph ended with an open quotation and this
+    one continues it.
     """
 
     span: Span
@@ -68,8 +69,10 @@ class QuotedSegment:
 
 _FIRST_CHARACTERS = 3
 _AT_START = 3
+"""Weight of a mark at the start of a paragraph when detecting the style."""
 _OPENS_AFTER = " \n\t—–-([{*_>…"
 _DOUBLE = re.compile(r"[“”„\"]")
+# An opening single mark; words such as 'tis start with an apostrophe instead.
 _SINGLE_OPENS = re.compile(
     r"(?:(?<=[\s—–\-(\[*_>])|\A)(?:‘(?=\w)|'(?=\w)"
     r"(?!(?i:tis|twas|twere|twill|twould|em|cause|bout|round|til|till|ere|im|er|is|un|"
@@ -82,10 +85,10 @@ _MARKUP = " \t>*_#—–-"
 
 
 def detect_quote_style(text: str, paragraphs: Sequence[Span]) -> QuoteStyle:
-    """Tell which marks stand around speech; those that open paragraphs weigh most."""
+    """Return the style of quotation marks; marks that open a paragraph weigh most."""
     weights = dict.fromkeys(QuoteStyle, 0)
     for paragraph in paragraphs:
-        first = _opening(text, paragraph)
+        first = _opening_style(text, paragraph)
         if first is not None:
             weights[first] += _AT_START
     for paragraph in paragraphs:
@@ -96,7 +99,7 @@ def detect_quote_style(text: str, paragraphs: Sequence[Span]) -> QuoteStyle:
     return max(QuoteStyle, key=lambda style: weights[style])
 
 
-def _opening(text: str, paragraph: Span) -> QuoteStyle | None:
+def _opening_style(text: str, paragraph: Span) -> QuoteStyle | None:
     if _DASH_OPENS.match(text, paragraph.start, paragraph.end):
         return QuoteStyle.DASH
     start = paragraph.start
@@ -112,11 +115,11 @@ def _opening(text: str, paragraph: Span) -> QuoteStyle | None:
 def find_quoted_segments(
     text: str, paragraphs: Sequence[Span], style: QuoteStyle
 ) -> Iterator[QuotedSegment]:
-    """Yield what stands between double or single marks, in order."""
+    """Yield the quoted segments in double or single marks, in text order."""
     left_open = False
     for paragraph in paragraphs:
         marks = _double_marks if style is QuoteStyle.DOUBLE else _single_marks
-        pieces, closed = _pieces(text, paragraph, marks(text, paragraph))
+        pieces, closed = _pair_marks(text, paragraph, marks(text, paragraph))
         for number, span in enumerate(pieces):
             at_start = not text[paragraph.start : span.start - 1].strip(_MARKUP)
             goes_on = left_open and number == 0 and at_start
@@ -124,29 +127,29 @@ def find_quoted_segments(
         left_open = bool(pieces) and not closed
 
 
-def _pieces(
+def _pair_marks(
     text: str, paragraph: Span, marks: Iterator[tuple[int, bool]]
 ) -> tuple[list[Span], bool]:
-    """Pair the marks of one paragraph; False: the last one stays open."""
+    """Pair the marks of one paragraph; the flag is false if the last one stays open."""
     spans: list[Span] = []
     start: int | None = None
     for at, opens in marks:
         if opens and start is not None:
-            spans.append(_trimmed(text, start, at))  # the closing mark was forgotten
+            spans.append(_trim_end(text, start, at))  # the closing mark was forgotten
         elif not opens and start is not None:
             spans.append(Span(start, at))
         start = at + 1 if opens else None
     if start is not None and start < paragraph.end:
-        spans.append(_trimmed(text, start, paragraph.end))
+        spans.append(_trim_end(text, start, paragraph.end))
     return [span for span in spans if len(span)], start is None
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_end(text: str, start: int, end: int) -> Span:
     return Span(start, start + len(text[start:end].rstrip()))
 
 
 def _double_marks(text: str, paragraph: Span) -> Iterator[tuple[int, bool]]:
-    """Yield where double marks stand, and whether each opens."""
+    """Yield the offset of each double mark, and whether it opens a quotation."""
     is_open = False
     for match in _DOUBLE.finditer(text, paragraph.start, paragraph.end):
         at, mark = match.start(), match.group()
@@ -158,7 +161,7 @@ def _double_marks(text: str, paragraph: Span) -> Iterator[tuple[int, bool]]:
         if mark == "“" and is_open:
             continue  # a quotation inside the quotation
         if not opens and not is_open:
-            continue  # inches, ditto
+            continue  # a mark for inches or "ditto"
         yield at, opens
         is_open = opens
 
@@ -176,7 +179,7 @@ def _straight_opens(text: str, at: int, paragraph: Span, *, is_open: bool) -> bo
 
 
 def _single_marks(text: str, paragraph: Span) -> Iterator[tuple[int, bool]]:
-    """Yield where single marks stand, apostrophes left out, and whether each opens."""
+    """Yield the offset of each single mark that is no apostrophe, and whether it opens."""
     is_open = False
     matches = list(_SINGLE.finditer(text, paragraph.start, paragraph.end))
     for match in matches:
@@ -212,7 +215,7 @@ def _single_closes(text: str, at: int, paragraph: Span) -> bool:
 
 
 def _closes_later(text: str, start: int, paragraph: Span) -> bool:
-    """Say whether a surer closing mark follows before the next opening one."""
+    """Return whether a clearer closing mark follows before the next opening one."""
     for match in _SINGLE.finditer(text, start, paragraph.end):
         at = match.start()
         if _single_opens(text, at, paragraph):
@@ -230,6 +233,7 @@ _TAG_AFTER = re.compile(
 _TAG_BEFORE = re.compile(
     rf"(?:\b(?:{_VERB})\b[^.!?\n]{{0,80}}[,:—–-]|:|[,—–-])\s*$", re.IGNORECASE
 )
+# Words before a quotation that is a name or a mentioned word, not speech
 _NAMES_WORDS = re.compile(
     r"\b(?:words?|phrase|term|title|titled|entitled|called|named|nicknamed|labelled|"
     r"labeled|marked|inscribed|so-called|known as|spelled|spelt|sign|name of)"
@@ -240,19 +244,23 @@ _SENTENCE_END = re.compile(r"[.!?…—–-][\"”’')*_]*\s*$")
 _SPOKEN_END = re.compile(r"(?:[.!?,;:…]|—|–|--)[*_]*$")
 _INNER_END = re.compile(r"[.!?…](?=\s+[^\W\d_a-z])")
 _LONG_SPEECH = 8
+"""Words from which a quotation counts as speech without final punctuation."""
 _LONG_RUN = 3
+"""Paragraphs of one speech from which a tag signals a forgotten closing mark."""
 _LONGEST_TAG = 220
+"""Maximum characters between two parts of one utterance."""
 _LOOKS_BACK = 120
+"""Characters before a quotation that are checked for its kind."""
 _TAG_ENDS = frozenset(",;:—–-.!?*_)")
 
 
 @dataclass(frozen=True, slots=True)
 class RawQuotation:
-    """Words between quotation marks: one utterance, speaker not yet asked for.
+    """One utterance before attribution.
 
-    `spans` are its stretches without the marks, in order: a tag or a paragraph's end
-    stands between them. `speech` is false where the marks set off a title, a quoted
-    word or irony.
+    `spans` are its parts without the marks, in order; dialogue tags or paragraph ends
+    separate them. `speech` is false if the marks enclose a title, a mentioned word or
+    irony.
     """
 
     spans: tuple[Span, ...]
@@ -260,12 +268,11 @@ class RawQuotation:
 
 
 def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
-    """Return every quotation of one document, in order.
+    """Return all quotations of a document, in text order.
 
-    The kind of marks is told from the whole document: “…”, "…", ‘…’, '…' or a dash
-    at a paragraph's start. A quotation inside another belongs to the outer one. One
-    that is never closed ends with its paragraph; one that opens again at the next
-    paragraph goes on there.
+    The style (“…”, "…", ‘…’, '…' or a dash at the paragraph start) is detected once for
+    the whole document. A quotation inside another belongs to the outer one. An unclosed
+    quotation ends with its paragraph, unless the next paragraph opens with a mark.
     """
     paragraphs = find_paragraphs(text, parts)
     style = detect_quote_style(text, paragraphs)
@@ -274,7 +281,7 @@ def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
     groups: list[list[Span]] = []
     speech: list[bool] = []
     for piece in find_quoted_segments(text, paragraphs, style):
-        if groups and _goes_on(text, groups[-1], speech[-1], piece):
+        if groups and _continues_utterance(text, groups[-1], speech[-1], piece):
             groups[-1].append(piece.span)
             continue
         groups.append([piece.span])
@@ -285,23 +292,25 @@ def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
     ]
 
 
-def _goes_on(
+def _continues_utterance(
     text: str, group: Sequence[Span], is_speech: bool, piece: QuotedSegment
 ) -> bool:
-    """Say whether a piece belongs to the same utterance as those of `group`.
+    """Return whether a segment belongs to the same utterance as those of `group`.
 
-    After a long speech, a paragraph with a tag of its own more likely shows that a
+    In a speech of several paragraphs, one with its own tag more likely means that a
     closing mark was forgotten.
     """
     if piece.goes_on:
-        tagged = len(group) >= _LONG_RUN and _tagged(text, piece.span, piece.paragraph)
+        tagged = len(group) >= _LONG_RUN and _has_tag_after(
+            text, piece.span, piece.paragraph
+        )
         return not tagged
     same = is_speech and piece.paragraph.holds(group[-1])
-    return same and _belongs(text, group[-1], piece.span)
+    return same and _is_separated_by_tag(text, group[-1], piece.span)
 
 
-def _belongs(text: str, before: Span, after: Span) -> bool:
-    """Say whether only a tag stands between two pieces of one paragraph."""
+def _is_separated_by_tag(text: str, before: Span, after: Span) -> bool:
+    """Return whether only a dialogue tag separates two segments of one paragraph."""
     gap = text[before.end + 1 : after.start - 1].strip()
     if len(gap) > _LONGEST_TAG or not gap:
         return False
@@ -314,7 +323,7 @@ def _belongs(text: str, before: Span, after: Span) -> bool:
 
 
 def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
-    """Tell what somebody says from a title, a quoted word and irony."""
+    """Return whether a quotation is speech, not a title, a mentioned word or irony."""
     quoted = text[span.start : span.end].strip()
     before = text[max(paragraph.start, span.start - _LOOKS_BACK) : span.start - 1]
     if not quoted:
@@ -324,21 +333,23 @@ def _is_speech(text: str, span: Span, paragraph: Span) -> bool:
     )
     if not before.strip(" *_>—–-("):
         alone = span.end + 1 >= paragraph.end
-        return is_sentence or alone or _tagged(text, span, paragraph)
+        return is_sentence or alone or _has_tag_after(text, span, paragraph)
     if _NAMES_WORDS.search(before):
         return False
     if _SENTENCE_END.search(before) or _TAG_BEFORE.search(before):
-        return is_sentence or _tagged(text, span, paragraph)
-    return _stands_out(quoted) or (is_sentence and _tagged(text, span, paragraph))
+        return is_sentence or _has_tag_after(text, span, paragraph)
+    return _is_independent_sentence(quoted) or (
+        is_sentence and _has_tag_after(text, span, paragraph)
+    )
 
 
-def _tagged(text: str, span: Span, paragraph: Span) -> bool:
+def _has_tag_after(text: str, span: Span, paragraph: Span) -> bool:
     after = text[span.end + 1 : min(paragraph.end, span.end + 80)]
     return bool(_TAG_AFTER.match(after))
 
 
-def _stands_out(quoted: str) -> bool:
-    """Say whether words inside a sentence are whole sentences themselves."""
+def _is_independent_sentence(quoted: str) -> bool:
+    """Return whether words quoted inside a sentence form a sentence of their own."""
     if not quoted[0].isupper():
         return len(quoted.split()) >= _LONG_SPEECH and bool(
             re.search(r"[.!?]$", quoted)

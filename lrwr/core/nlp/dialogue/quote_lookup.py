@@ -1,4 +1,4 @@
-"""Finds what somebody says that a text says, and gives the place of the very words."""
+"""Lookup of quotes in a text, exact or tolerant of small differences."""
 
 import re
 from bisect import bisect_right
@@ -10,16 +10,16 @@ from unicodedata import normalize
 from lrwr.core.model.text import Span
 
 MIN_QUOTE_SIMILARITY = 85.0
-"""How alike a quote and the words of the text must be, of 100, when they differ."""
-_WORTH_A_LOOK = 75.0
-"""How alike a stretch of the text must be before its ends are moved to fit better."""
-_MAY_DIFFER = 12
-"""Characters of a quote, at least, that may differ from the text at all."""
-_SLACK = 24
-"""Characters by which the ends of a stretch are moved at most."""
+"""Minimum similarity (0 to 100, normalized Indel) of a quote that is not verbatim."""
+_MIN_PARTIAL_SIMILARITY = 75.0
+"""Minimum partial similarity of a candidate before its boundaries are optimized."""
+_MIN_FUZZY_LENGTH = 12
+"""Minimum length, in characters, of a quote that may differ from the text."""
+_MAX_BOUNDARY_SHIFT = 24
+"""Maximum characters by which each boundary of a candidate is moved."""
 _QUOTE_MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
 _DASHES = "-‐‑‒–—―−"
-_ODD = re.compile(
+_VARIANTS = re.compile(
     rf"(?P<mark>[{_QUOTE_MARKS}]+)"
     rf"|(?P<dash>\s*[{_DASHES}]+\s*)"
     r"|(?P<dots>…|\.\s?\.\s?\.)"
@@ -33,10 +33,10 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class _FoldedText:
-    """A text without what people and models change when they copy it.
+    """A normalized text and the mapping of its offsets to the original.
 
-    It is made of pieces: `starts` in `plain`, `origins` in the text, both ascending.
-    `widths` are lengths in the text of what was replaced, 0 for letters as they are.
+    Piece `i` starts at `starts[i]` in `plain` and at `origins[i]` in the original.
+    `widths[i]` is the original length of replaced characters, 0 for unchanged text.
     """
 
     plain: str
@@ -45,11 +45,11 @@ class _FoldedText:
     widths: list[int]
 
     def original(self, start: int, end: int) -> Span:
-        """Return where a stretch of `plain` stands in the text."""
+        """Return the original span of a range of `plain`."""
         return Span(self._place(start).start, self._place(end - 1).end)
 
     def after(self, origin: int) -> int:
-        """Return the first place in `plain` at or behind a place of the text."""
+        """Return the first offset in `plain` at or after an original offset."""
         piece = bisect_right(self.origins, origin) - 1
         if piece < 0:
             return 0
@@ -66,27 +66,27 @@ class _FoldedText:
 
 
 def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
-    """Return where `text` has the words of `quote`, in order; nothing if it has not.
+    """Return the spans of `text` that contain the words of `quote`, in order, or ().
 
-    Quotation marks, dashes, white space, emphasis and capitals may differ. Words may
-    differ a little too, if the quote is long enough: what is returned are the words of
-    the text, whole. A quote with an ellipsis that the text has not gives one span for
-    each of its parts, which must follow one another.
+    Quotation marks, dashes, whitespace, emphasis and case may differ. Quotes of 12
+    characters or more may differ slightly in wording, too (see `MIN_QUOTE_SIMILARITY`).
+    A quote with an ellipsis that the text does not have gives one span per part; the
+    parts must follow one another. Spans cover whole words.
     """
     folded = _folded(text)
     parts = [part for part in _ELLIPSIS.split(quote) if _WORD.search(part)]
     if len(parts) < 2:
-        span = _find(quote, folded, 0)
+        span = _find_part(quote, folded, 0)
         return (span,) if span else ()
-    same = _same_words(_bare(quote), folded, 0)
-    return (same,) if same else _one_after_another(parts, folded)
+    same = _find_exact(_fold_quote(quote), folded, 0)
+    return (same,) if same else _find_sequence(parts, folded)
 
 
-def _one_after_another(parts: list[str], folded: _FoldedText) -> tuple[Span, ...]:
+def _find_sequence(parts: list[str], folded: _FoldedText) -> tuple[Span, ...]:
     spans: list[Span] = []
     after = 0
     for part in parts:
-        span = _find(part, folded, after)
+        span = _find_part(part, folded, after)
         if span is None:
             return ()
         spans.append(span)
@@ -94,18 +94,18 @@ def _one_after_another(parts: list[str], folded: _FoldedText) -> tuple[Span, ...
     return tuple(spans)
 
 
-def _find(quote: str, folded: _FoldedText, after: int) -> Span | None:
-    bare = _bare(quote)
+def _find_part(quote: str, folded: _FoldedText, after: int) -> Span | None:
+    bare = _fold_quote(quote)
     if not _WORD.search(bare):
         return None
-    return _same_words(bare, folded, after) or _like_words(bare, folded, after)
+    return _find_exact(bare, folded, after) or _find_similar(bare, folded, after)
 
 
-def _bare(quote: str) -> str:
+def _fold_quote(quote: str) -> str:
     return _fold(normalize("NFC", quote)).plain.strip(" '-…")
 
 
-def _same_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
+def _find_exact(bare: str, folded: _FoldedText, after: int) -> Span | None:
     plain = folded.plain
     at = plain.find(bare, after) if bare else -1
     while at >= 0:
@@ -120,18 +120,20 @@ def _inside_word(plain: str, at: int) -> bool:
     return 0 < at < len(plain) and plain[at - 1].isalnum() and plain[at].isalnum()
 
 
-def _like_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
+def _find_similar(bare: str, folded: _FoldedText, after: int) -> Span | None:
     from rapidfuzz import fuzz
 
-    if len(bare) < _MAY_DIFFER or len(folded.plain) - after < len(bare) // 2:
+    if len(bare) < _MIN_FUZZY_LENGTH or len(folded.plain) - after < len(bare) // 2:
         return None
 
     near = fuzz.partial_ratio_alignment(
-        bare, folded.plain[after:], score_cutoff=_WORTH_A_LOOK
+        bare, folded.plain[after:], score_cutoff=_MIN_PARTIAL_SIMILARITY
     )
     if near is None:
         return None
-    stretches = _stretches(folded.plain, after + near.dest_start, after + near.dest_end)
+    stretches = _boundary_candidates(
+        folded.plain, after + near.dest_start, after + near.dest_end
+    )
     rated = [
         (fuzz.ratio(bare, folded.plain[start:end]), start, end)
         for start, end in stretches
@@ -141,14 +143,22 @@ def _like_words(bare: str, folded: _FoldedText, after: int) -> Span | None:
     return folded.original(start, end) if score >= MIN_QUOTE_SIMILARITY else None
 
 
-def _stretches(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield stretches of whole words that begin and end near the ones given."""
-    low = max(0, start - _SLACK)
+def _boundary_candidates(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of whole words that start and end near `start` and `end`."""
+    low = max(0, start - _MAX_BOUNDARY_SHIFT)
     while low > 0 and _inside_word(plain, low):
         low -= 1
-    words = list(_WORD.finditer(plain, low, min(len(plain), end + 2 * _SLACK)))
-    begins = [word.start() for word in words if abs(word.start() - start) <= _SLACK]
-    ends = [word.end() for word in words if abs(word.end() - end) <= _SLACK]
+    words = list(
+        _WORD.finditer(plain, low, min(len(plain), end + 2 * _MAX_BOUNDARY_SHIFT))
+    )
+    begins = [
+        word.start()
+        for word in words
+        if abs(word.start() - start) <= _MAX_BOUNDARY_SHIFT
+    ]
+    ends = [
+        word.end() for word in words if abs(word.end() - end) <= _MAX_BOUNDARY_SHIFT
+    ]
     return ((begin, right) for begin in begins for right in ends if begin < right)
 
 
@@ -174,7 +184,7 @@ def _fold(text: str) -> _FoldedText:
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     at = 0
-    for odd in _ODD.finditer(text):
+    for odd in _VARIANTS.finditer(text):
         if odd.start() > at:
             yield _lower(text[at : odd.start()]), at, 0
         replaced = _PLAIN[odd.lastgroup or "nothing"]
@@ -195,59 +205,50 @@ def _lower(text: str) -> str:
     )
 
 
-_MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
-_QUOTE_LOOKUP_DASHES = "-‐‑‒–—―−"
-_NOTHING = "*_\\\u00ad\u200b\u200c\u200d\ufeff"
+_IGNORED = "*_\\\u00ad\u200b\u200c\u200d\ufeff"
 
 
 def find_verbatim(quote: str, text: str) -> Span | None:
-    """Return where `text` has the words of `quote`, whole; None if it has not.
+    """Return the span of `text` with exactly the words of `quote`, or None.
 
-    Only what is typed in several ways may differ: capitals, kinds of quotation marks
-    and dashes, white space, and the marks of emphasis.
+    Only case, whitespace, emphasis and the kind of quotation marks and dashes may
+    differ.
     """
     folded_quote = "".join(
-        letter for letter, _ in _quote_lookup_folded(normalize("NFC", quote))
+        letter for letter, _ in _fold_characters(normalize("NFC", quote))
     )
     folded_quote = folded_quote.strip(" '-…")
     if not any(letter.isalnum() for letter in folded_quote):
         return None
-    folded = _quote_lookup_folded(text)
+    folded = _fold_characters(text)
     plain = "".join(letter for letter, _ in folded)
     at = plain.find(folded_quote)
     while at >= 0:
         end = at + len(folded_quote)
-        if not (
-            _quote_lookup_inside_word(plain, at)
-            or _quote_lookup_inside_word(plain, end)
-        ):
+        if not (_inside_word(plain, at) or _inside_word(plain, end)):
             return Span(folded[at][1], folded[end - 1][1] + 1)
         at = plain.find(folded_quote, at + 1)
     return None
 
 
-def _quote_lookup_folded(text: str) -> list[tuple[str, int]]:
-    """Return the normalized letters, each with its index in `text`."""
+def _fold_characters(text: str) -> list[tuple[str, int]]:
+    """Return the normalized characters, each with its offset in `text`."""
     letters: list[tuple[str, int]] = []
     for place, letter in enumerate(text):
-        plain = _plain(letter)
+        plain = _fold_character(letter)
         if plain and not (plain == " " and letters and letters[-1][0] == " "):
             letters.append((plain, place))
     return letters
 
 
-def _plain(letter: str) -> str:
-    if letter in _NOTHING:
+def _fold_character(letter: str) -> str:
+    if letter in _IGNORED:
         return ""
-    if letter in _MARKS:
+    if letter in _QUOTE_MARKS:
         return "'"
-    if letter in _QUOTE_LOOKUP_DASHES:
+    if letter in _DASHES:
         return "-"
     if letter.isspace():
         return " "
     lower = letter.lower()
     return lower if len(lower) == 1 else letter
-
-
-def _quote_lookup_inside_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

@@ -1,4 +1,6 @@
-"""Who might speak a turn, and how well each of them fits what stands around it."""
+"""Speaker scoring and decoding: candidates per turn, then the best sequence of
+speakers.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,35 +14,39 @@ from lrwr.core.nlp.dialogue.tags import DialogueTag, TagStrength
 from lrwr.core.nlp.dialogue.turns import DialoguePage, DialogueTurn, VocativeCues
 
 NARRATOR = "\x00I"
-"""Stands for a first-person narrator whose name nobody knows."""
+"""Key of a first-person narrator whose name is unknown."""
 UNKNOWN_SPEAKER_PREFIX = "\x00"
-"""Begins the key of a speaker who is in no cast: a porter, a voice."""
+"""First character of the key of a speaker who is not in the cast ("the porter")."""
 _MOST = 7
+"""Maximum candidates of a turn besides those named in its tags."""
 _BACK = 6
-"""Paragraphs of narration that are looked through for names."""
+"""Paragraphs, including the turn's, that are searched for names."""
 _NEAR_TURNS = 6
-_IN_PARAGRAPH = 3.0
-_RECENT = (1.8, 1.2, 0.8, 0.5, 0.3, 0.2)
-_TAGGED_NEAR = 0.3
-_TALKS_NEAR = 0.3
-_CALLED_HERE = -6.0
-_NAMED_HERE = -2.0
-_CALLED_NEXT_TO = 2.0
-_WRONG_GENDER = -7.0
-_UNSURE_GENDER = -0.7
-_TOLD_OFTEN = 0.25
+"""Turns on each side whose speakers and vocatives count."""
+# Score contributions, added up per candidate. They are relative weights, no
+# probabilities; bench/inside/quotes.py measures attribution with them.
+_IN_PARAGRAPH = 3.0  # mentioned in the narration of the turn's paragraph
+_RECENT = (1.8, 1.2, 0.8, 0.5, 0.3, 0.2)  # mentioned 1, 2, … paragraphs before
+_TAGGED_NEAR = 0.3  # in a tag or vocative of a turn nearby, by 1/sqrt(distance)
+_TALKS_NEAR = 0.3  # speaks nearby according to the previous pass
+_CALLED_HERE = -6.0  # addressed by name in this turn: not the speaker
+_NAMED_HERE = -2.0  # named in the words of this turn
+_CALLED_NEXT_TO = 2.0  # addressed by name in an adjacent turn
+_WRONG_GENDER = -7.0  # the tag's pronoun or noun has the other gender
+_UNSURE_GENDER = -0.7  # the gender of the tag or of the candidate is unknown
+_TOLD_OFTEN = 0.25  # times log(1 + mentions in the document)
 _BY_STRENGTH = {TagStrength.SURE: 12.0, TagStrength.LIKELY: 6.0, TagStrength.BEAT: 2.5}
-_STRANGER_FITS = 0.5
-_KIN_HAS_NAME = -3.0
-_ROLE_IS_NAMED = -1.5
-_HAS_TITLE = 2.5
-_TITLE_FITS = 1.5
-_ONLY_TITLED = 3.0
+_STRANGER_FITS = 0.5  # a description that need not be anyone of the cast
+_KIN_HAS_NAME = -3.0  # "her brother" is probably somebody with a name
+_ROLE_IS_NAMED = -1.5  # a description without gender rarely means a named person
+_HAS_TITLE = 2.5  # the description is a word of the candidate's names
+_TITLE_FITS = 1.5  # Mrs. for a mother, Miss for a girl
+_ONLY_TITLED = 3.0  # nobody else mentioned has that title
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerCues:
-    """All that is read at one turn before anybody is chosen."""
+    """The evidence at one turn: dialogue tags, and vocatives in its words."""
 
     turn: DialogueTurn
     tags: tuple[DialogueTag, ...]
@@ -48,60 +54,65 @@ class SpeakerCues:
 
 
 class SpeakerScorer:
-    """Scores candidates for the turns of one document."""
+    """Scores the candidate speakers of each turn of one document."""
 
     def __init__(
         self,
         page: DialoguePage,
-        readings: Sequence[SpeakerCues],
+        cues: Sequence[SpeakerCues],
         cast: Cast,
         narrator: str,
     ) -> None:
         self._page = page
-        self._readings = readings
+        self._cues = cues
         self._gender = {
             character.name: character.gender for character in cast.characters
         }
         self._narrator = narrator
-        self._often = Counter(name for names in page.told for name in names)
-        self._often.update(
-            name for reading in readings for name in reading.address.called
+        self._mention_counts = Counter(name for names in page.told for name in names)
+        self._mention_counts.update(
+            name for turn_cues in cues for name in turn_cues.address.called
         )
-        self._usual = self._usual_people()
-        self._titled = _titles(cast)
-        ladies = {*self._titled.get("mrs", ()), *self._titled.get("lady", ())}
-        self._married = ladies - set(self._titled.get("miss", ()))
-        self._keys = [self._person_keys(reading.tags) for reading in readings]
+        self._frequent = self._most_frequent()
+        self._names_by_word = _index_name_words(cast)
+        ladies = {
+            *self._names_by_word.get("mrs", ()),
+            *self._names_by_word.get("lady", ()),
+        }
+        self._married = ladies - set(self._names_by_word.get("miss", ()))
+        self._keys = [self._person_keys(turn_cues.tags) for turn_cues in cues]
 
     def fit(self, number: int, talkers: Sequence[str] = ()) -> dict[str, float]:
-        """Return the score of everyone who may speak turn `number`.
+        """Return the score of each candidate for turn `number`; higher is better.
 
-        `talkers` are the speakers of all turns as far as they are known already.
+        `talkers` are the speakers of all turns from a previous pass, or empty.
         """
-        reading = self._readings[number]
+        turn_cues = self._cues[number]
         known_names = self._keys[number]
-        near = self._near(number, talkers)
+        near = self._score_recency(number, talkers)
         scores = {
             name: near.get(name, 0.0) for name in self._shortlist(near, known_names)
         }
         for name in known_names:
             scores.setdefault(name, 0.0)
         for name in scores:
-            scores[name] += self._fits_words(name, number)
-            for tag in reading.tags:
-                scores[name] += self._fits_tag(name, tag)
+            scores[name] += self._score_words(name, number)
+            for tag in turn_cues.tags:
+                scores[name] += self._score_tag(name, tag)
         return scores or {"": 0.0}
 
     def gender(self, name: str) -> Gender:
-        """Return how the text speaks of `name`."""
+        """Return the gender of a character; unknown for anyone else."""
         return self._gender.get(name, Gender.UNKNOWN)
 
-    def _usual_people(self) -> list[str]:
-        """Return the people told of most: two of each sex."""
+    def _most_frequent(self) -> list[str]:
+        """Return the most mentioned people: two of each gender."""
         names: list[str] = []
         for gender in (Gender.FEMALE, Gender.MALE):
             of_sex = [
-                n for n, _ in self._often.most_common() if self.gender(n) == gender
+                n
+                for n, _ in self._mention_counts.most_common()
+                if self.gender(n) == gender
             ]
             names += of_sex[:2]
         return names
@@ -109,7 +120,7 @@ class SpeakerScorer:
     def _person_keys(self, tags: Sequence[DialogueTag]) -> list[str]:
         keys = [make_candidate_key(tag.person, self._narrator) for tag in tags]
         for tag in tags:
-            keys += self._titled.get(tag.person.noun, [])[:4]
+            keys += self._names_by_word.get(tag.person.noun, [])[:4]
         return list(dict.fromkeys(key for key in keys if key))
 
     def _shortlist(
@@ -120,10 +131,10 @@ class SpeakerScorer:
             : max(_MOST, len(known_names))
         ]
 
-    def _near(self, number: int, talkers: Sequence[str]) -> dict[str, float]:
-        """Score people by where they were last told of, called or made to speak."""
+    def _score_recency(self, number: int, talkers: Sequence[str]) -> dict[str, float]:
+        """Score people by how recently they were mentioned, addressed, or spoke."""
         near: dict[str, float] = {}
-        turn = self._readings[number].turn
+        turn = self._cues[number].turn
         for back in range(_BACK):
             row = turn.paragraph - back
             if row < 0 or self._page.scenes[row] != turn.scene:
@@ -135,46 +146,48 @@ class SpeakerScorer:
                 key = self._narrator or NARRATOR
                 near[key] = max(near.get(key, 0.0), weight * 0.5)
         self._add_talkers(number, talkers, near)
-        for name in self._usual:
+        for name in self._frequent:
             near.setdefault(name, 0.0)
         for name in near:
-            near[name] += _TOLD_OFTEN * log(1 + self._often[name])
+            near[name] += _TOLD_OFTEN * log(1 + self._mention_counts[name])
         return near
 
     def _add_talkers(
         self, number: int, talkers: Sequence[str], near: dict[str, float]
     ) -> None:
         first = max(0, number - _NEAR_TURNS)
-        last = min(len(self._readings), number + _NEAR_TURNS + 1)
-        scene = self._readings[number].turn.scene
+        last = min(len(self._cues), number + _NEAR_TURNS + 1)
+        scene = self._cues[number].turn.scene
         for neighbour in range(first, last):
-            reading = self._readings[neighbour]
-            if neighbour == number or reading.turn.scene != scene:
+            turn_cues = self._cues[neighbour]
+            if neighbour == number or turn_cues.turn.scene != scene:
                 continue
             share = 1 / abs(neighbour - number) ** 0.5
-            names = [*self._keys[neighbour], *reading.address.called]
+            names = [*self._keys[neighbour], *turn_cues.address.called]
             for name in names:
                 near[name] = near.get(name, 0.0) + share * _TAGGED_NEAR
             if talkers and talkers[neighbour]:
                 name = talkers[neighbour]
                 near[name] = near.get(name, 0.0) + share * _TALKS_NEAR
 
-    def _fits_words(self, name: str, number: int) -> float:
-        """Judge by names in the words of this turn and of its neighbours."""
-        address = self._readings[number].address
+    def _score_words(self, name: str, number: int) -> float:
+        """Score a candidate by the names in the words of this turn and of its
+        neighbours.
+        """
+        address = self._cues[number].address
         score = 0.0
         if name in address.called:
             score += _CALLED_HERE
         elif name in address.named:
             score += _NAMED_HERE
         for neighbour in (number - 1, number + 1):
-            if 0 <= neighbour < len(self._readings):
-                near = self._readings[neighbour]
+            if 0 <= neighbour < len(self._cues):
+                near = self._cues[neighbour]
                 if name in near.address.called and near.turn.gap == 0:
                     score += _CALLED_NEXT_TO
         return score
 
-    def _fits_tag(self, name: str, tag: DialogueTag) -> float:
+    def _score_tag(self, name: str, tag: DialogueTag) -> float:
         person, weight = tag.person, _BY_STRENGTH[tag.strength]
         key = make_candidate_key(person, self._narrator)
         if person.kind in {PersonMentionKind.NAMED, PersonMentionKind.NARRATOR}:
@@ -185,19 +198,21 @@ class SpeakerScorer:
             return 0.0
         if name == key:
             return _KIN_HAS_NAME if person.is_owned else _STRANGER_FITS
-        return self._fits_description(name, person, weight)
+        return self._score_description(name, person, weight)
 
     def _is_only(self, noun: str) -> bool:
-        """Say whether one person alone of those told of here is called so."""
-        mentioned_names = [name for name in self._titled[noun] if self._often[name]]
-        return len(mentioned_names or self._titled[noun]) == 1
+        """Return whether only one person mentioned here has this title."""
+        mentioned_names = [
+            name for name in self._names_by_word[noun] if self._mention_counts[name]
+        ]
+        return len(mentioned_names or self._names_by_word[noun]) == 1
 
-    def _fits_description(
+    def _score_description(
         self, name: str, person: PersonMention, weight: float
     ) -> float:
         if name.startswith(UNKNOWN_SPEAKER_PREFIX):
             return -weight / 2
-        if person.noun and name in self._titled.get(person.noun, ()):
+        if person.noun and name in self._names_by_word.get(person.noun, ()):
             return _HAS_TITLE + (_ONLY_TITLED if self._is_only(person.noun) else 0.0)
         if name in {person.owner, self._narrator, NARRATOR} and name:
             return -weight
@@ -213,9 +228,9 @@ class SpeakerScorer:
             and person.gender is Gender.UNKNOWN
         ):
             score += _ROLE_IS_NAMED
-        return score + self._fits_title(name, person)
+        return score + self._score_title(name, person)
 
-    def _fits_title(self, name: str, person: PersonMention) -> float:
+    def _score_title(self, name: str, person: PersonMention) -> float:
         """Prefer a Mrs. for a mother, and a Miss or no title for a girl."""
         is_mrs = name in self._married
         married = person.noun in MARRIED_NOUNS or person.name.startswith("old ")
@@ -225,8 +240,8 @@ class SpeakerScorer:
         return -_TITLE_FITS if single and is_mrs else 0.0
 
 
-def _titles(cast: Cast) -> dict[str, list[str]]:
-    """Return who may be called by each word of an alias: the Admiral, the Dodo."""
+def _index_name_words(cast: Cast) -> dict[str, list[str]]:
+    """Return the characters by each word of their aliases: the Admiral, the Dodo."""
     titled: dict[str, list[str]] = {}
     for character in cast.characters:
         words = {
@@ -238,7 +253,7 @@ def _titles(cast: Cast) -> dict[str, list[str]]:
 
 
 def make_candidate_key(person: PersonMention, narrator: str) -> str:
-    """Return what a person is called among the candidates, "" for a pronoun."""
+    """Return the key of a person among the candidates; "" for a pronoun."""
     if person.kind is PersonMentionKind.NAMED:
         return person.name
     if person.kind is PersonMentionKind.NARRATOR:
@@ -249,13 +264,15 @@ def make_candidate_key(person: PersonMention, narrator: str) -> str:
 
 
 _BEAM = 12
-_SAME_PARAGRAPH = 4.0
-_SAME_AGAIN = (-4.0, -0.6, 0.0, 0.0)
-_TAKES_TURNS = (1.8, 1.2, 0.6, 0.2)
-_GOES_ON = 4.0
-_NO_RIVAL = 20.0
+"""States kept per turn in the beam search."""
+# Transition scores, by the number of paragraphs of narration between two turns
+_SAME_PARAGRAPH = 4.0  # same speaker as the previous turn of this paragraph
+_SAME_AGAIN = (-4.0, -0.6, 0.0, 0.0)  # same speaker as the previous turn
+_TAKES_TURNS = (1.8, 1.2, 0.6, 0.2)  # same speaker as the turn before the previous one
+_GOES_ON = 4.0  # the tag says "continued" or "added"
+_SOLE_CANDIDATE_MARGIN = 20.0  # margin of a turn with a single candidate
 SpeakerPair = tuple[str, str]
-"""The speaker of the turn before, and of this one."""
+"""Speakers of the previous turn and of this one."""
 
 
 @dataclass(slots=True)
@@ -267,47 +284,47 @@ class _SpeakerPath:
 
 @dataclass(frozen=True, slots=True)
 class _TransitionScores:
-    """How likely one speaker follows another at a turn."""
+    """Scores for the same speaker continuing and for two speakers alternating."""
 
     same: float
     alternate: float
 
     @classmethod
-    def of(cls, readings: Sequence[SpeakerCues], number: int) -> "_TransitionScores":
-        """Read the gap before turn `number`, and whether its tag says "went on"."""
-        turn = readings[number].turn
-        if number > 0 and readings[number - 1].turn.scene != turn.scene:
+    def of(cls, cues: Sequence[SpeakerCues], number: int) -> "_TransitionScores":
+        """Derive the scores from the gap before turn `number` and from its tags."""
+        turn = cues[number].turn
+        if number > 0 and cues[number - 1].turn.scene != turn.scene:
             return cls(0.0, 0.0)
         gap = min(turn.gap, len(_SAME_AGAIN) - 1)
         same, alternate = _SAME_AGAIN[gap], _TAKES_TURNS[gap]
         if not turn.first_here:
             same, alternate = _SAME_PARAGRAPH, 0.0
-        if number > 1 and readings[number - 2].turn.scene != turn.scene:
+        if number > 1 and cues[number - 2].turn.scene != turn.scene:
             alternate = 0.0
-        if any(tag.goes_on for tag in readings[number].tags):
+        if any(tag.goes_on for tag in cues[number].tags):
             same += _GOES_ON
         return cls(same, alternate)
 
     def score(self, before: str, last: str, name: str) -> float:
-        """Return the score of `name` speaking after `last`, who followed `before`."""
+        """Return the score of `name` speaking after `last`, who spoke after `before`."""
         if name == last:
             return self.same
         return self.alternate if name == before else 0.0
 
 
 def decode_speakers(
-    readings: Sequence[SpeakerCues], fits: Sequence[dict[str, float]]
+    cues: Sequence[SpeakerCues], fits: Sequence[dict[str, float]]
 ) -> list[str]:
-    """Return the likeliest speaker of each turn.
+    """Return the most likely sequence of speakers, by beam search over pairs of turns.
 
-    People take turns: who spoke last but one is likely to speak, who spoke last is
-    not, unless much narration stands between or the words are of one paragraph.
+    `fits` are the candidate scores of each turn. Alternation is likely; the same
+    speaker twice is unlikely, except after much narration or within one paragraph.
     """
     if not fits:
         return []
     states: dict[SpeakerPair, _SpeakerPath] = {("", ""): _SpeakerPath(0.0, "", None)}
     for number, fit in enumerate(fits):
-        states = _step(states, _TransitionScores.of(readings, number), fit)
+        states = _advance_beam(states, _TransitionScores.of(cues, number), fit)
     path: _SpeakerPath | None = max(states.values(), key=lambda state: state.score)
     chosen: list[str] = []
     while path is not None and path.back is not None:
@@ -317,12 +334,15 @@ def decode_speakers(
 
 
 def compute_speaker_margins(
-    readings: Sequence[SpeakerCues],
+    cues: Sequence[SpeakerCues],
     fits: Sequence[dict[str, float]],
     chosen: Sequence[str],
 ) -> list[float]:
-    """Return for each turn by how much the next best speaker would be worse there."""
-    follow = [_TransitionScores.of(readings, number) for number in range(len(readings))]
+    """Return for each turn the score difference to its best alternative speaker.
+
+    All other turns keep their speaker from `chosen`.
+    """
+    follow = [_TransitionScores.of(cues, number) for number in range(len(cues))]
     margins = []
     for number, speaker in enumerate(chosen):
         row = ["", "", *chosen[max(0, number - 2) : number + 3]]
@@ -336,12 +356,13 @@ def compute_speaker_margins(
             scores[name] = score
         rival_scores = [score for name, score in scores.items() if name != speaker]
         margins.append(
-            scores[speaker] - max(rival_scores, default=scores[speaker] - _NO_RIVAL)
+            scores[speaker]
+            - max(rival_scores, default=scores[speaker] - _SOLE_CANDIDATE_MARGIN)
         )
     return margins
 
 
-def _step(
+def _advance_beam(
     states: dict[SpeakerPair, _SpeakerPath],
     follow: _TransitionScores,
     fit: dict[str, float],

@@ -1,4 +1,4 @@
-"""Quote attribution: a speaker and an addressee for every quotation of a document."""
+"""Quote attribution: speaker and addressee of each quotation, and the narrator's name."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,101 +31,104 @@ from lrwr.core.nlp.dialogue.turns import (
 )
 
 _NEAR = 3
+"""Turns on each side that are searched for the other speaker."""
 _FAR_GAP = 2
+"""Maximum paragraphs of narration inside one dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """Who is spoken to, "" when nobody can tell."""
+    """The person spoken to; `name` is empty if unknown."""
 
     name: str = ""
     certainty: Certainty = Certainty.NOT_EVALUATED
 
 
 def find_addressees(
-    readings: Sequence[SpeakerCues], speakers: Sequence[str], casting: SpeakerScorer
+    cues: Sequence[SpeakerCues], speakers: Sequence[str], scorer: SpeakerScorer
 ) -> list[Addressee]:
-    """Return the listener of each turn: named in the tag, called, or the other one."""
+    """Return the addressee of each turn.
+
+    Tried in this order: the dialogue tag, a vocative, the other speaker nearby.
+    """
     return [
-        _told_so(readings[number], speakers[number])
-        or _called(readings[number], speakers[number])
-        or _other(readings, speakers, number, casting)
-        for number in range(len(readings))
+        _addressee_from_tag(cues[number], speakers[number])
+        or _addressee_from_vocative(cues[number], speakers[number])
+        or _addressee_nearby(cues, speakers, number, scorer)
+        for number in range(len(cues))
     ]
 
 
-def _told_so(reading: SpeakerCues, speaker: str) -> Addressee | None:
-    for tag in reading.tags:
+def _addressee_from_tag(turn_cues: SpeakerCues, speaker: str) -> Addressee | None:
+    for tag in turn_cues.tags:
         person = tag.addressee
         if person and person.kind is PersonMentionKind.NAMED and person.name != speaker:
             return Addressee(person.name, Certainty.VERIFIED)
     return None
 
 
-def _called(reading: SpeakerCues, speaker: str) -> Addressee | None:
-    for name in reading.address.called:
+def _addressee_from_vocative(turn_cues: SpeakerCues, speaker: str) -> Addressee | None:
+    for name in turn_cues.address.called:
         if name != speaker:
             return Addressee(name, Certainty.VERIFIED)
     return None
 
 
-def _other(
-    readings: Sequence[SpeakerCues],
+def _addressee_nearby(
+    cues: Sequence[SpeakerCues],
     speakers: Sequence[str],
     number: int,
-    casting: SpeakerScorer,
+    scorer: SpeakerScorer,
 ) -> Addressee:
-    """Return who spoke last, or speaks next, in the same conversation."""
-    speaker, gender = speakers[number], readings[number].address.gender
-    for name in _around(readings, speakers, number):
-        fits = gender in {Gender.UNKNOWN, casting.gender(name)}
+    """Return the nearest other speaker in the same dialogue."""
+    speaker, gender = speakers[number], cues[number].address.gender
+    for name in _neighbouring_speakers(cues, speakers, number):
+        fits = gender in {Gender.UNKNOWN, scorer.gender(name)}
         if name != speaker and not name.startswith(UNKNOWN_SPEAKER_PREFIX) and fits:
             return Addressee(name, Certainty.PROBABLE)
     return Addressee()
 
 
-def _around(
-    readings: Sequence[SpeakerCues], speakers: Sequence[str], number: int
+def _neighbouring_speakers(
+    cues: Sequence[SpeakerCues], speakers: Sequence[str], number: int
 ) -> list[str]:
-    scene = readings[number].turn.scene
+    scene = cues[number].turn.scene
     before, after = [], []
-    gap = readings[number].turn.gap
+    gap = cues[number].turn.gap
     for neighbour in range(number - 1, max(-1, number - _NEAR - 1), -1):
-        if readings[neighbour].turn.scene != scene or gap > _FAR_GAP:
+        if cues[neighbour].turn.scene != scene or gap > _FAR_GAP:
             break
         before.append(speakers[neighbour])
-        gap = readings[neighbour].turn.gap
-    for neighbour in range(number + 1, min(len(readings), number + _NEAR + 1)):
-        if (
-            readings[neighbour].turn.scene != scene
-            or readings[neighbour].turn.gap > _FAR_GAP
-        ):
+        gap = cues[neighbour].turn.gap
+    for neighbour in range(number + 1, min(len(cues), number + _NEAR + 1)):
+        if cues[neighbour].turn.scene != scene or cues[neighbour].turn.gap > _FAR_GAP:
             break
         after.append(speakers[neighbour])
     return [*before[:1], *after[:1], *before[1:], *after[1:]]
 
 
 def find_dialogue_tags(page: DialoguePage, turn: DialogueTurn) -> list[DialogueTag]:
-    """Return what the narration around a turn tells of its speaker, surest first."""
+    """Return the tags around a turn that indicate its speaker, strongest first."""
     dialogue_tags: list[DialogueTag] = []
     for span in turn.inside[:2]:
-        _keep(dialogue_tags, parse_tag_after(page, span, broken=True))
+        _add_tag(dialogue_tags, parse_tag_after(page, span, broken=True))
     if not dialogue_tags:
-        _keep(dialogue_tags, parse_tag_after(page, turn.after, broken=False))
+        _add_tag(dialogue_tags, parse_tag_after(page, turn.after, broken=False))
     if any(tag.strength is TagStrength.SURE for tag in dialogue_tags):
         return dialogue_tags
-    _keep(dialogue_tags, parse_tag_before(page, turn.before))
+    _add_tag(dialogue_tags, parse_tag_before(page, turn.before))
     if turn.lead is not None:
-        _keep(dialogue_tags, parse_tag_before(page, turn.lead))
+        _add_tag(dialogue_tags, parse_tag_before(page, turn.lead))
     return sorted(dialogue_tags, key=lambda tag: -tag.strength)
 
 
-def _keep(dialogue_tags: list[DialogueTag], tag: DialogueTag | None) -> None:
+def _add_tag(dialogue_tags: list[DialogueTag], tag: DialogueTag | None) -> None:
     if tag is not None:
         dialogue_tags.append(tag)
 
 
 _CLEAR_MARGIN = 5.0
+"""Minimum margin to the next candidate for a verified speaker."""
 _CUES = {
     PersonMentionKind.NAMED: AttributionCue.NAMED,
     PersonMentionKind.STRANGER: AttributionCue.NAMED,
@@ -144,16 +147,19 @@ def attribute_quotations(
     *,
     narrator: str = "",
 ) -> list[Quotation]:
-    """Tell who says each quotation of one document, and to whom.
+    """Return the quotations of a document with speaker, addressee and certainty.
 
-    `scenes` are the parts of each scene, in order; a conversation ends with its
-    scene. `mentions` are the places where the text names characters. `narrator` is
-    the name of the one who says "I" outside quotations; when it is unknown, what
-    they say has no speaker and the cue NARRATOR. What nobody says is left out.
+    Args:
+        scenes: Spans of each scene's parts, in order; dialogue ends with its scene.
+        mentions: Where the text names characters.
+        narrator: Name of a first-person narrator. If empty, quotations of "I" have no
+            speaker and the cue NARRATOR.
+
+    Quotations that are not speech are skipped.
     """
     page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
-    readings = [
+    cues = [
         SpeakerCues(
             turn,
             tuple(find_dialogue_tags(page, turn)),
@@ -161,19 +167,19 @@ def attribute_quotations(
         )
         for turn in page.turns
     ]
-    casting = SpeakerScorer(page, readings, cast, narrator)
-    chosen = _chosen(readings, casting)
+    scorer = SpeakerScorer(page, cues, cast, narrator)
+    chosen = _decode_speakers(cues, scorer)
     names = [name for name, _ in chosen]
-    listeners = find_addressees(readings, names, casting)
-    sure = _sure_forms(cast)
+    listeners = find_addressees(cues, names, scorer)
+    sure = _certain_forms(cast)
     return [
-        _quotation(page, reading, speaker, listener, sure)
-        for reading, speaker, listener in zip(readings, chosen, listeners, strict=True)
+        _build_quotation(page, turn_cues, speaker, listener, sure)
+        for turn_cues, speaker, listener in zip(cues, chosen, listeners, strict=True)
     ]
 
 
-def _sure_forms(cast: Cast) -> frozenset[tuple[str, str]]:
-    """Return names with the forms that are surely theirs, in lower case."""
+def _certain_forms(cast: Cast) -> frozenset[tuple[str, str]]:
+    """Return the certain aliases of each character, in lower case."""
     certain = {Certainty.CONFIRMED, Certainty.VERIFIED}
     return frozenset(
         (character.name, alias.name.lower())
@@ -183,20 +189,20 @@ def _sure_forms(cast: Cast) -> frozenset[tuple[str, str]]:
     )
 
 
-def _chosen(
-    readings: Sequence[SpeakerCues], casting: SpeakerScorer
+def _decode_speakers(
+    cues: Sequence[SpeakerCues], scorer: SpeakerScorer
 ) -> list[tuple[str, float]]:
-    """Choose twice: who talks nearby is known better the second time."""
-    fits = [casting.fit(number) for number in range(len(readings))]
-    first = decode_speakers(readings, fits)
-    fits = [casting.fit(number, first) for number in range(len(readings))]
-    names = decode_speakers(readings, fits)
-    return list(zip(names, compute_speaker_margins(readings, fits, names), strict=True))
+    """Decode twice: the second pass knows who speaks nearby."""
+    fits = [scorer.fit(number) for number in range(len(cues))]
+    first = decode_speakers(cues, fits)
+    fits = [scorer.fit(number, first) for number in range(len(cues))]
+    names = decode_speakers(cues, fits)
+    return list(zip(names, compute_speaker_margins(cues, fits, names), strict=True))
 
 
-def _quotation(
+def _build_quotation(
     page: DialoguePage,
-    reading: SpeakerCues,
+    turn_cues: SpeakerCues,
     chosen: tuple[str, float],
     listener: Addressee,
     sure: frozenset[tuple[str, str]],
@@ -204,55 +210,62 @@ def _quotation(
     name, margin = chosen
     speaker = "" if name.startswith(UNKNOWN_SPEAKER_PREFIX) else name
     certainty = Certainty.PROBABLE if speaker else Certainty.NOT_EVALUATED
-    if speaker and margin >= _CLEAR_MARGIN and _is_told(page, reading, speaker, sure):
+    if (
+        speaker
+        and margin >= _CLEAR_MARGIN
+        and _is_named_by_tag(page, turn_cues, speaker, sure)
+    ):
         certainty = Certainty.VERIFIED
     return Quotation(
-        reading.turn.raw.spans,
+        turn_cues.turn.raw.spans,
         speaker,
         certainty,
-        _cue(reading, name),
+        _attribution_cue(turn_cues, name),
         listener.name,
         listener.certainty,
-        reading.address.named,
+        turn_cues.address.named,
     )
 
 
-def _cue(reading: SpeakerCues, name: str) -> AttributionCue:
+def _attribution_cue(turn_cues: SpeakerCues, name: str) -> AttributionCue:
     if name == NARRATOR:
         return AttributionCue.NARRATOR
-    for tag in reading.tags:
+    for tag in turn_cues.tags:
         if tag.strength is TagStrength.BEAT:
             return AttributionCue.ACTION
         return _CUES[tag.person.kind]
     return AttributionCue.TURN if name else AttributionCue.NONE
 
 
-def _is_told(
+def _is_named_by_tag(
     page: DialoguePage,
-    reading: SpeakerCues,
+    turn_cues: SpeakerCues,
     speaker: str,
     sure: frozenset[tuple[str, str]],
 ) -> bool:
-    """Say whether a tag against the words names the speaker by a sure form."""
-    if not reading.tags or reading.tags[0].strength is not TagStrength.SURE:
+    """Return whether an adjacent tag names the speaker by a certain alias."""
+    if not turn_cues.tags or turn_cues.tags[0].strength is not TagStrength.SURE:
         return False
-    person = reading.tags[0].person
+    person = turn_cues.tags[0].person
     if person.kind is PersonMentionKind.NAMED:
         return (speaker, page.name_at(person.at).lower()) in sure
     return person.kind is PersonMentionKind.NARRATOR
 
 
 _FEWEST_CALLS = 2
+"""Minimum times that others address the narrator by the name."""
 _FEWEST_TURNS = 3
+"""Minimum quotations of the narrator."""
 _CLEARLY = 2
+"""Minimum ratio of a name's count to that of the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class NarratorEvidence:
-    """What one document tells of its narrator.
+    """Evidence for a first-person narrator in one document.
 
-    `turns` counts what "I" said; `called` the names by which others call whom they
-    talk to then, `told` the names in narration.
+    `turns` is the number of quotations with the tag "I said". `called` counts the names
+    by which the other side addresses the narrator, `told` the names in narration.
     """
 
     turns: int
@@ -263,30 +276,32 @@ class NarratorEvidence:
 def gather_narrator_evidence(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
 ) -> NarratorEvidence:
-    """Look through one document for "I said", and for the names called beside it."""
+    """Count "I said" tags and the names used in the turns beside them."""
     page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
-    says_i = [_narrator_speaks(page, number) for number in range(len(page.turns))]
+    narrator_speaks = [
+        _narrator_speaks(page, number) for number in range(len(page.turns))
+    ]
     called: Counter[str] = Counter()
-    if any(says_i):
+    if any(narrator_speaks):
         addresses = [find_vocatives(page, starts, turn) for turn in page.turns]
-        called.update(_called_beside(page, addresses, says_i))
+        called.update(_names_addressed_beside(page, addresses, narrator_speaks))
     counter = Counter(name for names in page.told for name in names)
-    return NarratorEvidence(sum(says_i), called, counter)
+    return NarratorEvidence(sum(narrator_speaks), called, counter)
 
 
 def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
-    """Return who says "I" in each of these documents, "" where nobody can tell.
+    """Return the first-person narrator of each document; "" if unclear.
 
-    One narrator who is clear over all documents tells them all; else each document
-    has its own, for a story may have several by turns.
+    If all documents together give a clear narrator, it is used for each of them;
+    otherwise each document is decided alone.
     """
-    narrator = _narrator_of(signs)
-    return [narrator or _narrator_of([sign]) for sign in signs]
+    narrator = _infer_narrator(signs)
+    return [narrator or _infer_narrator([sign]) for sign in signs]
 
 
-def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
-    """Return the name called far oftener than told, and than any other."""
+def _infer_narrator(signs: Sequence[NarratorEvidence]) -> str:
+    """Return the name used far more in address than in narration, and than any other."""
     turns = sum(sign.turns for sign in signs)
     called: Counter[str] = Counter()
     counter: Counter[str] = Counter()
@@ -298,14 +313,14 @@ def _narrator_of(signs: Sequence[NarratorEvidence]) -> str:
     if turns < _FEWEST_TURNS or not ranked or fits[ranked[0]] < _FEWEST_CALLS:
         return ""
     first = ranked[0]
-    rivals = [name for name in ranked[1:] if not _one_person(first, name)]
+    rivals = [name for name in ranked[1:] if not _may_be_same_person(first, name)]
     if rivals and fits[first] < _CLEARLY * fits[rivals[0]]:
         return ""
     return first
 
 
-def _one_person(first: str, second: str) -> bool:
-    """Say whether two names may be forms of one: Vale, Mr. Vale."""
+def _may_be_same_person(first: str, second: str) -> bool:
+    """Return whether two names may belong to one person: Vale, Mr. Vale."""
     return first.split()[-1] == second.split()[-1]
 
 
@@ -314,13 +329,15 @@ def _narrator_speaks(page: DialoguePage, number: int) -> bool:
     return bool(tags) and tags[0].person.kind is PersonMentionKind.NARRATOR
 
 
-def _called_beside(
-    page: DialoguePage, addresses: Sequence[VocativeCues], says_i: Sequence[bool]
+def _names_addressed_beside(
+    page: DialoguePage,
+    addresses: Sequence[VocativeCues],
+    narrator_speaks: Sequence[bool],
 ) -> Iterator[str]:
     for number, turn in enumerate(page.turns):
-        if says_i[number]:
+        if narrator_speaks[number]:
             continue
-        before = number > 0 and says_i[number - 1] and turn.gap == 0
-        follows = number + 1 < len(says_i) and says_i[number + 1]
+        before = number > 0 and narrator_speaks[number - 1] and turn.gap == 0
+        follows = number + 1 < len(narrator_speaks) and narrator_speaks[number + 1]
         if before or (follows and page.turns[number + 1].gap == 0):
             yield from addresses[number].called

@@ -1,4 +1,4 @@
-"""Persons in a sentence: names, pronouns and descriptions, read word by word."""
+"""Parsing of people in a sentence: names, pronouns and descriptions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ _DESCRIPTION_ENDS = frozenset(
         "aloud",
     ]
 )
-_OF_NOTE = frozenset(
+_NAME_ADJECTIVES = frozenset(
     [
         "old",
         "young",
@@ -93,7 +93,7 @@ _OF_NOTE = frozenset(
         "great",
     ]
 )
-_REPLY = frozenset(
+_REPLY_NOUNS = frozenset(
     [
         "reply",
         "answer",
@@ -123,31 +123,32 @@ _LONGEST_DESCRIPTION = 6
 
 
 class TextToken(str):
-    """A word, a mark, or a blotted-out name, and where it begins in the document."""
+    """A word, a punctuation mark or a masked name; `at` is its offset in the document."""
 
     __slots__ = ("at",)
     at: int
 
 
 class PersonMentionKind(StrEnum):
-    """How a sentence speaks of somebody."""
+    """How a sentence refers to a person."""
 
     NAMED = "named"
     PRONOUN = "pronoun"
     NARRATOR = "narrator"
     DESCRIBED = "described"
     STRANGER = "stranger"
-    """A name that is no one's in the cast."""
+    """A name that is not in the cast."""
     SEVERAL = "several"
 
 
 @dataclass(frozen=True, slots=True)
 class PersonMention:
-    """Somebody in a sentence.
+    """A reference to a person in a sentence.
 
-    `name` is the character's name, or the words of a stranger's name or of a
-    description; `noun` the last word of a description. `owner` is the character whose
-    kin or servant it is, when named ("Nell's brother"). `at` is where a name begins.
+    `name` is the character's name, the words of an unknown name, or a description;
+    `noun` is the last word of a description. `owner` is the character whose relative or
+    servant it is ("Nell's brother"), if named; `is_owned` means that there is one. `at`
+    is the offset of a character's name, else -1.
     """
 
     kind: PersonMentionKind
@@ -160,7 +161,7 @@ class PersonMention:
 
 
 def tokenize_masked_text(masked: str, start: int, end: int) -> list[TextToken]:
-    """Cut a stretch of a page's masked text into words and marks."""
+    """Split a range of a page's masked text into words and punctuation marks."""
     tokens = []
     for match in _TOKEN.finditer(masked, start, end):
         token = TextToken(match.group())
@@ -176,16 +177,17 @@ def parse_person_mention(
     *,
     any_noun: bool = False,
 ) -> tuple[PersonMention, int] | None:
-    """Return the person whom the words at `at` mean, and the place after them.
+    """Parse a person at token `at`; return it with the index of the next token, or
+    None.
 
-    `any_noun` takes "the conjuror" for a person although no list knows the word.
+    With `any_noun`, "the conjuror" is accepted although no word list has the noun.
     """
-    at = _past_adjectives(tokens, at)
+    at = _skip_adjectives(tokens, at)
     if at >= len(tokens):
         return None
     word = tokens[at]
     if word[0] == MASKED_NAME_CHARACTER:
-        return _named(tokens, at, name_at)
+        return _parse_name(tokens, at, name_at)
     lower = word.lower()
     if word == "I":
         return PersonMention(PersonMentionKind.NARRATOR), at + 1
@@ -194,16 +196,16 @@ def parse_person_mention(
     if lower in {"they", "we", "both", "all"}:
         return PersonMention(PersonMentionKind.SEVERAL), at + 1
     if lower in _DETERMINERS:
-        return _described(tokens, at, any_noun=any_noun)
+        return _parse_description(tokens, at, any_noun=any_noun)
     if word[0].isupper() and at > 0:
-        return _stranger(tokens, at)
+        return _parse_unknown_name(tokens, at)
     return None
 
 
 def parse_possessor(
     tokens: Sequence[TextToken], at: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
-    """Return the person of "Nell's reply", "his answer", "my question"."""
+    """Return the person in "Nell's reply", "his answer" or "my question", or None."""
     word = tokens[at]
     if (
         word[0] == MASKED_NAME_CHARACTER
@@ -223,26 +225,26 @@ def parse_possessor(
     else:
         return None
     near = [token.lower() for token in tokens[start : start + 4]]
-    return person if any(token in _REPLY for token in near) else None
+    return person if any(token in _REPLY_NOUNS for token in near) else None
 
 
-def _past_adjectives(tokens: Sequence[TextToken], at: int) -> int:
-    """Step over "poor old" when a name follows."""
+def _skip_adjectives(tokens: Sequence[TextToken], at: int) -> int:
+    """Skip adjectives such as "poor old" if a name follows."""
     position = at
-    while position < len(tokens) and tokens[position].lower() in _OF_NOTE:
+    while position < len(tokens) and tokens[position].lower() in _NAME_ADJECTIVES:
         position += 1
     is_name = position < len(tokens) and tokens[position][0] == MASKED_NAME_CHARACTER
     return position if is_name else at
 
 
-def _named(
+def _parse_name(
     tokens: Sequence[TextToken], at: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, int]:
     name = name_at.get(tokens[at].at, "")
     after = at + 1
     following = tokens[after] if after < len(tokens) else ""
     if following in {"’", "'"}:
-        owned = _owned_by(tokens, after, name)
+        owned = _parse_owned_noun(tokens, after, name)
         if owned:
             return owned
     if following == "and" and after + 1 < len(tokens):
@@ -252,10 +254,10 @@ def _named(
     return PersonMention(PersonMentionKind.NAMED, name, at=tokens[at].at), after
 
 
-def _owned_by(
+def _parse_owned_noun(
     tokens: Sequence[TextToken], apostrophe: int, owner: str
 ) -> tuple[PersonMention, int] | None:
-    """Read "Nell’s old aunt"."""
+    """Parse "Nell’s old aunt"."""
     at = apostrophe + 1
     if at < len(tokens) and tokens[at] == "s":
         at += 1
@@ -265,7 +267,7 @@ def _owned_by(
             person = PersonMention(
                 PersonMentionKind.DESCRIBED,
                 noun,
-                _gender(noun),
+                _noun_gender(noun),
                 noun,
                 owner,
                 is_owned=True,
@@ -276,7 +278,7 @@ def _owned_by(
     return PersonMention(PersonMentionKind.SEVERAL), at
 
 
-def _described(
+def _parse_description(
     tokens: Sequence[TextToken], at: int, *, any_noun: bool
 ) -> tuple[PersonMention, int] | None:
     words: list[str] = []
@@ -287,38 +289,40 @@ def _described(
             break
         words.append(word.lower())
         end = position + 1
-        if words[-1] in PERSON_NOUNS and not _noun_goes_on(tokens, end):
+        if words[-1] in PERSON_NOUNS and not _has_next_noun(tokens, end):
             break
     if not words:
         return None
     noun = words[-1]
-    if noun not in PERSON_NOUNS and not (any_noun and _one_noun(words)):
+    if noun not in PERSON_NOUNS and not (any_noun and _is_simple_noun(words)):
         return None
     owned = tokens[at].lower() in _OWNERS and (
         noun in FAMILY_NOUNS or noun in PERSON_NOUNS
     )
-    gender = _gender(noun)
+    gender = _noun_gender(noun)
     return PersonMention(
         PersonMentionKind.DESCRIBED, " ".join(words), gender, noun, is_owned=owned
     ), end
 
 
-def _noun_goes_on(tokens: Sequence[TextToken], at: int) -> bool:
-    """Say whether another noun for a person follows: the old lady | visitor."""
+def _has_next_noun(tokens: Sequence[TextToken], at: int) -> bool:
+    """Return whether another noun for a person follows: the old lady | visitor."""
     return at < len(tokens) and tokens[at].lower() in PERSON_NOUNS
 
 
-def _one_noun(words: Sequence[str]) -> bool:
+def _is_simple_noun(words: Sequence[str]) -> bool:
     return len(words) <= 3 and not words[-1].endswith("ly")
 
 
-def _gender(noun: str) -> Gender:
+def _noun_gender(noun: str) -> Gender:
     if noun in MALE_NOUNS:
         return Gender.MALE
     return Gender.FEMALE if noun in FEMALE_NOUNS else Gender.UNKNOWN
 
 
-def _stranger(tokens: Sequence[TextToken], at: int) -> tuple[PersonMention, int]:
+def _parse_unknown_name(
+    tokens: Sequence[TextToken], at: int
+) -> tuple[PersonMention, int]:
     end = at
     while end < len(tokens) and tokens[end][0].isupper():
         end += 1

@@ -1,4 +1,4 @@
-"""Speech tags: the words before or after a quotation that name its speaker."""
+"""Dialogue tags: the words before or after a quotation that name its speaker."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,13 @@ _CONTINUING = (
     "concluded went finished"
 )
 CONTINUATION_VERBS = frozenset(_CONTINUING.split())
-"""Verbs of one who has spoken already."""
+"""Speech verbs of a speaker who continues."""
 _SUBORDINATING = (
     "that who whom which when as while if because though although seeing since "
     "until till where whether how what why after before lest unless than"
 )
 SUBORDINATORS = frozenset(_SUBORDINATING.split())
-"""Words that open a clause under another."""
+"""Words that open a subordinate clause."""
 _STANDS_BEFORE = (
     "to at of with for by from upon on toward towards beside near about behind "
     "like between into over against around round among past through under in "
@@ -38,26 +38,29 @@ PREPOSITIONS = frozenset(_STANDS_BEFORE.split())
 _STANDS_FOR_NAMES = "he she him her it they them i me we us you"
 PRONOUNS = frozenset(_STANDS_FOR_NAMES.split())
 COORDINATORS = frozenset({"and", "but", "then", "so", "yet", *",;:—–()*", "--"})
-"""What may stand between two clauses of the same rank."""
+"""Words and marks between two clauses of the same rank."""
 _ADDRESSES = frozenset({"told", "asked", "begged", "assured", "reminded", "answered"})
 _FARTHEST_LISTENER = 8
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”’')*_]*\s+(?=[^\W\d_a-z]|\ue000)")
 
 
 class TagStrength(IntEnum):
-    """How much a sentence beside a quotation tells of its speaker."""
+    """How strongly a sentence beside a quotation indicates its speaker."""
 
     BEAT = 1
-    """Somebody does something."""
+    """A person is the subject of some other action."""
     LIKELY = 2
-    """A verb of speech farther off, or a gesture for one."""
+    """A speech verb at a distance, or a verb of gesture."""
     SURE = 3
-    """A verb of speech and its subject, against the quotation."""
+    """A speech verb and its subject, directly beside the quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueTag:
-    """What a sentence says of the speaker, and of the one spoken to."""
+    """The speaker that a tag names, and the addressee if it names one.
+
+    `goes_on` means that the speaker continues ("added Nell").
+    """
 
     person: PersonMention
     strength: TagStrength
@@ -68,7 +71,7 @@ class DialogueTag:
 def parse_tag_addressee(
     tokens: Sequence[TextToken], start: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
-    """Read "to Nell", "told him"."""
+    """Parse the addressee in "to Nell" or "told Nell" after the verb; None if absent."""
     verb = tokens[start - 1].lower() if start else ""
     if verb in _ADDRESSES:
         person_mention = parse_person_mention(tokens, start, name_at)
@@ -84,7 +87,7 @@ def parse_tag_addressee(
 
 
 def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
-    """Say whether a person at `at` may begin a clause."""
+    """Return whether a clause may start with a person at token `at`."""
     if at == 0:
         return True
     before = tokens[at - 1].lower()
@@ -95,13 +98,13 @@ def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
 
 
 def find_first_sentence(masked: str, span: Span) -> Span:
-    """Return the first sentence of a stretch of a page's masked text."""
+    """Return the span of the first sentence in a range of masked text."""
     end = _SENTENCE.search(masked, span.start, span.end)
     return Span(span.start, end.start() if end else span.end)
 
 
 def find_last_sentence(masked: str, span: Span) -> Span:
-    """Return the last sentence of a stretch of a page's masked text."""
+    """Return the span of the last sentence in a range of masked text."""
     start = span.start
     for end in _SENTENCE.finditer(masked, span.start, span.end):
         start = end.end()
@@ -120,7 +123,10 @@ _IN_LONG_SUBJECT = 28
 def parse_tag_after(
     page: DialoguePage, span: Span, *, broken: bool
 ) -> DialogueTag | None:
-    """Read the sentence that follows the words."""
+    """Parse the tag in the sentence after the quoted words, or None.
+
+    `broken` means that the quotation continues after the tag.
+    """
     sentence = find_first_sentence(page.masked, span)
     tokens = tokenize_masked_text(page.masked, sentence.start, sentence.end)
     start = 0
@@ -130,17 +136,19 @@ def parse_tag_after(
         return None
     tokens = tokens[start:]
     tag = (
-        _verb_first(tokens, page.who)
-        or _reply_of(tokens, page.who)
-        or _person_first(tokens, page.who, broken=broken or _ends_open(page, span))
+        _parse_inverted_tag(tokens, page.who)
+        or _parse_reply_tag(tokens, page.who)
+        or _parse_subject_tag(tokens, page.who, broken=broken or _ends_open(page, span))
     )
-    if tag and not broken and _is_for_next(page, span, tokens):
+    if tag and not broken and _introduces_next(page, span, tokens):
         return replace(tag, strength=TagStrength.BEAT)
     return tag
 
 
 def _ends_open(page: DialoguePage, span: Span) -> bool:
-    """Say whether the words before `span` end in a comma: a tag must follow."""
+    """Return whether the quotation before `span` ends in a comma or dash: a tag must
+    follow.
+    """
     words = page.text[max(0, span.start - 4) : span.start].rstrip("\"”’' *_")
     return (
         words.endswith((",", "—", "–", "--"))
@@ -148,16 +156,18 @@ def _ends_open(page: DialoguePage, span: Span) -> bool:
     )
 
 
-def _is_for_next(page: DialoguePage, span: Span, tokens: Sequence[TextToken]) -> bool:
-    """Say whether a sentence after the words leads up to the next ones."""
+def _introduces_next(
+    page: DialoguePage, span: Span, tokens: Sequence[TextToken]
+) -> bool:
+    """Return whether a sentence after a quotation introduces the next one."""
     words = page.masked[span.start : span.end].rstrip(" *_\n")
     return words.endswith((",", ":")) and not tokens[0][0].islower()
 
 
-def _verb_first(
+def _parse_inverted_tag(
     tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> DialogueTag | None:
-    """Read "said Nell", "broke in the old man"."""
+    """Parse "said Nell", "broke in the old man"."""
     verb = tokens[0]
     is_known_verb = verb in SPEECH_VERBS or verb in GESTURE_VERBS
     if not is_known_verb and not verb.endswith("ed"):
@@ -182,10 +192,10 @@ def _verb_first(
     )
 
 
-def _reply_of(
+def _parse_reply_tag(
     tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> DialogueTag | None:
-    """Read "was Nell's reply", "came from the old man's lips"."""
+    """Parse "was Nell's reply", "came from the old man's lips"."""
     if tokens[0] not in {"was", "were", "came", "is"}:
         return None
     for at in range(1, min(len(tokens), 8)):
@@ -204,18 +214,18 @@ def _reply_of(
     return None
 
 
-def _person_first(
+def _parse_subject_tag(
     tokens: Sequence[TextToken], name_at: Mapping[int, str], *, broken: bool
 ) -> DialogueTag | None:
-    """Read "she said", "Nell, who had come in, asked", "Nell shut the door."."""
+    """Parse "she said", "Nell, who had come in, asked", "Nell shut the door."."""
     person_mention = parse_person_mention(tokens, 0, name_at, any_noun=False)
     if person_mention is None:
-        person_mention = _capitalised_first(tokens, name_at)
+        person_mention = _parse_late_subject(tokens, name_at)
     if person_mention is None:
         return None
     person, end = person_mention
-    verb = _verb_after(tokens, end)
-    if verb is None and broken and _any_verb(tokens, end):
+    verb = _find_speech_verb(tokens, end)
+    if verb is None and broken and _has_past_verb(tokens, end):
         return DialogueTag(
             person,
             TagStrength.SURE,
@@ -232,10 +242,10 @@ def _person_first(
     )
 
 
-def _capitalised_first(
+def _parse_late_subject(
     tokens: Sequence[TextToken], name_at: Mapping[int, str]
 ) -> tuple[PersonMention, int] | None:
-    """Read a sentence that begins with a time or an adverb: "Then Nell laughed."."""
+    """Parse a sentence that starts with a time or adverb: "Then Nell laughed."."""
     for at in range(1, min(4, len(tokens))):
         if tokens[at] in SUBORDINATORS or tokens[at - 1].lower() in PREPOSITIONS:
             return None
@@ -247,7 +257,7 @@ def _capitalised_first(
 def _strength_after(
     tokens: Sequence[TextToken], end: int, verb: int, *, broken: bool
 ) -> TagStrength:
-    """Judge a verb of speech at `verb` by its distance from the subject's end."""
+    """Rate a speech verb at `verb` by its distance to the subject's end."""
     nothing = verb + 1 < len(tokens) and tokens[verb + 1] in _SAYS_NOTHING
     near = verb - end <= _FARTHEST_VERB and "," not in tokens[end:verb]
     if near and (broken or (verb - end <= 1 and not nothing)):
@@ -255,8 +265,8 @@ def _strength_after(
     return TagStrength.LIKELY if near or broken else TagStrength.BEAT
 
 
-def _any_verb(tokens: Sequence[TextToken], at: int) -> bool:
-    """Say whether a verb of the past stands at `at`, perhaps behind an adverb."""
+def _has_past_verb(tokens: Sequence[TextToken], at: int) -> bool:
+    """Return whether a past-tense verb is at `at`, optionally after an adverb."""
     if at < len(tokens) and tokens[at].endswith("ly"):
         at += 1
     return at < len(tokens) and (
@@ -264,8 +274,8 @@ def _any_verb(tokens: Sequence[TextToken], at: int) -> bool:
     )
 
 
-def _verb_after(tokens: Sequence[TextToken], start: int) -> int | None:
-    """Find the verb of speech that belongs to the subject before `start`."""
+def _find_speech_verb(tokens: Sequence[TextToken], start: int) -> int | None:
+    """Return the index of the speech verb that follows the subject, or None."""
     for at in range(start, min(len(tokens), start + _IN_LONG_SUBJECT)):
         word = tokens[at].lower()
         if word in SPEECH_VERBS:
@@ -275,27 +285,30 @@ def _verb_after(tokens: Sequence[TextToken], start: int) -> int | None:
     return None
 
 
-_HANDS_OVER = re.compile(r"(?:[:,—–-]|\b(?:that|said|was))[\s*_(]*$")
-_TAIL = 14
+# The sentence leads to the quotation: it ends with a colon, comma, dash or "that"
+_LEADS_TO_QUOTATION = re.compile(r"(?:[:,—–-]|\b(?:that|said|was))[\s*_(]*$")
+_MAX_TAIL_TOKENS = 14
 _HELPING = (
     "had has would could did at last only then thus never always immediately "
     "again also once first just now even still soon to"
 )
-_AUXILIARY = frozenset(_HELPING.split())
+_AUXILIARIES = frozenset(_HELPING.split())
 _BEFORE_INVERTED = frozenset({*",;:—–", "--", "and", "thus", "so", "then", "but"})
 
 
 def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
-    """Read the sentence that leads up to the words."""
+    """Parse the tag in the sentence before the quoted words, or None."""
     sentence = find_last_sentence(page.masked, span)
     words = page.masked[sentence.start : sentence.end]
     if not words.strip(" \t\n>*_"):
         return None
     tokens = tokenize_masked_text(page.masked, sentence.start, sentence.end)
-    verb = _last_verb(tokens) if _HANDS_OVER.search(words) else None
+    verb = _find_last_speech_verb(tokens) if _LEADS_TO_QUOTATION.search(words) else None
     if verb is None:
-        return _without_verb(tokens, page.who, words)
-    subject = _inverted(tokens, verb, page.who) or _verb_subject(tokens, verb, page.who)
+        return _parse_verbless_tag(tokens, page.who, words)
+    subject = _parse_inverted_subject(tokens, verb, page.who) or _find_verb_subject(
+        tokens, verb, page.who
+    )
     if subject is None:
         return None
     return DialogueTag(
@@ -306,27 +319,27 @@ def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
     )
 
 
-def _without_verb(
+def _parse_verbless_tag(
     tokens: Sequence[TextToken], name_at: Mapping[int, str], words: str
 ) -> DialogueTag | None:
-    """Read "Nell’s answer was,", "Nell turned to him:", "Nell looked up."."""
+    """Parse "Nell’s answer was,", "Nell turned to him:", "Nell looked up."."""
     for at in range(len(tokens) - 1, max(-1, len(tokens) - 10), -1):
         person = parse_possessor(tokens, at, name_at)
         if person is not None:
             return DialogueTag(
                 person, TagStrength.SURE if len(tokens) - at < 8 else TagStrength.LIKELY
             )
-    subject = _subject(tokens, len(tokens), name_at)
+    subject = _find_clause_subject(tokens, len(tokens), name_at)
     if subject is None:
         return None
     colon = words.rstrip(" *_").endswith(":")
     return DialogueTag(subject, TagStrength.LIKELY if colon else TagStrength.BEAT)
 
 
-def _inverted(
+def _parse_inverted_subject(
     tokens: Sequence[TextToken], verb: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, TagStrength] | None:
-    """Read "…, and thus spoke Nell:"."""
+    """Parse "…, and thus spoke Nell:"."""
     person_mention = parse_person_mention(tokens, verb + 1, name_at)
     if person_mention is None or not _ends_clause(tokens, person_mention[1]):
         return None
@@ -335,19 +348,19 @@ def _inverted(
     return person_mention[0], TagStrength.SURE
 
 
-def _verb_subject(
+def _find_verb_subject(
     tokens: Sequence[TextToken], verb: int, name_at: Mapping[int, str]
 ) -> tuple[PersonMention, TagStrength] | None:
-    """Find the subject of the verb of speech at `verb`.
+    """Return the subject of the speech verb at `verb`, or None.
 
-    It stands right before the verb ("that Nell added"), or before what is set between
-    commas ("Nell, who had come in, asked"), or leads the clause.
+    It is directly before the verb ("that Nell added"), before an insertion between
+    commas ("Nell, who had come in, asked"), or at the start of the clause.
     """
     last = verb
     while last > 0 and _helps_verb(tokens[last - 1]):
         last -= 1
     comma = last > 0 and tokens[last - 1] == ","
-    for person, start, after in reversed(_persons(tokens, last, name_at)):
+    for person, start, after in reversed(_find_persons(tokens, last, name_at)):
         if after == last:
             return person, TagStrength.SURE
         aside = after < len(tokens) and tokens[after] == ","
@@ -355,20 +368,20 @@ def _verb_subject(
         if relative or (comma and aside and may_start_clause(tokens, start)):
             return person, TagStrength.SURE if len(
                 tokens
-            ) - verb <= _TAIL else TagStrength.LIKELY
-    subject = _subject(tokens, verb, name_at)
+            ) - verb <= _MAX_TAIL_TOKENS else TagStrength.LIKELY
+    subject = _find_clause_subject(tokens, verb, name_at)
     return (subject, TagStrength.LIKELY) if subject else None
 
 
 def _helps_verb(token: TextToken) -> bool:
     word = token.lower()
-    return word in _AUXILIARY or word.endswith("ly") or word in SPEECH_VERBS
+    return word in _AUXILIARIES or word.endswith("ly") or word in SPEECH_VERBS
 
 
-def _persons(
+def _find_persons(
     tokens: Sequence[TextToken], end: int, name_at: Mapping[int, str]
 ) -> list[tuple[PersonMention, int, int]]:
-    """Return every person before `end`, with where they begin and end."""
+    """Return every person before `end`, each with its start and end index."""
     persons = []
     at = 0
     while at < end:
@@ -385,24 +398,24 @@ def _ends_clause(tokens: Sequence[TextToken], at: int) -> bool:
     return at >= len(tokens) or tokens[at] in {",", ":", "—", "--", "–", "-"}
 
 
-def _last_verb(tokens: Sequence[TextToken]) -> int | None:
+def _find_last_speech_verb(tokens: Sequence[TextToken]) -> int | None:
     for at in range(len(tokens) - 1, -1, -1):
         if tokens[at].lower() in SPEECH_VERBS:
             return at
     return None
 
 
-def _subject(
+def _find_clause_subject(
     tokens: Sequence[TextToken], end: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
-    """Find the subject of the last main clause before `end`.
+    """Return the subject of the last main clause before `end`, or None.
 
-    A name behind a preposition, a verb or a word like "that" is no subject; nor is one
-    that stands between commas right behind another: Nell, the miller's daughter.
+    A name after a preposition, a verb or a subordinator is no subject, nor is an
+    apposition ("Nell, the miller's daughter").
     """
     subject: PersonMention | None = None
     found_end = -2
-    for person, start, after in _persons(tokens, end, name_at):
+    for person, start, after in _find_persons(tokens, end, name_at):
         if _is_subject(tokens, start, found_end):
             subject, found_end = person, after
     return subject

@@ -1,4 +1,4 @@
-"""Turns of talk: each quotation with the narration that stands around it."""
+"""Dialogue turns: each quotation with the narration around it, and vocatives in it."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -12,7 +12,7 @@ from lrwr.core.nlp.dialogue.quotations import RawQuotation, find_quotations
 from lrwr.core.nlp.text.prose import find_paragraphs
 
 MASKED_NAME_CHARACTER = "\ue000"
-"""Stands in a `DialoguePage.masked` for every character of a name."""
+"""Replaces every character of a name in `DialoguePage.masked`."""
 _LEADS = re.compile(r"(?::|,|—|–|--?)[\s*_>]*$")
 _MARKUP = " \t>*_#—–-\"“‘'"
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
@@ -20,13 +20,13 @@ _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
 
 @dataclass(frozen=True, slots=True)
 class DialogueTurn:
-    """One utterance and its place.
+    """One utterance and its context.
 
-    `paragraph` and `scene` count from 0. `gap` is the number of paragraphs of pure
-    narration since the last turn. `before`, `inside` and `after` are narration of the
-    same paragraph: what leads up to the words, the tags between them, and what
-    follows up to the next quotation. `lead` is a paragraph that ends in a colon or a
-    dash and so hands over to this turn.
+    `paragraph` and `scene` are indices. `gap` is the number of paragraphs without
+    speech since the previous turn. `before`, `inside` and `after` are the narration of
+    the same paragraph before, between and after the spans, up to the next quotation.
+    `lead` is the previous paragraph if it ends with a colon, comma or dash.
+    `first_here` means that this is the first turn of its paragraph.
     """
 
     raw: RawQuotation
@@ -42,12 +42,12 @@ class DialogueTurn:
 
 @dataclass(frozen=True, slots=True)
 class DialoguePage:
-    """A document laid out for reading its talk.
+    """A document prepared for quote attribution.
 
-    `masked` is the text with names blotted out, the same length; `who` tells whose
-    name begins at a character. `scenes` holds the scene of each paragraph, `told` the
-    names in its narration, in order, and `narrating` how often the narrator speaks of
-    themselves there.
+    `masked` is the text with names replaced, of the same length; `who` maps the offset
+    of each name to its character. For each paragraph, `scenes` has the scene's index,
+    `told` the characters named in its narration, in order, and `narrating` the number
+    of first-person pronouns outside quotations.
     """
 
     text: str
@@ -60,7 +60,7 @@ class DialoguePage:
     mentions: tuple[Mention, ...]
 
     def name_at(self, start: int) -> str:
-        """Return the name that begins at `start`, as the text has it."""
+        """Return the name that starts at offset `start`, as written."""
         end = start
         while end < len(self.masked) and self.masked[end] == MASKED_NAME_CHARACTER:
             end += 1
@@ -70,15 +70,15 @@ class DialoguePage:
 def build_dialogue_page(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
 ) -> DialoguePage:
-    """Find the turns of one document, scene by scene, and what is told around them."""
+    """Find the dialogue turns of a document and the narration around them."""
     parts = [part for scene in scenes for part in scene]
     quotations = [raw for raw in find_quotations(text, parts) if raw.speech]
     paragraphs = find_paragraphs(text, parts)
     ordered = tuple(sorted(mentions, key=lambda mention: mention.span.start))
     outermost = _outermost(ordered)
-    masked = _masked(text, outermost)
+    masked = _mask_names(text, outermost)
     starts = _scene_starts(scenes)
-    turns = _turns(text, paragraphs, starts, quotations)
+    turns = _build_turns(text, paragraphs, starts, quotations)
     spoken_spans = [span for raw in quotations for span in raw.spans]
     return DialoguePage(
         text,
@@ -86,8 +86,8 @@ def build_dialogue_page(
         {mention.span.start: mention.who for mention in outermost},
         turns,
         tuple(bisect_right(starts, paragraph.start) - 1 for paragraph in paragraphs),
-        _by_paragraph(paragraphs, _outside(outermost, spoken_spans)),
-        _narrating(text, paragraphs, spoken_spans),
+        _names_by_paragraph(paragraphs, _filter_outside(outermost, spoken_spans)),
+        _count_first_person(text, paragraphs, spoken_spans),
         outermost,
     )
 
@@ -100,7 +100,7 @@ def _outermost(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     return tuple(outermost)
 
 
-def _masked(text: str, mentions: Sequence[Mention]) -> str:
+def _mask_names(text: str, mentions: Sequence[Mention]) -> str:
     pieces: list[str] = []
     at = 0
     for mention in mentions:
@@ -115,7 +115,7 @@ def _scene_starts(scenes: Sequence[Sequence[Span]]) -> list[int]:
     return [scene[0].start for scene in scenes if scene]
 
 
-def _turns(
+def _build_turns(
     text: str,
     paragraphs: Sequence[Span],
     scene_starts: Sequence[int],
@@ -140,9 +140,9 @@ def _turns(
                 bisect_right(scene_starts, raw.spans[0].start) - 1,
                 max(0, row - last_paragraph - 1),
                 before,
-                _between(raw, paragraphs, starts),
-                _after(raw, paragraphs[final], quotations, number),
-                _lead(text, paragraphs, row, before),
+                _spans_between(raw, paragraphs, starts),
+                _span_after(raw, paragraphs[final], quotations, number),
+                _leading_paragraph(text, paragraphs, row, before),
                 row != last_paragraph,
             )
         )
@@ -150,7 +150,7 @@ def _turns(
     return tuple(turns)
 
 
-def _between(
+def _spans_between(
     raw: RawQuotation, paragraphs: Sequence[Span], starts: Sequence[int]
 ) -> tuple[Span, ...]:
     gaps = []
@@ -162,7 +162,7 @@ def _between(
     return tuple(gaps)
 
 
-def _after(
+def _span_after(
     raw: RawQuotation,
     paragraph: Span,
     quotations: Sequence[RawQuotation],
@@ -175,17 +175,19 @@ def _after(
     return Span(start, max(start, end))
 
 
-def _lead(text: str, paragraphs: Sequence[Span], row: int, before: Span) -> Span | None:
+def _leading_paragraph(
+    text: str, paragraphs: Sequence[Span], row: int, before: Span
+) -> Span | None:
     if row == 0 or text[before.start : before.end].strip(_MARKUP):
         return None
     last = paragraphs[row - 1]
     return last if _LEADS.search(text, last.start, last.end) else None
 
 
-def _outside(
+def _filter_outside(
     mentions: Sequence[Mention], spoken_spans: Sequence[Span]
 ) -> list[Mention]:
-    """Leave out the names that somebody says."""
+    """Return the mentions outside quotations."""
     starts = [span.start for span in spoken_spans]
     outside = []
     for mention in mentions:
@@ -195,7 +197,7 @@ def _outside(
     return outside
 
 
-def _by_paragraph(
+def _names_by_paragraph(
     paragraphs: Sequence[Span], mentions: Sequence[Mention]
 ) -> tuple[tuple[str, ...], ...]:
     at = [mention.span.start for mention in mentions]
@@ -210,7 +212,7 @@ def _by_paragraph(
     )
 
 
-def _narrating(
+def _count_first_person(
     text: str, paragraphs: Sequence[Span], spoken_spans: Sequence[Span]
 ) -> tuple[int, ...]:
     starts = [span.start for span in spoken_spans]
@@ -224,26 +226,28 @@ def _narrating(
     return tuple(counts)
 
 
-_BEFORE = re.compile(
+# What may precede a vocative: start, punctuation, an interjection or an epithet
+_BEFORE_VOCATIVE = re.compile(
     r"(?:^|[.!?,;:—–\-…(*_]|\b(?:oh|o|ah|my|dear|dearest|poor|sweet|well|yes|no|and you|"
     r"but|good|hey|hello|hallo|come|you|old|little|thank you|dear old))\s*[\"“‘'*_]?\s*$",
     re.IGNORECASE,
 )
-_AFTER = re.compile(r"\s*[*_]?(?:[,!?;.:—–\-…*_]|$)")
-_WORDS = "|".join(
+_AFTER_VOCATIVE = re.compile(r"\s*[*_]?(?:[,!?;.:—–\-…*_]|$)")
+_ADDRESS_WORDS = "|".join(
     sorted(MALE_ADDRESS_TERMS | FEMALE_ADDRESS_TERMS, key=len, reverse=True)
 )
-_CALLED = re.compile(
-    rf"(?:^|[,!?;.—–-]|\b(?:yes|no|dear|my|oh|good|well))\s*(?P<word>{_WORDS})"
+_ADDRESS_TERM = re.compile(
+    rf"(?:^|[,!?;.—–-]|\b(?:yes|no|dear|my|oh|good|well))\s*(?P<word>{_ADDRESS_WORDS})"
     r"(?=\s*(?:[,!?;.:—–\-…]|$))",
     re.IGNORECASE,
 )
-_MIDDLE = 24
+_VOCATIVE_WINDOW = 24
+"""Characters before a name that are checked for a vocative."""
 
 
 @dataclass(frozen=True, slots=True)
 class VocativeCues:
-    """Characters named in a turn, those spoken to, and the sex of whom it is said to."""
+    """Characters named in a turn, those addressed by name, and the addressee's gender."""
 
     named: tuple[str, ...]
     called: tuple[str, ...]
@@ -253,29 +257,36 @@ class VocativeCues:
 def find_vocatives(
     page: DialoguePage, starts: Sequence[int], turn: DialogueTurn
 ) -> VocativeCues:
-    """Find names in the words of a turn; `starts` are those of `page.mentions`."""
+    """Find names and forms of address in the words of a turn.
+
+    `starts` are the start offsets of `page.mentions`.
+    """
     names: list[str] = []
     called: list[str] = []
     for span in turn.raw.spans:
         first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
         for mention in page.mentions[first:last]:
             names.append(mention.who)
-            if _is_called(page.text, mention, span.start, span.end):
+            if _is_vocative(page.text, mention, span.start, span.end):
                 called.append(mention.who)
     unique = tuple(dict.fromkeys(called))
-    return VocativeCues(tuple(dict.fromkeys(names)), unique, _gender(page, turn))
+    return VocativeCues(
+        tuple(dict.fromkeys(names)), unique, _address_gender(page, turn)
+    )
 
 
-def _is_called(text: str, mention: Mention, start: int, end: int) -> bool:
-    before = text[max(start, mention.span.start - _MIDDLE) : mention.span.start]
+def _is_vocative(text: str, mention: Mention, start: int, end: int) -> bool:
+    before = text[
+        max(start, mention.span.start - _VOCATIVE_WINDOW) : mention.span.start
+    ]
     after = text[mention.span.end : min(end, mention.span.end + 4)]
-    opens = _BEFORE.search(before) if before.strip() else True
-    return bool(opens and _AFTER.match(after))
+    opens = _BEFORE_VOCATIVE.search(before) if before.strip() else True
+    return bool(opens and _AFTER_VOCATIVE.match(after))
 
 
-def _gender(page: DialoguePage, turn: DialogueTurn) -> Gender:
+def _address_gender(page: DialoguePage, turn: DialogueTurn) -> Gender:
     for span in turn.raw.spans:
-        match = _CALLED.search(page.text[span.start : span.end])
+        match = _ADDRESS_TERM.search(page.text[span.start : span.end])
         if match:
             word = match["word"].lower()
             return Gender.MALE if word in MALE_ADDRESS_TERMS else Gender.FEMALE

@@ -1,4 +1,4 @@
-"""How English words people's looks, ages, trades, births and deaths: a rule each."""
+"""Patterns for looks, ages, occupations, births and deaths in English prose."""
 
 from types import MappingProxyType
 from typing import TypeAlias
@@ -15,12 +15,14 @@ EYE_COLOURS = "|".join(_EYE_COLOURS_TEXT.split())
 HAIR_LOOKS = "|".join(
     [*COLOUR_WORDS.split(), "curly", "straight", "wavy", "frizzy", "grizzled", "tawny"]
 )
+# Adjectives before a colour: "very dark"
 SHADES = (
     r"(?:(?:very|dark|light|pale|deep|bright|soft|clear|fine|large|small|long|"
     r"short|thick|thin|beautiful|jet|iron|steel|snow|curly|curling|smooth|"
     r"great|big|pretty|little|close-cropped|cropped)(?:,? |-))*"
 )
 EYE = rf"{SHADES}(?:{EYE_COLOURS})(?:(?:-| and |, | or )(?:{EYE_COLOURS}))?"
+# "hair" as a noun of its own, not "hair ribbon"
 HAIR_END = r"hair\b(?!-| (?:ribbon|brush|pin|net|cut|dresser|oil|tonic|cloth|shirt|tie|band)s?\b)"
 HAIR = rf"{SHADES}(?:{HAIR_LOOKS})(?:(?:-| and |, )(?:{HAIR_LOOKS}))*"
 LOCKS = "curls|locks|braids?|plaits?|tresses|ringlets"
@@ -57,7 +59,7 @@ NUMBER_WORDS = frozenset(
     + [f"{unit}-and-{tens}" for tens in TENS for unit in UNITS]
     + [f"{number}-year-old" for number in [*UNITS, *TEENS, *TENS]]
 )
-"""Every number of years that an age is written with, as a word."""
+"""All spelled-out numbers of years that an age may have."""
 _MONTH = (
     "January|February|March|April|May|June|July|August|September|October|November|"
     "December"
@@ -68,7 +70,7 @@ BIRTH = (
     rf"|(?:the )?{_DAY} (?:day )?of (?:{_MONTH})(?:,? (?:in )?1\d{{3}})?"
     rf"|(?:{_MONTH})(?: {_DAY})?(?:,? (?:of )?1\d{{3}})?|(?:the year )?1\d{{3}})"
 )
-"""A day, a date or a year to be born on."""
+"""A weekday, a date or a year of birth."""
 AGE = rf"(?:only |about |nearly |almost |just |past |barely |now |not quite )*{NUMBER}"
 AGE_END = r"(?: years? old| years of age|(?= (?:and|when|but|or)\b)|(?=[.,;:!)]))"
 PERSON_PATTERN = (
@@ -99,7 +101,7 @@ _OCCUPATIONS_TEXT = (
 )
 OCCUPATIONS = "|".join(_OCCUPATIONS_TEXT.split())
 TRADES = ("smith", "keeper", "ringer", "monger", "wright", "maker", "master")
-"""How words for trades end that need no list."""
+"""Endings of occupations that are not in the list."""
 OCCUPATION = (
     rf"(?:(?:old|young|retired|former|village|town|parish|head|local|under|chief|ship's|"
     rf"police|family|army|\w+ing|bell|lady's) |bell-)*"
@@ -121,13 +123,13 @@ _ADVERB = r"(?:then |now |already |still |at that time |at this time |just )?"
 TRADE_APPOSITION = LazyPattern(
     rf"\b[Tt]he (?P<value>{OCCUPATION}), (?P<who>{NAME_PATTERN}){_CLOSED}"
 )
-"""In speech the name after it may be the one who is spoken to."""
+"""Not used on speech, where the name may be a vocative ("the baker, Nell, …")."""
 DECEASED_PATTERN = LazyPattern(rf"\b[Tt]he late (?P<who>{NAME_PATTERN})")
-"""A father and a son may be called the same: whose death it is, is only probable."""
+"""Only probable: a parent and a child may share the name."""
 AttributeRule: TypeAlias = tuple[str, LazyPattern, str, bool]
-"""Attribute, pattern, value where the pattern holds none, "named only in passing".
+"""Attribute, pattern, fixed value or "", and whether the attribute is presupposed.
 
-What is named in passing ("if Nell's grey eyes …") stands, whatever is said of it.
+A presupposed attribute ("if Nell's grey eyes …") holds even in a doubtful clause.
 """
 RULES_BY_NAME: tuple[AttributeRule, ...] = (
     ("eyes", LazyPattern(rf"{CHARACTER_PATTERN}'s (?P<value>{EYE}) eyes\b"), "", True),

@@ -1,4 +1,4 @@
-"""What people look like, do for a living, how old they are: as the words say it."""
+"""Extraction of looks, age, occupation and death from sentences."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,24 +42,24 @@ _GENDER = MappingProxyType({"he": "his", "she": "her", "his": "his", "her": "her
 
 
 def find_attribute_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield eyes, hair, age, build, occupation and death, where one clause says it.
+    """Yield attribute facts: eyes, hair, age, build, occupation, birth and death.
 
-    Verified where the narrator's words name the person; probable where a pronoun
-    stands for the name, where somebody says it, and of the late Mr. Somebody.
+    Verified if narration names the person; probable if a pronoun refers to the person,
+    if the sentence is spoken, and for "the late Mr. Vale".
     """
     trades = frozenset(w for w in prose.plain if w.endswith(TRADES))
     for place, sentence in enumerate(prose.sentences):
-        possible = _possible(sentence, trades)
+        possible = _possible_attributes(sentence, trades)
         if not possible:
             continue
         for words, is_spoken in split_narration_and_speech(sentence):
             yield from deduplicate_facts(
-                _read(prose, place, words, is_spoken, possible)
+                _match_sentence(prose, place, words, is_spoken, possible)
             )
 
 
-def _possible(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
-    """Name the attributes that the sentence's words make possible."""
+def _possible_attributes(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
+    """Return the attributes whose trigger words occur in the sentence."""
     words = sentence.words
     names = {name for name, triggers in TRIGGERS.items() if words & triggers}
     if words & trades:
@@ -67,7 +67,7 @@ def _possible(sentence: ProseSentence, trades: frozenset[str]) -> set[str]:
     return names
 
 
-def _read(
+def _match_sentence(
     prose: AnnotatedProse, place: int, words: str, is_spoken: bool, possible: set[str]
 ) -> Iterator[Fact]:
     sentence = prose.sentences[place]
@@ -75,24 +75,28 @@ def _read(
     for rule in RULES_BY_NAME:
         if rule[0] not in possible or (is_spoken and rule[1] is TRADE_APPOSITION):
             continue
-        for match in _found(rule, words, starts):
+        for match in _iter_matches(rule, words, starts):
             subject = clean_name(match["who"], prose)
-            if subject and _holds(rule, match, words):
+            if subject and _is_stated(rule, match, words):
                 sure = rate_rule_certainty(
                     is_spoken, named=rule[1] is not DECEASED_PATTERN
                 )
-                yield _fact(rule, subject, match, sentence, is_spoken, sure)
+                yield _build_fact(rule, subject, match, sentence, is_spoken, sure)
     for rule in RULES_BY_PRONOUN if not is_spoken else ():
         for match in rule[1].finditer(words) if rule[0] in possible else ():
-            subject = _whose(prose, place, words, match)
-            if subject and _holds(rule, match, words):
-                yield _fact(
+            subject = _resolve_owner(prose, place, words, match)
+            if subject and _is_stated(rule, match, words):
+                yield _build_fact(
                     rule, subject, match, sentence, is_spoken, Certainty.PROBABLE
                 )
 
 
-def _whose(prose: AnnotatedProse, place: int, words: str, match: re.Match[str]) -> str:
-    """Return whom a pronoun stands for; "those eyes" are of the one just named."""
+def _resolve_owner(
+    prose: AnnotatedProse, place: int, words: str, match: re.Match[str]
+) -> str:
+    """Return the name that a pronoun refers to; "those eyes" means the last person
+    named.
+    """
     pronoun = match["who"].lower()
     if pronoun != "those":
         return resolve_possessive(
@@ -107,17 +111,17 @@ def _whose(prose: AnnotatedProse, place: int, words: str, match: re.Match[str]) 
     return names[0] if len(names) == 1 and may_be_person(names[0], prose) else ""
 
 
-def _found(
+def _iter_matches(
     rule: AttributeRule, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
-    """Yield a rule's matches; only those that begin with a name are looked for there."""
+    """Yield a rule's matches; rules that begin with a name are tried at names only."""
     pattern = rule[1]
     if pattern.pattern.startswith(CHARACTER_PATTERN):
         return find_matches_at(pattern, words, starts)
     return pattern.finditer(words)
 
 
-def _holds(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
+def _is_stated(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     if rule[3]:
         return True
     if (
@@ -129,7 +133,7 @@ def _holds(rule: AttributeRule, match: re.Match[str], words: str) -> bool:
     return is_asserted(before) and not ends_in_question(words, match.end())
 
 
-def _fact(
+def _build_fact(
     rule: AttributeRule,
     subject: str,
     match: re.Match[str],

@@ -1,4 +1,4 @@
-"""What every rule asks of a clause, and how a rule's finding becomes a fact."""
+"""Names and assertions in clauses: patterns and checks shared by all fact rules."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ NAME_PATTERN = (
     rf"(?: (?:(?:de|du|van|von|la|le|of the|of) |"
     rf"(?:{_TITLE})\b\.? )?(?:[A-Z]\. )*{_WORD}){{0,4}}"
 )
-"""Matches one name, and sometimes a capitalised word that is none: `clean_name`."""
+"""Matches a name; may also match capitalised words that are none (see `clean_name`)."""
 _FEMALE_TEXT = (
     "Mrs Ms Miss Lady Sister Mother Aunt Madame Madam Mademoiselle Countess "
     "Baroness Duchess Princess Queen Dame Widow Goody Mme Mlle Mistress"
@@ -61,40 +61,41 @@ _NO_NAMES_TEXT = (
     "Neither Having Being Aunts Uncles Whoever Whichever Four Five Six Seven "
     "Eight Nine Ten"
 )
-_NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
+_NON_NAMES = frozenset(_NO_NAMES_TEXT.split())
 _TITLE_WORDS = frozenset(TITLE_WORDS.split())
 _TITLED = re.compile(rf"(?:{_TITLE})\b\.? ")
-_PLACED = re.compile(
+_PLACE_PREPOSITION = re.compile(
     r"\b(?:in|at|into|near|through|towards?|across|from|of|on|over|beyond|"
     r"between|beside|behind|under|above|below|against|past|with|upon|before|"
     r"after|than|for) $"
 )
-_NO_ENDINGS = ("ing", "ed", "ly", "ous", "ful", "less")
-"""How words end that begin a sentence more often than they are names."""
+_NON_NAME_ENDINGS = ("ing", "ed", "ly", "ous", "ful", "less")
+"""Endings of verbs, adverbs and adjectives that often start a sentence."""
 _FIRST_WORD = re.compile(r"[\w']+")
 _ARTICLE = re.compile(r"[Tt]he ")
 
 
 def clean_name(phrase: str, prose: AnnotatedProse) -> str:
-    """Return the name in `phrase` without words that only begin a sentence, or "".
+    """Return the name in `phrase` without words that only start a sentence, or "".
 
-    One capitalised word alone is a name when the text has it so inside a sentence, or
-    never has it in lower case and it does not end as verbs and adverbs do.
+    A single capitalised word is a name if it is capitalised inside a sentence
+    elsewhere, or never occurs in lower case and has no typical ending of verbs and
+    adverbs.
     """
     name = phrase.strip()
-    while (first := name.split(" ")[0]) in _NO_NAMES and not _TITLED.match(name):
+    while (first := name.split(" ")[0]) in _NON_NAMES and not _TITLED.match(name):
         if " " not in name:
             return ""
         if first == "The":
             break
         name = name[len(first) + 1 :]
     words = _ARTICLE.sub("", name).split(" ")
-    if not words or (words[-1] in _NO_NAMES and not name.endswith(".")):
+    if not words or (words[-1] in _NON_NAMES and not name.endswith(".")):
         return ""
     if name.rstrip(".") in _TITLE_WORDS and not name.startswith(("the ", "The ")):
         return ""
     if len(words) == 1 and words[0] not in prose.names:
-        common = words[0].lower() in prose.plain or words[0].endswith(_NO_ENDINGS)
+        common = words[0].lower() in prose.plain or words[0].endswith(_NON_NAME_ENDINGS)
         return "" if common else name
     return name
 
@@ -102,9 +103,9 @@ def clean_name(phrase: str, prose: AnnotatedProse) -> str:
 def find_matches_at(
     pattern: LazyPattern, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
-    """Yield what a pattern that begins with a name matches, at `starts` only.
+    """Yield matches of a pattern that begins with a name, at the offsets `starts` only.
 
-    A word that only begins the sentence ("If Nell …") begins no name.
+    Skips words that are only capitalised as the first of a sentence ("If Nell …").
     """
     end = 0
     for start in starts:
@@ -118,26 +119,26 @@ def find_matches_at(
 def _begins_sentence(words: str, start: int) -> bool:
     first = _FIRST_WORD.match(words, start)
     word = first.group() if first else ""
-    return word in _NO_NAMES and word != "The" and word not in _TITLE_WORDS
+    return word in _NON_NAMES and word != "The" and word not in _TITLE_WORDS
 
 
 def has_place_preposition(words: str, start: int) -> bool:
-    """Say whether "in", "at", "of" or the like stands before the name at `start`."""
-    return bool(_PLACED.search(words, max(0, start - 10), start))
+    """Return whether a place preposition ("in", "at", "of") precedes offset `start`."""
+    return bool(_PLACE_PREPOSITION.search(words, max(0, start - 10), start))
 
 
 def is_known_person(name: str, prose: AnnotatedProse) -> bool:
-    """Say whether a name is known for a person's, or bears a title."""
+    """Return whether a name is known to be a person's, or has a title."""
     return bool(_TITLED.match(name)) or any(w in prose.known for w in name.split(" "))
 
 
 def may_be_person(name: str, prose: AnnotatedProse) -> bool:
-    """Say whether a name can be a person's: any, where no names are known."""
+    """Return whether a name may be a person's; always true if no names are known."""
     return not prose.known or is_known_person(name, prose)
 
 
 def infer_title_possessive(name: str) -> str:
-    """Return `her`, `his` or nothing, as the title in a name tells."""
+    """Return "her" or "his" according to the title in a name; "" without one."""
     first = name.removeprefix("the ").removeprefix("The ").split(" ")[0].rstrip(".")
     if first in FEMALE_TITLE_WORDS:
         return "her"
@@ -145,8 +146,9 @@ def infer_title_possessive(name: str) -> str:
 
 
 SPOKEN_DETAIL = ("said", "yes")
-"""The detail of a fact that stands in somebody's words: they may lie, or be wrong."""
-_UNREAL = re.compile(
+"""Detail of a fact that a character states in dialogue; it may be a lie or an error."""
+# Words that make a clause hypothetical, doubtful, negated, reported or a comparison
+_NOT_ASSERTED = re.compile(
     r"\b(?:if|unless|whether|would|might|could|should|may|must|perhaps|maybe|possibly|"
     r"probably|supposed?|imagin\w+|dream\w*|dreamt|pretend\w*|fanc(?:y|ied)|believ\w+|"
     r"thought|think|hoped?|wish\w*|fear\w*|doubt\w*|seem\w*|appear\w*|like|as though|"
@@ -158,25 +160,25 @@ _UNREAL = re.compile(
 
 
 def is_asserted(clause: str) -> bool:
-    """Say whether a clause asserts what it says: no doubt, wish, "not" or "as if"."""
-    return not _UNREAL.search(clause)
+    """Return whether a clause has no word of doubt, wish, negation or comparison."""
+    return not _NOT_ASSERTED.search(clause)
 
 
 def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, bool]]:
-    """Yield what the narrator tells, then what is spoken; True marks the spoken."""
+    """Yield the narration (False), then the quoted speech, if any (True)."""
     yield sentence.told, False
     if sentence.spoken:
         yield sentence.spoken, True
 
 
 def extract_clause_before(words: str, at: int) -> str:
-    """Return the words of the sentence before `at`, as far as they bear on it."""
+    """Return the part of the clause before offset `at`, up to `;`, `:` or a quotation."""
     start = max(words.rfind(mark, 0, at) for mark in ";:\x01")
     return words[start + 1 : at]
 
 
 def ends_in_question(words: str, end: int) -> bool:
-    """Say whether the sentence goes on after `end` to a question mark."""
+    """Return whether the sentence after offset `end` ends with a question mark."""
     end_mark = re.search(r"[.!?;]", words[end:])
     return bool(end_mark and end_mark.group() == "?")
 
@@ -191,27 +193,27 @@ def make_fact(
     subject: str = "",
     details: tuple[tuple[str, str], ...] = (),
 ) -> Fact:
-    """Make a fact of the rules with one span."""
+    """Create a fact extracted by rules, with one span."""
     return Fact(about, subject, field, value, (span,), RULES_KEEPER, certainty, details)
 
 
 def rate_rule_certainty(spoken: bool, named: bool = True) -> Certainty:
-    """Return how sure a rule is: at most probable where it is spoken or resolved."""
+    """Return the certainty of a rule: probable if spoken or if a pronoun was resolved."""
     return Certainty.PROBABLE if spoken or not named else Certainty.VERIFIED
 
 
 def to_text_span(sentence: ProseSentence, start: int, end: int) -> Span:
-    """Turn characters of a sentence into a span of the text."""
+    """Convert offsets in a sentence to a span of the text."""
     return Span(sentence.span.start + start, sentence.span.start + end)
 
 
 def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
-    """Return the text at a span in one line."""
+    """Return the text at a span with line breaks replaced by spaces."""
     return " ".join(prose.text[span.start : span.end].split())
 
 
 def deduplicate_facts(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Yield facts in order, of those that claim the same only the first."""
+    """Yield the first of all facts that make the same claim, in order."""
     seen_keys = set()
     for fact in facts:
         key = (fact.about, fact.subject, fact.field, fact.value, fact.details)
@@ -226,14 +228,14 @@ _NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME_PATTERN}")
 def resolve_possessive(
     prose: AnnotatedProse, place: int, words: str, at: int, pronoun: str
 ) -> str:
-    """Return the name that `his` or `her` at `at` stands for, or nothing.
+    """Return the name that "his" or "her" at offset `at` refers to, or "".
 
-    It is the only name before it in its sentence; where there is none, the subject of
-    the sentence before, when that one names nobody else. A title must not gainsay.
+    It is the only name before it in its sentence, or else the subject of the previous
+    sentence if that names nobody else. A title must not contradict the pronoun.
     """
     names = find_prose_person_names(prose, words[:at])
     if not names:
-        names = _of_sentence_before(prose, place)
+        names = _subject_of_previous_sentence(prose, place)
     if len(names) != 1 or not may_be_person(names[0], prose):
         return ""
     gender = infer_title_possessive(names[0])
@@ -241,13 +243,15 @@ def resolve_possessive(
 
 
 def find_prose_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the different names in some words, in order."""
+    """Return the distinct names in `words`, in order."""
     names = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the names in some words save those that "in", "at" or "of" precede."""
+    """Return the distinct names in `words` that no place preposition precedes, in
+    order.
+    """
     names = (
         clean_name(match.group(), prose)
         for match in _NAME.finditer(words)
@@ -257,13 +261,13 @@ def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
 
 
 def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
-    """Return the name that a sentence begins with, or nothing."""
+    """Return the name that a sentence begins with, or ""."""
     start = len(words) - len(words.lstrip(MASK_CHARACTER + " "))
     match = _NAME.match(words, start)
     return clean_name(match.group(), prose) if match else ""
 
 
-def _of_sentence_before(prose: AnnotatedProse, place: int) -> list[str]:
+def _subject_of_previous_sentence(prose: AnnotatedProse, place: int) -> list[str]:
     if not place:
         return []
     before, sentence = prose.sentences[place - 1], prose.sentences[place]

@@ -1,4 +1,4 @@
-"""What happens: a person by name, and a verb of something done once."""
+"""Extraction of events, and of reported speech between two people."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ _DEEDS_TEXT = (
     "filled emptied lifted laid sprang advanced retreated surrendered yielded"
 )
 EVENT_VERBS = frozenset(_DEEDS_TEXT.split())
-"""Verbs in the simple past that tell of one thing done at one time."""
+"""Simple-past verbs of single, completed actions."""
 _SUFFERED = (
     "killed murdered shot stabbed poisoned wounded buried married arrested captured "
     "rescued saved born taken dismissed sent robbed drowned hanged found attacked "
@@ -53,7 +53,8 @@ _ADVERB = (
     r"(?:(?:then|now|suddenly|at last|at once|also|again|once more|\w+ly|just|"
     r"both|all|himself|herself) )?"
 )
-_DOES = LazyPattern(
+# A name (or several), an adverb, and a passive participle or a verb
+_ACTION = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<who>{NAME_PATTERN})(?P<with>(?:, {NAME_PATTERN})*,? and {NAME_PATTERN})? {_ADVERB}"
     rf"(?:(?:was|were) {_ADVERB}(?P<suffered>{'|'.join(_SUFFERED.split())})"
     r"|(?P<deed>[a-z]+))\b"
@@ -64,32 +65,33 @@ _HABIT_TEXT = (
 )
 _HABIT = frozenset(_HABIT_TEXT.split())
 _LONG = 160
+"""Characters of a sentence above which only a part of it is quoted."""
 _TRIGGERS = EVENT_VERBS | frozenset(_SUFFERED.split())
 
 
 def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield each sentence of the narrator's in which somebody by name does a deed.
+    """Yield an event for each narrated sentence in which a named person does something.
 
-    What is doubted, asked, denied or done as a habit is left out. The value is the
-    sentence, verbatim; the details name those who are in it.
+    Doubted, negated, questioned and habitual actions are skipped. The value is the
+    sentence verbatim; the details name the people in it.
     """
     for sentence in prose.sentences:
-        if not _may_tell(sentence):
+        if not _may_hold_event(sentence):
             continue
-        for match in find_matches_at(_DOES, sentence.told, sentence.starts):
+        for match in find_matches_at(_ACTION, sentence.told, sentence.starts):
             name = clean_name(match["who"], prose)
-            if name and may_be_person(name, prose) and _happens(match):
-                yield _fact(prose, sentence, match.start())
+            if name and may_be_person(name, prose) and _is_stated_event(match):
+                yield _build_fact(prose, sentence, match.start())
                 break
 
 
-def _may_tell(sentence: ProseSentence) -> bool:
+def _may_hold_event(sentence: ProseSentence) -> bool:
     if sentence.words.isdisjoint(_TRIGGERS) or sentence.words & _HABIT:
         return False
     return MASK_CHARACTER not in sentence.told
 
 
-def _happens(match: re.Match[str]) -> bool:
+def _is_stated_event(match: re.Match[str]) -> bool:
     words = match.string
     if not match["suffered"] and match["deed"] not in EVENT_VERBS:
         return False
@@ -99,8 +101,8 @@ def _happens(match: re.Match[str]) -> bool:
     return is_asserted(before) and not ends_in_question(words, match.end())
 
 
-def _fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
-    span = _clause(sentence, at)
+def _build_fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
+    span = _clause_span(sentence, at)
     start = span.start - sentence.span.start
     words = sentence.told[start : start + len(span)]
     involved = [
@@ -116,8 +118,8 @@ def _fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
     )
 
 
-def _clause(sentence: ProseSentence, at: int) -> Span:
-    """Return the sentence, or of a long one the part between `;` or `:` around `at`."""
+def _clause_span(sentence: ProseSentence, at: int) -> Span:
+    """Return the sentence; of a long one, the part around `at` between `;` or `:`."""
     words = sentence.told
     if len(words) <= _LONG:
         return sentence.span
@@ -137,7 +139,8 @@ _WHEN = (
     r"(?:then |also |once |had |has |had once |had already |afterwards |"
     r"later |at last |now |again |frankly |quietly |solemnly )*"
 )
-_TELLS = LazyPattern(
+# "Nell told Corin that …", "Nell confessed to Corin that …"
+_REPORT = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<teller>{NAME_PATTERN}) {_WHEN}(?:(?:{'|'.join(_VERBS.split())}) "
     rf"|(?:{'|'.join(_TO_VERBS.split())}) to )(?P<hearer>{NAME_PATTERN})(?!['\w-]),? "
     r"(?P<what>(?:that|about|of|how|why|what|where|who|all about) [^;:!?\x01]{8,})"
@@ -147,14 +150,14 @@ _TELLING_TRIGGERS = frozenset(f"{_VERBS} {_TO_VERBS}".split())
 
 
 def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield reported speech between two people by name, with what is told verbatim."""
+    """Yield a fact for each "Nell told Corin that …", with the reported text verbatim."""
     for sentence in prose.sentences:
         if sentence.words.isdisjoint(_TELLING_TRIGGERS):
             continue
-        for match in find_matches_at(_TELLS, sentence.told, sentence.starts):
+        for match in find_matches_at(_REPORT, sentence.told, sentence.starts):
             teller = clean_name(match["teller"], prose)
             hearer = clean_name(match["hearer"], prose)
-            if not (teller and hearer and _stands(match)):
+            if not (teller and hearer and _is_stated(match)):
                 continue
             end = match.end() - len(_ending(match["what"]))
             start = match.end("teller") - len(teller)
@@ -170,7 +173,7 @@ def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
             )
 
 
-def _stands(match: re.Match[str]) -> bool:
+def _is_stated(match: re.Match[str]) -> bool:
     words = match.string
     if (
         has_place_preposition(words, match.start())

@@ -1,4 +1,4 @@
-"""Kinship and ties between people, as the very words say them."""
+"""Relationships between people that a sentence states."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -48,9 +48,10 @@ SOCIAL_TIE_WORDS = (
 RELATIONSHIP_WORDS = frozenset(FAMILY_WORDS.split()) | frozenset(
     SOCIAL_TIE_WORDS.split()
 )
-"""Every word for what one person is to another."""
+"""All nouns for a relationship to another person."""
 
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
+# Adjectives between a possessive and the noun: "Nell's younger sister"
 _MORE = (
     r"(?:(?:younger|elder|older|eldest|youngest|oldest|little|late|dear|dearest|poor|"
     r"twin|only|second|first|third|new|old|young|good|own|former|best|oldest|bosom|"
@@ -58,37 +59,46 @@ _MORE = (
     r"maternal|paternal|closest|faithful|trusty|true|future|intended|lawful|worthy) )*"
 )
 _IS = r"(?:is|was|had been|has been|being)"
+# The name is complete: no further name word follows.
 _WHOLE = r"(?![\w'-]| [A-Z]| of [A-Z])"
 _END = r"(?=[.,;:!?)—–]| --|$| (?:was|is|had|and|who|said|came|of)\b)"
+# The apposition is closed by punctuation, and is no list of people.
 _CLOSED = r"(?=[.;:!?)—–]|$|,(?! (?:and|or)\b)(?! [A-Z]))"
 
+# "Nell's sister Mags"
 _POSSESSED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|(?<=s)') {_MORE}(?P<kin>{_KIN})(?P<comma>,?) "
     rf"(?P<two>{NAME_PATTERN}){_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
+# "Mags, Nell's sister"
 _BESIDE = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<one>{NAME_PATTERN})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_CLOSED}"
 )
+# "Mags, who was Nell's sister"
 _WHO_IS = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}),? (?:who )?{_IS} (?P<one>{NAME_PATTERN})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}){_END}"
 )
+# "Mags, the sister of Nell"
 _OF = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN})(?:,| {_IS}|, who {_IS}) (?:the|a|an|"
     rf"now|only)? ?{_MORE}"
     rf"(?P<kin>{_KIN}) (?:of|to) (?P<one>{NAME_PATTERN}){_WHOLE}"
     r"(?! (?:and|or) [A-Z])"
 )
+# "Nell's sister was called Mags"
 _CALLED = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN})(?:'s|"
     rf"(?<=s)') {_MORE}(?P<kin>{_KIN}),? (?:(?:was|is) )?"
     rf"(?:named|called) (?P<two>{NAME_PATTERN}){_WHOLE}"
 )
+# "her sister Mags"
 _PRONOUN = LazyPattern(
     rf"\b(?P<whose>his|her|His|Her) {_MORE}(?P<kin>{_KIN})(?P<comma>,?) (?P<two>{NAME_PATTERN})"
     rf"{_WHOLE}(?P<list>,? (?:and|or) (?:[A-Z]|the |his |her ))?"
 )
+# "Mags, her sister"
 _PRONOUN_BESIDE = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<two>{NAME_PATTERN}), (?P<whose>his|her) {_MORE}(?P<kin>{_KIN}){_CLOSED}"
 )
@@ -106,12 +116,12 @@ _EACH_OTHER = LazyPattern(
     rf"(?<![\w'])(?<!\w-)(?P<one>{NAME_PATTERN}) and (?P<two>{NAME_PATTERN}) (?:were|are|had been) "
     r"(?:twin )?(?P<kin>sister|brother|cousin|twin|friend|partner|neighbour|rival)s\b"
 )
-_HERS = LazyPattern(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
+_POSSESSIVE_KIN = LazyPattern(rf"\b(?:[Hh]is|[Hh]er|[Mm]y) {_MORE}(?:{_KIN})\b")
 _IN_PASSING = frozenset(
     one.pattern
     for one in (_POSSESSED, _BESIDE, _PRONOUN, _PRONOUN_BESIDE, _NARRATORS, _COUPLE)
 )
-"""What only names a tie, and asserts nothing."""
+"""Patterns that mention a relationship without asserting it."""
 
 _SIGNS = (
     ("' ", (_POSSESSED, _BESIDE, _WHO_IS, _CALLED)),
@@ -120,7 +130,7 @@ _SIGNS = (
     (" to ", (_OF,)),
     (" and ", (_EACH_OTHER,)),
 )
-"""Patterns, and what a sentence must hold for them to be tried."""
+"""Substrings, and the patterns to try on sentences that contain them."""
 
 _TRIGGERS = (
     RELATIONSHIP_WORDS
@@ -131,7 +141,7 @@ _TRIGGERS = (
 
 @dataclass(frozen=True, slots=True)
 class _KinshipMatch:
-    """`two` is the `kin` of `one`."""
+    """A relationship: `two` is the `kin` (such as "sister") of `one`."""
 
     one: str
     kin: str
@@ -141,23 +151,27 @@ class _KinshipMatch:
 
 
 def find_kinship_facts(prose: AnnotatedProse, narrator: str = "") -> Iterator[Fact]:
-    """Yield who is what to whom: the target is the subject's sister, clerk, widow ….
+    """Yield relationship facts: the target is the subject's sister, clerk, widow ….
 
-    Verified where both are named in the narrator's words; probable where one of them
-    is a pronoun, or where somebody says it. `narrator` names who says "my uncle".
+    Verified if narration names both people; probable if one is a pronoun or if the
+    sentence is spoken. `narrator` is the name of the person who says "my uncle".
     """
     for place, sentence in enumerate(prose.sentences):
         if sentence.words.isdisjoint(_TRIGGERS):
             continue
         for words, is_spoken in split_narration_and_speech(sentence):
-            kinship_matches = _read(prose, place, words, is_spoken, narrator)
-            standing = (tie for tie in kinship_matches if _stands(tie, words))
+            kinship_matches = _match_sentence(prose, place, words, is_spoken, narrator)
+            stated = (
+                kinship_match
+                for kinship_match in kinship_matches
+                if _is_stated(kinship_match, words)
+            )
             yield from deduplicate_facts(
-                _fact(t, sentence, is_spoken) for t in standing
+                _build_fact(t, sentence, is_spoken) for t in stated
             )
 
 
-def _read(
+def _match_sentence(
     prose: AnnotatedProse, place: int, words: str, is_spoken: bool, narrator: str
 ) -> Iterator[_KinshipMatch]:
     starts = (
@@ -166,14 +180,14 @@ def _read(
     for sign, patterns in _SIGNS:
         for pattern in patterns if sign in words else ():
             for match in find_matches_at(pattern, words, starts):
-                yield from _pair(prose, match, is_spoken)
-    yield from _couples(prose, words, starts, is_spoken)
-    if not is_spoken and _HERS.search(words):
-        yield from _by_pronoun(prose, place, words)
-        yield from _of_narrator(prose, words, narrator)
+                yield from _build_match(prose, match, is_spoken)
+    yield from _match_couples(prose, words, starts, is_spoken)
+    if not is_spoken and _POSSESSIVE_KIN.search(words):
+        yield from _match_pronouns(prose, place, words)
+        yield from _match_narrator(prose, words, narrator)
 
 
-def _pair(
+def _build_match(
     prose: AnnotatedProse, match: re.Match[str], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
     first, second = clean_name(match["one"], prose), clean_name(match["two"], prose)
@@ -185,7 +199,7 @@ def _pair(
 
 
 def _is_list(match: re.Match[str]) -> bool:
-    """Say whether the second name may only be the next in a row of people."""
+    """Return whether the second name may only be the next one in a list of people."""
     groups = match.groupdict()
     if groups.get("list"):
         return True
@@ -195,7 +209,7 @@ def _is_list(match: re.Match[str]) -> bool:
     return next_characters[:1] not in (",", ".", ";", ")", "—", "!", "?", "")
 
 
-def _couples(
+def _match_couples(
     prose: AnnotatedProse, words: str, starts: Sequence[int], is_spoken: bool
 ) -> Iterator[_KinshipMatch]:
     for match in _COUPLE.finditer(words) if "Mrs" in words else ():
@@ -211,7 +225,7 @@ def _couples(
             )
 
 
-def _by_pronoun(
+def _match_pronouns(
     prose: AnnotatedProse, place: int, words: str
 ) -> Iterator[_KinshipMatch]:
     for match in chain(_PRONOUN.finditer(words), _PRONOUN_BESIDE.finditer(words)):
@@ -227,7 +241,7 @@ def _by_pronoun(
             )
 
 
-def _of_narrator(
+def _match_narrator(
     prose: AnnotatedProse, words: str, narrator: str
 ) -> Iterator[_KinshipMatch]:
     for match in _NARRATORS.finditer(words) if narrator else ():
@@ -236,30 +250,37 @@ def _of_narrator(
             yield _KinshipMatch(narrator, match["kin"], two, match, Certainty.PROBABLE)
 
 
-def _stands(tie: _KinshipMatch, words: str) -> bool:
-    """Say whether nothing in the clause takes the claim back.
+def _is_stated(kinship_match: _KinshipMatch, words: str) -> bool:
+    """Return whether nothing in the clause negates or doubts the relationship.
 
-    A tie that is only named in passing ("if Nell's sister Mags came") stands whatever
-    is said of it; one that is asserted must not be doubted.
+    A relationship mentioned in passing ("if Nell's sister Mags came") always holds.
     """
-    if tie.found.re.pattern in _IN_PASSING:
+    if kinship_match.found.re.pattern in _IN_PASSING:
         return True
-    if has_place_preposition(words, tie.found.start()):
+    if has_place_preposition(words, kinship_match.found.start()):
         return False
-    before = extract_clause_before(words, tie.found.start())
-    return is_asserted(before) and not ends_in_question(words, tie.found.end())
+    before = extract_clause_before(words, kinship_match.found.start())
+    return is_asserted(before) and not ends_in_question(
+        words, kinship_match.found.end()
+    )
 
 
-def _fact(tie: _KinshipMatch, sentence: ProseSentence, is_spoken: bool) -> Fact:
-    details = (("target", tie.two), ("kind", tie.kin))
-    end = tie.found.end("list") if "list" in tie.found.groupdict() else -1
-    end = tie.found.start("list") if end > 0 else tie.found.end()
+def _build_fact(
+    kinship_match: _KinshipMatch, sentence: ProseSentence, is_spoken: bool
+) -> Fact:
+    details = (("target", kinship_match.two), ("kind", kinship_match.kin))
+    end = (
+        kinship_match.found.end("list")
+        if "list" in kinship_match.found.groupdict()
+        else -1
+    )
+    end = kinship_match.found.start("list") if end > 0 else kinship_match.found.end()
     return make_fact(
         FactAbout.CHARACTER,
         CharacterField.RELATIONSHIP,
         "",
-        to_text_span(sentence, tie.found.start(), end),
-        tie.certainty,
-        subject=tie.one,
+        to_text_span(sentence, kinship_match.found.start(), end),
+        kinship_match.certainty,
+        subject=kinship_match.one,
         details=(*details, SPOKEN_DETAIL) if is_spoken else details,
     )

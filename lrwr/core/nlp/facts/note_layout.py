@@ -1,4 +1,4 @@
-"""How a note is laid out: fields on top, one or several entries, labelled lines."""
+"""Layout of notes: front matter, entries, labelled lines, aliases."""
 
 import re
 from bisect import bisect
@@ -14,6 +14,7 @@ _FRONT = re.compile(
 _FIELD = re.compile(r"^(?P<key>[A-Za-z][\w -]*):[ \t]*(?P<value>[^\n]*)$", re.M)
 _ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>[^\n]+)\n?")
 _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$", re.M)
+# Titles of notes with several subjects
 _SEVERAL = re.compile(
     r"(?:the )?(?:main |minor |side |all |major |supporting )?(?:characters?|cast|people|"
     r"persons|dramatis personae|places?|settings?|locations?|factions?|world|lore|"
@@ -29,6 +30,8 @@ _LISTED = re.compile(
 )
 _BULLET = re.compile(r"^[-*+][ \t]+", re.M)
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|\[([^\[\]]+)\]\([^()]*\)")
+# "also known as …", "aka …", "nickname: …" up to the end of the phrase; a full stop
+# after an abbreviated title does not end it
 _ALSO = re.compile(
     r"(?:^|[.(;\n])[ \t]*(?:[-*][ \t]+)?(?:\*\*)?(?:also (?:known as|called)"
     r"|(?<=\()also(?=[ \t]+(?-i:[A-Z]|the [A-Z]))|aliases?|aka|"
@@ -39,15 +42,16 @@ _ALSO = re.compile(
 )
 
 
-_LONGEST = 60
+_MAX_ALIAS_LENGTH = 60
+"""Maximum characters of an alias; longer text is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """What a note says of one person or thing.
+    """The part of a note about one person or thing.
 
-    `name` stands at `place`; `body` is the text about it. `fields` are front matter's,
-    with the value's place. `aliases` are other names in the order of the text.
+    `place` is the span of the name, `body` that of the text. `fields` are the front
+    matter's values with their spans. `aliases` are in text order.
     """
 
     name: str
@@ -58,28 +62,30 @@ class NoteEntry:
 
 
 def parse_note_entries(document: Document) -> list[NoteEntry]:
-    """Cut a note into what it is about: the whole, or one entry for each heading.
+    """Split a note into entries: one for the whole note, or one for each subject.
 
-    A note called "Characters", "Factions" or the like has an entry for each heading
-    below its title, or for each paragraph that begins with a bold name, or for each
-    name that is an item of a list: `- Nell Tallow (also Wren), the keeper`.
+    A note with a collective title ("Characters", "Factions") has an entry for each
+    heading below its title, else for each paragraph with a bold name, else for each
+    name in a list: `- Nell Tallow (also Wren), the keeper`.
     """
-    fields, start = _front_matter(document.text)
+    fields, start = _parse_front_matter(document.text)
     headings = list(_HEADING.finditer(document.text, start))
-    title = _field(fields, "name") or _field(fields, "title") or document.title
+    title = (
+        _field_value(fields, "name") or _field_value(fields, "title") or document.title
+    )
     if _SEVERAL.fullmatch(title.strip()):
-        return _several(document, headings, start, fields)
-    return [_single(document, title, headings, start, fields)]
+        return _parse_several(document, headings, start, fields)
+    return [_parse_single(document, title, headings, start, fields)]
 
 
 def strip_note_markdown(words: str) -> str:
-    """Return words in one line, without Markdown's marks; links by their label."""
+    """Return the text in one line without Markdown markup; links become their label."""
     words = _LINK.sub(lambda match: match[1] or match[2], words)
     words = re.sub(r"\*{1,3}|(?<!\w)_|_(?!\w)|`", "", words)
     return " ".join(words.split())
 
 
-def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
+def _parse_front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
     front = _FRONT.match(text)
     if not front:
         return {}, 0
@@ -96,11 +102,11 @@ def _front_matter(text: str) -> tuple[dict[str, tuple[str, Span]], int]:
     return fields, front.end()
 
 
-def _field(fields: Mapping[str, tuple[str, Span]], key: str) -> str:
+def _field_value(fields: Mapping[str, tuple[str, Span]], key: str) -> str:
     return strip_note_markdown(fields[key][0]) if key in fields else ""
 
 
-def _single(
+def _parse_single(
     document: Document,
     title: str,
     headings: list[re.Match[str]],
@@ -115,17 +121,17 @@ def _single(
             break
     names = [strip_note_markdown(heading["title"])] if heading else []
     names += split_name_list(fields["aliases"][0]) if "aliases" in fields else []
-    names += _also(document.text[start:])
+    names += _find_aliases(document.text[start:])
     return NoteEntry(
         name=title,
         place=place,
         body=Span(start, len(document.text)),
-        aliases=_others(title, names),
+        aliases=_other_names(title, names),
         fields=fields,
     )
 
 
-def _several(
+def _parse_several(
     document: Document,
     headings: list[re.Match[str]],
     start: int,
@@ -140,14 +146,14 @@ def _several(
     if heads:
         ends = [*(head.start() for head in heads[1:]), len(text)]
         bodies = [Span(h.end(), end) for h, end in zip(heads, ends, strict=True)]
-        return _made(text, heads, bodies, shared)
+        return _build_entries(text, heads, bodies, shared)
     items = list(_LISTED.finditer(text, start))
     starts = [bullet.start() for bullet in _BULLET.finditer(text, start)] + [len(text)]
     bodies = [Span(i.start(), starts[bisect(starts, i.start())]) for i in items]
-    return _made(text, items, bodies, shared)
+    return _build_entries(text, items, bodies, shared)
 
 
-def _made(
+def _build_entries(
     text: str,
     heads: Sequence[re.Match[str]],
     bodies: Sequence[Span],
@@ -156,13 +162,13 @@ def _made(
     entries = []
     for head, body in zip(heads, bodies, strict=True):
         name = strip_note_markdown(head["title"])
-        names = _also(text[body.start : body.end])
+        names = _find_aliases(text[body.start : body.end])
         place = Span(*head.span("title"))
-        entries.append(NoteEntry(name, place, body, _others(name, names), shared))
+        entries.append(NoteEntry(name, place, body, _other_names(name, names), shared))
     return entries
 
 
-def _also(text: str) -> list[str]:
+def _find_aliases(text: str) -> list[str]:
     return [
         name
         for match in _ALSO.finditer(text)
@@ -171,20 +177,20 @@ def _also(text: str) -> list[str]:
 
 
 def split_name_list(words: str) -> list[str]:
-    """Split a list of names: `[a, b]`, `a, b or c`, or lines of `- a`."""
+    """Split a list of names: `[a, b]`, `a, b or c`, or lines starting with `-`."""
     words = re.sub(r"^\[(?!\[)|(?<!\])\]$", "", words.strip())
     parts = re.split(r",|;|\n[ \t]*-|^[ \t]*-[ \t]|\bor\b|\band\b|\n", words)
     return [strip_note_markdown(part).strip(" \"'“”‘’.") for part in parts]
 
 
-def _others(name: str, names: list[str]) -> tuple[str, ...]:
+def _other_names(name: str, names: list[str]) -> tuple[str, ...]:
     unique_names: dict[str, str] = {}
     for alias in names:
-        if alias and len(alias) <= _LONGEST and alias.lower() != name.lower():
+        if alias and len(alias) <= _MAX_ALIAS_LENGTH and alias.lower() != name.lower():
             unique_names.setdefault(alias.lower(), alias)
     return tuple(unique_names.values())
 
 
 def is_note(document: Document) -> bool:
-    """Say whether a document is a note of the writer's, not a part of the story."""
+    """Return whether a document is a note, not story text."""
     return document.type is not DocumentType.SCENE

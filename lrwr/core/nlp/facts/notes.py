@@ -1,4 +1,4 @@
-"""The writer's notes: who and what they are about, and what they lay down."""
+"""Extraction of facts from the author's notes."""
 
 import re
 from collections.abc import Iterator
@@ -30,18 +30,21 @@ from lrwr.core.nlp.facts.note_layout import (
 from lrwr.core.nlp.text.todo_markers import find_note_gaps, find_open_questions
 
 _KIN = "|".join(sorted(RELATIONSHIP_WORDS, key=len, reverse=True))
+# A paragraph or list item, without its bullet
 _BLOCK = re.compile(
     r"(?:^|(?<=\*\*)|(?<=\*\*[.:]))[ \t]*(?:(?:[-*+]|"
     r"\d+[.)])[ \t]+)?(?P<words>[^\s#|>%<](?:[^\n]|\n(?![ \t]*(?:\n|#|\||>|"
     r"[-*+][ \t]|\d+[.)][ \t]|\Z)))*)",
     re.M,
 )
+# "Label: value", the label optionally bold
 _LABEL = re.compile(
     r"(?P<open>\*\*|__)?(?P<label>[A-Za-z][\w'’-]*(?: [\w'’-]+){0,2})"
     r"(?(open)(?::(?:\*\*|__)|(?:\*\*|__):)|:)[ \t]+(?P<value>\S.*)",
     re.S,
 )
 _NAME = r"(?:\[\[[^\]\n]+\]\]|[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
+# "the younger sister of Nell and Mags"
 _KIN_OF = re.compile(
     rf"(?:^|[.;,] |\band )(?:the |The )?(?:\w+ ){{0,2}}?(?P<kin>{_KIN}) (?:of|to) "
     rf"(?P<who>{_NAME})(?: and (?:of )?(?P<other>{_NAME}))?",
@@ -53,14 +56,15 @@ _OCCUPATION = re.compile(
     r"(?= for | since | until | and |[.,;]|$)",
     re.I,
 )
-_ASIDE = re.compile(
+_NO_FACT = re.compile(
     r"\*\*[^*\s]+(?: [^*\s]+){0,2}\*\*|(?:Open|Undecided|Unknown|TODO|TBD)\b.*|"
     r"(?:[^“\"]*[^\w“\"])?I(?:'|’|\b)[^”\"]*",
     re.S,
 )
-"""Bold words alone, what is left open, and what the writer says of themself."""
+"""Blocks that state no fact: bold labels, open questions, the author's own remarks."""
 
-_TO_SELF = re.compile(
+# A section "Notes to self", "To do" or "Questions", up to the next heading
+_SELF_NOTES = re.compile(
     r"^#+[^\n]*\b(?:notes? to (?:self|me)|to ?do|questions?|open|ideas?)\b[^\n]*\n"
     r"(?:(?!#)[^\n]*\n?)*",
     re.M | re.I,
@@ -90,7 +94,7 @@ _NAMING_TEXT = (
     "name title type aliases alias element order pov tags status nickname "
     "nicknames chapter volume id"
 )
-_NAMING = frozenset(_NAMING_TEXT.split()) | {
+_NAMING_FIELDS = frozenset(_NAMING_TEXT.split()) | {
     "also known as",
     "also called",
     "other names",
@@ -106,11 +110,12 @@ _MALE_TEXT = (
 )
 _MALE = frozenset(_MALE_TEXT.split())
 _CLEAR, _LEAST = 3, 2
+"""Minimum ratio and minimum number of pronouns of one gender to infer it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSubject:
-    """Who or what a note is about, by the writer's own words."""
+    """The person or thing that a note describes, with aliases and gender."""
 
     name: str
     aliases: tuple[str, ...]
@@ -126,59 +131,57 @@ class _NoteBlock:
 
 
 def find_note_subjects(document: Document) -> list[NoteSubject]:
-    """Return whom or what a note names, with other names, in the order of the text.
-
-    Of a document of the story, nothing.
-    """
+    """Return the subjects of a note in text order; nothing for story text."""
     if not is_note(document):
         return []
     return [
-        NoteSubject(entry.name, entry.aliases, _gender(document, entry))
+        NoteSubject(entry.name, entry.aliases, _infer_gender(document, entry))
         for entry in parse_note_entries(document)
     ]
 
 
 def extract_note_facts(document: Document, split: SentenceSplitter) -> list[Fact]:
-    """Return what a character, setting or world note lays down, in order.
+    """Return all facts of a note, sorted by span; all are confirmed.
 
-    Everything in it is the writer's and confirmed: labelled lines ("Eyes: grey") are
-    attributes, every other sentence is a description, verbatim.
+    A labelled line ("Eyes: grey") is an attribute; every other sentence is a
+    description, verbatim. Of story text, only the gaps in authors' comments are
+    returned.
     """
     facts = list(find_note_gaps(document))
     if is_note(document):
         for entry in parse_note_entries(document):
-            facts += _of_entry(document, entry, split)
+            facts += _entry_facts(document, entry, split)
     return sorted(facts, key=lambda fact: (fact.spans, fact.about, fact.field))
 
 
-def _of_entry(
+def _entry_facts(
     document: Document, entry: NoteEntry, split: SentenceSplitter
 ) -> Iterator[Fact]:
     text = document.text
     person = document.type is DocumentType.CHARACTER
-    yield from _element(document, entry)
+    yield from _element_facts(document, entry)
     if person:
-        yield from _front_fields(entry)
-    for block in _blocks(document, entry):
+        yield from _front_matter_facts(entry)
+    for block in _iter_blocks(document, entry):
         label = _LABEL.fullmatch(block.words)
         if label and person:
-            yield from _labelled(entry, block, label)
+            yield from _labelled_facts(entry, block, label)
             continue
         for inner in split(block.words):
             span = Span(block.span.start + inner.start, block.span.start + inner.end)
-            yield from _sentence(entry, span, text, person=person)
+            yield from _sentence_facts(entry, span, text, person=person)
     body = text[: entry.body.end]
     yield from find_open_questions(body, entry.name, entry.body.start)
 
 
-def _element(document: Document, entry: NoteEntry) -> Iterator[Fact]:
+def _element_facts(document: Document, entry: NoteEntry) -> Iterator[Fact]:
     element_type = (
         entry.fields["element"][0].lower() if "element" in entry.fields else ""
     )
     if document.type is DocumentType.SETTING:
         element_type = element_type or ElementType.SETTING
     if element_type in set(ElementType) and document.type is not DocumentType.CHARACTER:
-        yield _fact(
+        yield _build_fact(
             FactAbout.WORLD,
             entry.name,
             WorldField.ELEMENT_TYPE,
@@ -187,26 +190,26 @@ def _element(document: Document, entry: NoteEntry) -> Iterator[Fact]:
         )
 
 
-def _front_fields(entry: NoteEntry) -> Iterator[Fact]:
+def _front_matter_facts(entry: NoteEntry) -> Iterator[Fact]:
     for key, (value, span) in entry.fields.items():
-        if key not in _NAMING and value:
-            yield from _field(entry, key, value, span)
+        if key not in _NAMING_FIELDS and value:
+            yield from _field_facts(entry, key, value, span)
 
 
-def _labelled(
+def _labelled_facts(
     entry: NoteEntry, block: _NoteBlock, label: re.Match[str]
 ) -> Iterator[Fact]:
     key = label["label"].lower()
-    if key not in _NAMING and not key.startswith(("open", "undecided", "tbd")):
-        yield from _field(entry, key, label["value"], block.span)
+    if key not in _NAMING_FIELDS and not key.startswith(("open", "undecided", "tbd")):
+        yield from _field_facts(entry, key, label["value"], block.span)
 
 
-def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]:
+def _field_facts(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]:
     kin = key if key in RELATIONSHIP_WORDS else key.removesuffix("s")
     if kin in RELATIONSHIP_WORDS:
         for name in split_name_list(value):
             tie = (("target", name), ("kind", kin))
-            yield _fact(
+            yield _build_fact(
                 FactAbout.CHARACTER,
                 entry.name,
                 CharacterField.RELATIONSHIP,
@@ -223,25 +226,27 @@ def _field(entry: NoteEntry, key: str, value: str, span: Span) -> Iterator[Fact]
         else [strip_note_markdown(value)]
     )
     for item in values:
-        yield _fact(FactAbout.CHARACTER, entry.name, field, item, span, details)
+        yield _build_fact(FactAbout.CHARACTER, entry.name, field, item, span, details)
 
 
-def _sentence(
+def _sentence_facts(
     entry: NoteEntry, span: Span, text: str, *, person: bool
 ) -> Iterator[Fact]:
     words = text[span.start : span.end]
     value = strip_note_markdown(words)
-    if _ASIDE.fullmatch(words) or not any(letter.isalnum() for letter in value):
+    if _NO_FACT.fullmatch(words) or not any(letter.isalnum() for letter in value):
         return
     if not person:
-        yield _fact(FactAbout.WORLD, entry.name, WorldField.DESCRIPTION, value, span)
+        yield _build_fact(
+            FactAbout.WORLD, entry.name, WorldField.DESCRIPTION, value, span
+        )
         return
-    yield _attribute(entry, "description", value, span)
+    yield _attribute_fact(entry, "description", value, span)
     for match in _KIN_OF.finditer(words):
         for name in (match["who"], match["other"]):
             if name:
                 details = (("target", entry.name), ("kind", match["kin"].lower()))
-                yield _fact(
+                yield _build_fact(
                     FactAbout.CHARACTER,
                     strip_note_markdown(name),
                     CharacterField.RELATIONSHIP,
@@ -250,25 +255,27 @@ def _sentence(
                     details,
                 )
     if age := _AGE.match(words):
-        yield _attribute(entry, "age", age["age"].lower(), span)
+        yield _attribute_fact(entry, "age", age["age"].lower(), span)
     if work := _OCCUPATION.match(words):
-        yield _attribute(entry, "occupation", strip_note_markdown(work["value"]), span)
+        yield _attribute_fact(
+            entry, "occupation", strip_note_markdown(work["value"]), span
+        )
 
 
-def _attribute(entry: NoteEntry, name: str, value: str, span: Span) -> Fact:
+def _attribute_fact(entry: NoteEntry, name: str, value: str, span: Span) -> Fact:
     details = (("attribute", name),)
-    return _fact(
+    return _build_fact(
         FactAbout.CHARACTER, entry.name, CharacterField.ATTRIBUTE, value, span, details
     )
 
 
-def _blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
+def _iter_blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
     start, end = entry.body.start, entry.body.end
     text = document.text
     for note in document.notes:
         blank = re.sub(r"[^\n]", " ", text[note.start : note.end])
         text = text[: note.start] + blank + text[note.end :]
-    aside = [Span(*m.span()) for m in _TO_SELF.finditer(text, start, end)]
+    aside = [Span(*m.span()) for m in _SELF_NOTES.finditer(text, start, end)]
     for match in _BLOCK.finditer(text, start, end):
         words = match["words"].rstrip()
         span = Span(match.start("words"), match.start("words") + len(words))
@@ -276,7 +283,7 @@ def _blocks(document: Document, entry: NoteEntry) -> Iterator[_NoteBlock]:
             yield _NoteBlock(span, words)
 
 
-def _fact(
+def _build_fact(
     about: FactAbout,
     subject: str,
     field: str,
@@ -296,8 +303,10 @@ def _fact(
     )
 
 
-def _gender(document: Document, entry: NoteEntry) -> Gender:
-    """Take the writer's word, then kinship ("sister of"), then the pronouns."""
+def _infer_gender(document: Document, entry: NoteEntry) -> Gender:
+    """Return the gender by the note's statement, then by kinship nouns, then by
+    pronouns.
+    """
     if document.type is not DocumentType.CHARACTER:
         return Gender.UNKNOWN
     body = document.text[entry.body.start : entry.body.end]
@@ -306,7 +315,7 @@ def _gender(document: Document, entry: NoteEntry) -> Gender:
     ]
     phrases += re.findall(r"\b(?:Gender|Pronouns|Sex)\b[:*]+[ \t]*([^\n]+)", body)
     for words in (*phrases, *(m["kin"] for m in _KIN_OF.finditer(body))):
-        gender = _of_words(re.findall(r"\w+", words.lower())[:2])
+        gender = _gender_of_words(re.findall(r"\w+", words.lower())[:2])
         if gender is not Gender.UNKNOWN:
             return gender
     for name in (entry.name, *entry.aliases):
@@ -320,7 +329,7 @@ def _gender(document: Document, entry: NoteEntry) -> Gender:
     return Gender.FEMALE if she > he else Gender.MALE
 
 
-def _of_words(words: list[str]) -> Gender:
+def _gender_of_words(words: list[str]) -> Gender:
     for word in words:
         if word in _FEMALE:
             return Gender.FEMALE

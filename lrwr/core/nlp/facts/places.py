@@ -1,4 +1,4 @@
-"""Places by name: what stands after "in", "at" or "near", or bears a place's word."""
+"""Recognition of place names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,6 +42,7 @@ _NEAR_TEXT = (
     "beyond reached"
 )
 _NEAR = frozenset(_NEAR_TEXT.split())
+# Two words before a place name
 _NEAR_BY_TWO_TEXT = (
     "left for|leave for|road to|way to|journey to|back to|went to|go to|"
     "gone to|came to|come to|come from|came from|arrived from|down to|up to|"
@@ -68,19 +69,19 @@ _SPEAKS = frozenset(
 
 
 def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield each place by name once, with the sentence that has it first.
+    """Yield one fact for each place name, with the sentence of its first occurrence.
 
-    A name is a place that bears a place's word ("Half House", "Gull Street"), or
-    stands where only places stand, and nowhere as a person; twice, unless the names
-    of the people are known.
+    A name is a place if it has a place noun ("Gull Street") or follows place words
+    ("in", "went to") and is never used like a person's name. Without known people, two
+    occurrences are needed.
     """
     first: dict[str, ProseSentence] = {}
     counts: dict[str, int] = {}
     for sentence in prose.sentences:
-        for name, weight in _names(prose, sentence):
+        for name, weight in _iter_place_names(prose, sentence):
             first.setdefault(name, sentence)
             counts[name] = counts.get(name, 0) + weight
-    people = _acting(prose, counts)
+    people = _find_acting_names(prose, counts)
     for name, sentence in first.items():
         least = 1 if prose.known and not name.startswith(("the ", "The ")) else 2
         if counts[name] >= least and name not in people:
@@ -94,11 +95,15 @@ def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
             )
 
 
-def _names(prose: AnnotatedProse, sentence: ProseSentence) -> Iterator[tuple[str, int]]:
+def _iter_place_names(
+    prose: AnnotatedProse, sentence: ProseSentence
+) -> Iterator[tuple[str, int]]:
     for words, is_spoken in split_narration_and_speech(sentence):
         starts = find_capitalized_offsets(words) if is_spoken else sentence.starts
         for match in find_matches_at(_AFTER, words, starts):
-            name = clean_name(match["name"], prose) if _is_near(match) else ""
+            name = (
+                clean_name(match["name"], prose) if _follows_place_word(match) else ""
+            )
             if name and _may_be_place(name, prose):
                 yield name, 1
         for match in find_matches_at(_NAMED, words, starts):
@@ -107,8 +112,8 @@ def _names(prose: AnnotatedProse, sentence: ProseSentence) -> Iterator[tuple[str
                 yield name, 2
 
 
-def _is_near(match: re.Match[str]) -> bool:
-    """Say whether "in", "went to" or the like stands before a name."""
+def _follows_place_word(match: re.Match[str]) -> bool:
+    """Return whether "in", "went to" or the like precedes a name."""
     before = match.string[max(0, match.start() - 24) : match.start()].split()
     return bool(before) and (
         before[-1] in _NEAR or " ".join(before[-2:]) in _NEAR_BY_TWO
@@ -119,8 +124,8 @@ def _may_be_place(name: str, prose: AnnotatedProse) -> bool:
     return not is_known_person(name, prose) and _NOT_PLACES.isdisjoint(name.split(" "))
 
 
-def _acting(prose: AnnotatedProse, names: dict[str, int]) -> set[str]:
-    """Return the names that speak, think, or own things as people do."""
+def _find_acting_names(prose: AnnotatedProse, names: dict[str, int]) -> set[str]:
+    """Return the names that speak, think, or own body parts and relatives."""
     acting: set[str] = set()
     single = [name for name in names if name.split(" ")[-1] not in _NOUNS]
     if not single:
@@ -141,7 +146,7 @@ def _acting(prose: AnnotatedProse, names: dict[str, int]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class PlaceName:
-    """A place the text names, how often, and how sure its being one is."""
+    """A place name, its number of mentions, and the certainty that it is a place."""
 
     name: str
     mentions: int
@@ -149,10 +154,10 @@ class PlaceName:
 
 
 def find_place_names(evidence: Sequence[NameEvidence]) -> list[PlaceName]:
-    """Return the places that the text names, most mentioned first."""
+    """Return the place names of a story, most mentioned first."""
     forms = merge_name_forms(evidence, CapitalizationCounts.over(evidence))
     places = [
-        PlaceName(form.name, form.n, _certainty(form))
+        PlaceName(form.name, form.n, _place_certainty(form))
         for form in forms.values()
         if _is_place(form)
     ]
@@ -165,17 +170,17 @@ def _is_place(form: NameForm) -> bool:
     if not form.words or not form.counts["inside"]:
         return False
     placed = score_place_cues(form.counts)
-    if _has_noun(form):
+    if _has_place_noun(form):
         return placed >= score_person_cues(form.counts)
     if is_given_name(form.words[0]):
         return False
     return placed > 0.25 and placed > 1.5 * score_person_cues(form.counts)
 
 
-def _has_noun(form: NameForm) -> bool:
+def _has_place_noun(form: NameForm) -> bool:
     return len(form.words) > 1 and form.words[-1].lower() in PLACE_NOUNS
 
 
-def _certainty(form: NameForm) -> Certainty:
+def _place_certainty(form: NameForm) -> Certainty:
     sure = form.counts["in"] >= 2 and score_person_cues(form.counts) < 0.2
     return Certainty.VERIFIED if sure else Certainty.PROBABLE

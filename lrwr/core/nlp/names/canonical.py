@@ -1,4 +1,4 @@
-"""Characters of a story: clustered names become a name, aliases, gender and certainty."""
+"""Cast inference: from name evidence to characters with names, aliases and gender."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,6 +28,7 @@ from lrwr.core.nlp.names.name_form import (
     score_given_name_gender,
 )
 from lrwr.core.nlp.names.overrides import (
+    FROM_NOTES,
     NameOverrides,
     NotePerson,
     apply_name_overrides,
@@ -43,28 +44,33 @@ from lrwr.core.nlp.names.person import (
     sum_person_cues,
 )
 
-_NAMELY = 0.7
+_MIN_NAME_SHARE = 0.7
+"""Minimum share of capitalised occurrences inside sentences for a word to be a name."""
 
 
 @dataclass(slots=True)
 class CapitalizationCounts:
-    """How often each capitalised word stands inside a sentence, first in it, small."""
+    """How often each capitalised word is inside a sentence, at its start, and lower-
+    case.
+
+    `sure` are words that are certainly names because a person speaks or is addressed.
+    """
 
     of: dict[str, tuple[int, int, int]]
     sure: frozenset[str] = frozenset()
 
     @classmethod
     def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
-        """Add up the words of all documents."""
+        """Add up the word counts of all documents."""
         total: dict[str, tuple[int, int, int]] = {}
         for name_evidence in evidence:
             for word, (inside, initial, small) in name_evidence.words.items():
                 a, b, c = total.get(word, (0, 0, 0))
                 total[word] = (a + inside, b + initial, c + small)
-        return cls(total, _surely_names(evidence))
+        return cls(total, _certain_names(evidence))
 
     def is_namely(self, word: str) -> bool:
-        """Say whether `word` has its capital because it is a name."""
+        """Return whether `word` is capitalised because it is a name."""
         if is_non_name(word):
             return False
         if word in self.sure:
@@ -72,11 +78,11 @@ class CapitalizationCounts:
         inside, initial, small = self.of.get(word, (0, 0, 0))
         if not inside:
             return not small and initial > 1
-        return inside / (inside + small) >= _NAMELY
+        return inside / (inside + small) >= _MIN_NAME_SHARE
 
 
-def _surely_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
-    """Return the words that somebody speaks as, or is spoken to by: Ash said."""
+def _certain_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
+    """Return the words that are names of people who speak or are addressed: "Ash said"."""
     cues: dict[str, Counter[str]] = {}
     for name_evidence in evidence:
         for form, counts in name_evidence.forms.items():
@@ -95,7 +101,7 @@ def _surely_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
 def merge_name_forms(
     evidence: Sequence[NameEvidence], words: CapitalizationCounts
 ) -> dict[str, NameForm]:
-    """Add up the forms of all documents, each under its settled name."""
+    """Add up the forms of all documents by their final name (see `settle_name_form`)."""
     forms: dict[str, NameForm] = {}
     for row, text_evidence in enumerate(evidence):
         for raw, counts in text_evidence.forms.items():
@@ -114,7 +120,7 @@ def merge_name_forms(
 
 
 def _fold_capitals(forms: dict[str, NameForm]) -> None:
-    """Count NELL as Nell where the text has both."""
+    """Count "NELL" as "Nell" if the text has both."""
     folded = {name.casefold(): name for name in forms if not name.isupper()}
     for name in [name for name in forms if name.isupper()]:
         same = folded.get(name.casefold())
@@ -123,12 +129,14 @@ def _fold_capitals(forms: dict[str, NameForm]) -> None:
 
 
 def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
-    """Return the name inside capitalised words; empty when there is none.
+    """Return the name in a run of capitalised words; empty if there is none.
 
-    "Yesterday Nell" at a sentence's start is Nell; "Dear Nell" is, too.
+    "Yesterday Nell" at a sentence start and "Dear Nell" both give "Nell".
     """
     name_words = raw.removeprefix("^ ").split(" ")
-    while name_words and _is_lead(name_words, words, initial=raw.startswith("^ ")):
+    while name_words and _is_leading_word(
+        name_words, words, initial=raw.startswith("^ ")
+    ):
         name_words.pop(0)
     while (
         name_words
@@ -144,7 +152,7 @@ def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
     return " ".join(name_words)
 
 
-def _is_lead(
+def _is_leading_word(
     name_words: Sequence[str], words: CapitalizationCounts, *, initial: bool
 ) -> bool:
     first = name_words[0]
@@ -153,7 +161,7 @@ def _is_lead(
     if len(name_words) == 1:
         return is_non_name(first)
     if first.lower() in CALENDAR and not initial and not is_given_name(name_words[1]):
-        return False  # "the March Ghost"; but "in March Nell went"
+        return False  # keep "March" in "the March Ghost", not in "in March Nell went"
     if first.lower() in NAME_EPITHETS or is_non_name(first):
         return True
     return initial and not (words.of.get(first, (0,))[0] and words.is_namely(first))
@@ -162,7 +170,7 @@ def _is_lead(
 def sum_name_pairs(
     evidence: Iterable[NameEvidence], words: CapitalizationCounts, kind: str
 ) -> Mapping[frozenset[str], int]:
-    """Add up the pairs of one `kind`, `apart` or `alike`, under settled names."""
+    """Add up the name pairs of one `kind` ("apart" or "alike") by final names."""
     total: Counter[frozenset[str]] = Counter()
     for name_evidence in evidence:
         pairs = name_evidence.apart if kind == "apart" else name_evidence.alike
@@ -173,33 +181,37 @@ def sum_name_pairs(
     return total
 
 
-_BECAUSE = "a part of the full name"
+_PARTIAL_NAME_REASON = "part of the full name"
 
 
-def add_partial_names(person: PersonCluster, grouping: NameClusters) -> None:
-    """Let `person` be called by the words of their full name, where nobody else is.
+def add_partial_names(person: PersonCluster, clusters: NameClusters) -> None:
+    """Add single words of a person's full name as forms, unless another person has
+    them.
 
-    Miss Orla Gannet is Orla Gannet, too, and Orla; and Gannet, if she is the only one.
+    "Miss Orla Gannet" also gets "Orla Gannet" and "Orla", and "Gannet" if no other
+    Gannet exists.
     """
-    others = [other for other in grouping.people if other is not person]
+    others = [other for other in clusters.people if other is not person]
     borne = {name for other in others for name in other.forms}
     words = {word for other in others for word in other.givens | other.lasts}
     full = [
         form for form in person.forms.values() if form.given and form.title != "mrs"
     ]
     for form in full:
-        for name in _names_in(form):
+        for name in _partial_names(form):
             is_known = name in person.forms or name in borne
             if not is_known and (" " in name or name.lower() not in words):
-                _add(NameForm.of_name(name), person, grouping)
+                _add_if_fitting(NameForm.of_name(name), person, clusters)
 
 
-def _add(form: NameForm, person: PersonCluster, grouping: NameClusters) -> None:
-    if fold_name(form.name) not in grouping.ignored and grouping.fits(form, person):
-        person.add(form, _BECAUSE)
+def _add_if_fitting(
+    form: NameForm, person: PersonCluster, clusters: NameClusters
+) -> None:
+    if fold_name(form.name) not in clusters.ignored and clusters.fits(form, person):
+        person.add(form, _PARTIAL_NAME_REASON)
 
 
-def _names_in(form: NameForm) -> list[str]:
+def _partial_names(form: NameForm) -> list[str]:
     untitled = " ".join(form.words)
     given_name, last = form.words[0], untitled[-len(form.last) :]
     if given_name.lower() in PARTICLES:
@@ -214,35 +226,38 @@ def _stands_alone(word: str) -> bool:
 
 
 def build_cast_from_clusters(
-    grouping: NameClusters, decided: NameOverrides, narrator: str
+    clusters: NameClusters, decided: NameOverrides, narrator: str
 ) -> Cast:
-    """Make characters of people, most mentioned first, each name unique."""
-    ranked = sorted(grouping.people, key=_rank)
-    names = _names_of(ranked, decided)
+    """Build characters with unique names, most mentioned first.
+
+    `narrator` is a form of the narrator's name, or empty.
+    """
+    ranked = sorted(clusters.people, key=_rank_key)
+    names = _choose_names(ranked, decided)
     for person in ranked:
-        add_partial_names(person, grouping)
+        add_partial_names(person, clusters)
     characters = tuple(
-        _character(person, names[id(person)], narrator) for person in ranked
+        _build_character(person, names[id(person)], narrator) for person in ranked
     )
     alias_names = {
         alias.name for character in characters for alias in character.aliases
     }
     shared = {
         form.name: tuple(names[id(person)] for person in people)
-        for form, people in grouping.shared
+        for form, people in clusters.shared
         if form.name not in alias_names
     }
     return Cast(characters, shared)
 
 
-def _names_of(
+def _choose_names(
     ranked: Sequence[PersonCluster], decided: NameOverrides
 ) -> dict[int, str]:
-    """Choose a name for each person; what the writer chose is taken first."""
+    """Choose a unique name for each person; names chosen by the writer come first."""
     renamed = {fold_name(old): new for old, new in decided.renamed.items()}
     names: dict[int, str] = {}
     for person in ranked:
-        chosen = _chosen(person, renamed)
+        chosen = _chosen_name(person, renamed)
         if chosen and chosen not in names.values():
             names[id(person)] = chosen
     taken_names = set(names.values())
@@ -253,21 +268,21 @@ def _names_of(
     return names
 
 
-def _chosen(person: PersonCluster, renamed: Mapping[str, str]) -> str:
+def _chosen_name(person: PersonCluster, renamed: Mapping[str, str]) -> str:
     for name in (person.noted, *sorted(person.forms)):
         if fold_name(name) in renamed:
             return renamed[fold_name(name)]
     return person.noted
 
 
-def _rank(person: PersonCluster) -> tuple[int, tuple[int, int], str]:
+def _rank_key(person: PersonCluster) -> tuple[int, tuple[int, int], str]:
     forms = person.forms.values()
     first_position = min((form.first for form in forms if form.n), default=(0, 0))
     return -person.n, first_position, min(person.forms)
 
 
 def _free_name(person: PersonCluster, taken_names: Collection[str]) -> str:
-    ranked = sorted(person.forms.values(), key=_fame)
+    ranked = sorted(person.forms.values(), key=_fame_key)
     display_names = [format_display_name(form) for form in ranked]
     free = [name for name in display_names if name not in taken_names]
     if free:
@@ -276,13 +291,16 @@ def _free_name(person: PersonCluster, taken_names: Collection[str]) -> str:
     return next(name for name in numbered if name not in taken_names)
 
 
-def _fame(form: NameForm) -> tuple[float, int, str]:
+def _fame_key(form: NameForm) -> tuple[float, int, str]:
+    # The narrator's usage counts more than that of dialogue.
     narrated = form.n - form.counts["quoted"]
     return -(narrated + form.n / 4), -len(form.name), form.name
 
 
 def format_display_name(form: NameForm) -> str:
-    """Return a form as a reader says it: the Hatmaker, but Nell."""
+    """Return the name with "the" if the text uses it mostly so: "the Hatmaker", but
+    "Nell".
+    """
     return f"the {form.name}" if _takes_article(form) else form.name
 
 
@@ -290,7 +308,7 @@ def _takes_article(form: NameForm) -> bool:
     return form.n > 0 and form.counts["the"] * 2 > form.n - form.counts["vocative"]
 
 
-def _character(person: PersonCluster, name: str, narrator: str) -> Character:
+def _build_character(person: PersonCluster, name: str, narrator: str) -> Character:
     gender, sure = person.gender()
     if person.noted_gender is not Gender.UNKNOWN:
         certain = Certainty.CONFIRMED
@@ -301,7 +319,7 @@ def _character(person: PersonCluster, name: str, narrator: str) -> Character:
     certainty, because = _certainty(person)
     return Character(
         name=name,
-        aliases=_aliases(person, name),
+        aliases=_build_aliases(person, name),
         gender=gender,
         gender_certainty=certain,
         certainty=certainty,
@@ -312,20 +330,20 @@ def _character(person: PersonCluster, name: str, narrator: str) -> Character:
 
 def _certainty(person: PersonCluster) -> tuple[Certainty, str]:
     if person.noted:
-        return Certainty.CONFIRMED, "the writer named them"
+        return Certainty.CONFIRMED, "named in your notes or decisions"
     counts = sum_person_cues(person)
     if counts["tag"] >= 2:
         return Certainty.VERIFIED, "speaks"
     if counts["vocative"] >= 3:
-        return Certainty.VERIFIED, "is spoken to"
+        return Certainty.VERIFIED, "is addressed by name"
     if any(form.title and form.words for form in person.forms.values()):
         return Certainty.VERIFIED, "has a title"
     if score_person_cues(counts) >= 1 and person.n >= 8:
-        return Certainty.VERIFIED, "acts as a person does"
-    return Certainty.PROBABLE, "acts as a person does"
+        return Certainty.VERIFIED, "acts like a person"
+    return Certainty.PROBABLE, "acts like a person"
 
 
-def _aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
+def _build_aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
     counts = {form.name: form.n for form in person.forms.values()}
     reasons = dict(person.because)
     for form in list(person.forms.values()):
@@ -336,25 +354,26 @@ def _aliases(person: PersonCluster, name: str) -> tuple[Alias, ...]:
             reasons[display_name] = reasons.get(form.name, "")
     counts.setdefault(name, 0)
     aliases = (
-        _alias(person, alias_name, n, reasons.get(alias_name, ""))
+        _build_alias(person, alias_name, n, reasons.get(alias_name, ""))
         for alias_name, n in counts.items()
     )
     return tuple(sorted(aliases, key=lambda alias: (-alias.mentions, alias.name)))
 
 
-def _alias(person: PersonCluster, name: str, n: int, because: str) -> Alias:
-    if person.noted and because in ("", "in the writer's notes"):
-        return Alias(name, n, Certainty.CONFIRMED, because or "the writer said so")
-    weak = because.startswith(("short", "part", "a part")) or "most often" in because
+def _build_alias(person: PersonCluster, name: str, n: int, because: str) -> Alias:
+    if person.noted and because in ("", FROM_NOTES):
+        return Alias(name, n, Certainty.CONFIRMED, because or "set by you")
+    weak = because.startswith(("short", "part", "most frequent"))
     return Alias(name, n, Certainty.PROBABLE if weak else Certainty.VERIFIED, because)
 
 
 def infer_narrator_name(
     people: Sequence[PersonCluster], told_by: int, words: int
 ) -> str:
-    """Return a form of the narrator's name; empty when none is well supported.
+    """Return a form of the first-person narrator's name; empty if the evidence is weak.
 
-    Who says "I" is spoken to by name, and is hardly ever named outside of speech.
+    A narrator is often addressed by name in dialogue but hardly named in narration.
+    `told_by` is the number of "I" outside quotations, `words` that of all words.
     """
     if told_by < max(20, words / 200):
         return ""
@@ -378,18 +397,17 @@ def _may_narrate(person: PersonCluster) -> bool:
     )
 
 
-__all__ = ["NameOverrides", "NotePerson", "infer_cast"]
-
-
 def infer_cast(
     evidence: Sequence[NameEvidence],
     *,
     noted: Sequence[NotePerson] = (),
     decided: NameOverrides | None = None,
 ) -> Cast:
-    """Tell who is in the story; `evidence` is that of its documents, in their order.
+    """Infer the characters of a story from the evidence of its documents, in story
+    order.
 
-    What `noted` names is confirmed; what the writer `decided` outranks everything.
+    People in `noted` (from notes) are confirmed; `decided` (from the canon file)
+    outranks all other evidence.
     """
     decided = decided or NameOverrides()
     words = CapitalizationCounts.over(evidence)
@@ -401,32 +419,34 @@ def infer_cast(
         **match_split_pairs(decided, forms),
     }
     alike = sum_name_pairs(evidence, words, "alike")
-    grouping = NameClusters(apart, alike, ignored)
-    seed_name_clusters(apply_name_overrides(noted, decided), forms, grouping)
+    clusters = NameClusters(apart, alike, ignored)
+    seed_name_clusters(apply_name_overrides(noted, decided), forms, clusters)
     cluster_name_forms(
-        [form for form in forms.values() if is_person_form(form, counted)], grouping
+        [form for form in forms.values() if is_person_form(form, counted)], clusters
     )
     words_read = sum(name_evidence.words_read for name_evidence in evidence)
-    _keep_listed(grouping, decided, compute_min_mentions(words_read))
-    assign_shared_forms(grouping)
+    _drop_unsupported(clusters, decided, compute_min_mentions(words_read))
+    assign_shared_forms(clusters)
     first_person = sum(name_evidence.first_person for name_evidence in evidence)
     return build_cast_from_clusters(
-        grouping,
+        clusters,
         decided,
-        infer_narrator_name(grouping.people, first_person, words_read),
+        infer_narrator_name(clusters.people, first_person, words_read),
     )
 
 
-def _keep_listed(grouping: NameClusters, decided: NameOverrides, least: int) -> None:
-    """Drop the people for whom too little speaks; whom the writer knows stays."""
+def _drop_unsupported(
+    clusters: NameClusters, decided: NameOverrides, least: int
+) -> None:
+    """Drop people with too little evidence, except those known to the writer."""
     decided_names = {
         *decided.renamed,
         *(name for pair in decided.split for name in pair),
     }
     plain_known = {fold_name(name) for name in decided_names}
-    grouping.people = [
+    clusters.people = [
         person
-        for person in grouping.people
+        for person in clusters.people
         if person.noted
         or is_worth_listing(person, least)
         or not plain_known.isdisjoint(fold_name(name) for name in person.forms)

@@ -1,4 +1,4 @@
-"""Which forms are one person's: full names first, then what is shorter."""
+"""Clustering of name forms into people: full names first, then shorter forms."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,25 +18,27 @@ from lrwr.core.nlp.names.person import (
     may_share_given_name,
 )
 
-_TITLES_OF_WORK_WRITTEN = """dr prof captain colonel general major lieutenant sergeant corporal inspector
+_TITLES_OF_WORK_TEXT = """dr prof captain colonel general major lieutenant sergeant corporal inspector
     superintendent detective constable sheriff marshal judge reverend president mayor
     admiral commodore commander chief bishop archbishop cardinal king queen prince
     princess duke duchess earl count countess baron baroness knave keeper reeve widow
     vicar parson squire abbot abbess"""
-TITLES_OF_WORK = frozenset(_TITLES_OF_WORK_WRITTEN.split())
-"""Titles that stand alone for the one who has them: the Captain."""
-_BESIDE_MR_WRITTEN = """dr prof inspector superintendent detective constable judge reverend mayor
+TITLES_OF_WORK = frozenset(_TITLES_OF_WORK_TEXT.split())
+"""Titles that may stand for their bearer without a name: the Captain."""
+_BESIDE_MR_TEXT = """dr prof inspector superintendent detective constable judge reverend mayor
     president master monsieur signor senor sheriff"""
-_BESIDE_MR = frozenset(_BESIDE_MR_WRITTEN.split())
-"""Titles of a man who is called "Mr.", too."""
-_SELDOM = 4
-"""Mr. Vale is somebody else than Corin Vale where he is named this many times as often."""
-_SETTLED = 6
-"""In how many documents "Mr. Corin Vale" stands before it tells two people apart."""
+_BESIDE_MR = frozenset(_BESIDE_MR_TEXT.split())
+"""Titles of men who may also be called "Mr."."""
+_SEPARATE_RATIO = 4
+"""If "Mr. Vale" is this many times as frequent as "Mr. Corin Vale", they may be two."""
+_MIN_DOCUMENTS = 6
+"""Minimum documents with "Mr. Corin Vale" before it counts as a second person."""
 
 
 def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
-    """Say whether the titles do not tell two people apart: Tom, and Sir Thomas."""
+    """Return whether the titles allow one person: Tom and Mr. Vale, not Tom and Sir
+    Thomas.
+    """
     if form.title in person.titles:
         return True
     noble = {form.title, *person.titles} - SURNAME_TITLES - _BESIDE_MR - {""}
@@ -44,14 +46,14 @@ def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
 
 
 def is_wife_of_namesake(form: NameForm, person: PersonCluster) -> bool:
-    """Say whether one is "Mrs. Corin Vale" and the other Corin Vale."""
+    """Return whether one is "Mrs. Corin Vale" and the other is Corin Vale."""
     if (form.title == "mrs") == ("mrs" in person.titles):
         return False
     return person.gender()[0] is not Gender.FEMALE or form.title == "mrs"
 
 
 def may_bear_title(form: NameForm, person: PersonCluster) -> bool:
-    """Say whether a bearer of the surname may be called by the title of `form`."""
+    """Return whether a person with the surname of `form` may have its title."""
     if form.title in person.titles:
         return True
     if form.title == "mrs":
@@ -63,11 +65,11 @@ def may_bear_title(form: NameForm, person: PersonCluster) -> bool:
     if form.title == "lady":
         return False
     if form.title == "mr" or form.title not in SURNAME_TITLES:
-        return _may_be_man_of(form.title, person)
+        return _may_be_man_with(form.title, person)
     return True
 
 
-def _may_be_man_of(title: str, person: PersonCluster) -> bool:
+def _may_be_man_with(title: str, person: PersonCluster) -> bool:
     if person.gender()[0] is Gender.FEMALE:
         return False
     other_titles = set(person.titles) - {title}
@@ -79,29 +81,30 @@ def _may_be_man_of(title: str, person: PersonCluster) -> bool:
 
 
 def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
-    """Say whether the text says "Mr. Corin Vale" to tell him from Mr. Vale."""
+    """Return whether the text uses the given name to tell the person from "Mr. Vale"."""
     full = [other_form for other_form in person.forms.values() if other_form.given]
     titled = [other_form for other_form in full if other_form.title == form.title]
-    if max((other_form.documents for other_form in titled), default=0) < _SETTLED:
+    if max((other_form.documents for other_form in titled), default=0) < _MIN_DOCUMENTS:
         return False
-    seldom = form.n > _SELDOM * sum(other_form.n for other_form in titled)
+    seldom = form.n > _SEPARATE_RATIO * sum(other_form.n for other_form in titled)
     return seldom and form.n > sum(other_form.n for other_form in full)
 
 
 NamePairCounts = Mapping[frozenset[str], int]
 NamePartners = Mapping[str, set[str]]
-"""The names that a name is paired with."""
+"""For each name, the names it is paired with."""
 _NOBODY: frozenset[str] = frozenset()
-_MOST = 3.0
-"""A form that several may bear is the one's who is named this often as the next."""
+_DOMINANCE = 3.0
+"""A person owns a shared form if mentioned this many times as often as the next one."""
 
 
 @dataclass(slots=True)
 class NameClusters:
-    """People so far; `shared` are forms that several may bear, likeliest first.
+    """The people found so far, and forms shared by several of them.
 
-    `apart` holds pairs of forms that are two people's, `alike` of one's; `ignored` are plain names
-    that name nobody.
+    `shared` maps forms to their candidates, most likely first. `apart` and `alike`
+    count pairs of forms that belong to two people or to one. `ignored` are folded names
+    that the writer excluded.
     """
 
     apart: NamePairCounts
@@ -109,30 +112,38 @@ class NameClusters:
     ignored: frozenset[str] = frozenset()
     people: list[PersonCluster] = field(default_factory=list)
     shared: list[tuple[NameForm, list[PersonCluster]]] = field(default_factory=list)
-    _parted: NamePartners = field(init=False)
-    _mates: NamePartners = field(init=False)
+    _apart_by_name: NamePartners = field(init=False)
+    _alike_by_name: NamePartners = field(init=False)
 
     def __post_init__(self) -> None:
-        self._parted, self._mates = _others(self.apart), _others(self.alike)
+        self._apart_by_name, self._alike_by_name = (
+            _partners(self.apart),
+            _partners(self.alike),
+        )
 
     def fits(self, form: NameForm, person: PersonCluster) -> bool:
-        """Say whether nothing speaks against `form`'s being `person`'s.
+        """Return whether `form` may belong to `person`.
 
-        The text tells them apart where it names both at once ("Nell and Corin").
+        It may not if the genders differ or the text names both together ("Nell and
+        Corin").
         """
         if has_gender_conflict(form, person):
             return False
-        return self._parted.get(form.name, _NOBODY).isdisjoint(person.forms)
+        return self._apart_by_name.get(form.name, _NOBODY).isdisjoint(person.forms)
 
     def called(self, form: NameForm) -> list[PersonCluster]:
-        """Return those whose the text says that `form` is ("called Wren")."""
-        mates = self._mates.get(form.name)
+        """Return the people that the text explicitly calls `form` ("Nell, called
+        Wren").
+        """
+        mates = self._alike_by_name.get(form.name)
         if not mates:
             return []
         return [person for person in self.people if not mates.isdisjoint(person.forms)]
 
     def near(self, word: str) -> list[PersonCluster]:
-        """Return those of whose given name `word` may be a short or a long form."""
+        """Return the people with a given name that `word` may be a short or long form
+        of.
+        """
         every: set[str] = set().union(*(person.givens for person in self.people))
         alike = find_matching_given_names(word, every)
         return [
@@ -145,11 +156,11 @@ class NameClusters:
     def fitting(
         self, form: NameForm, people: Iterable[PersonCluster]
     ) -> list[PersonCluster]:
-        """Return those of `people` who may bear `form`."""
+        """Return those of `people` for whom `fits` is true."""
         return [person for person in people if self.fits(form, person)]
 
     def start(self, form: NameForm, because: str) -> PersonCluster:
-        """Begin a new person with `form`."""
+        """Add and return a new person with `form`."""
         person = PersonCluster()
         person.add(form, because)
         self.people.append(person)
@@ -158,12 +169,17 @@ class NameClusters:
     def give(
         self, form: NameForm, people: Iterable[PersonCluster], because: str
     ) -> None:
-        """Give `form` to the one of `people` who dominates; else they share it."""
+        """Assign `form` to the dominant one of `people`; without one, share it.
+
+        A form far more frequent than all of them starts a new person.
+        """
         fit = list(people)
-        dominant_person = find_dominant_person(fit, _MOST)
+        dominant_person = find_dominant_person(fit, _DOMINANCE)
         if not fit:
             return
-        if dominant_person is None and form.n > _MOST * sum(person.n for person in fit):
+        if dominant_person is None and form.n > _DOMINANCE * sum(
+            person.n for person in fit
+        ):
             self.start(form, "").givens.update(w.lower() for w in form.words)
         elif dominant_person is not None:
             dominant_person.add(form, because)
@@ -171,27 +187,28 @@ class NameClusters:
             self.shared.append((form, sorted(fit, key=lambda person: -person.n)))
 
 
-def cluster_name_forms(forms: Sequence[NameForm], grouping: NameClusters) -> None:
-    """Give each form to a person: a known one, a new one, or several.
+def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> None:
+    """Assign each form to an existing person, a new person, or several.
 
-    Full names come first, then a title with one word, single words, and titles alone.
+    Order: full names, titles with one word, single words, titles alone; each group by
+    descending frequency. Adds to `clusters`.
     """
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
     lone = {form.words[0].lower(): form for form in ranked if _is_bare(form)}
     for form in filter(_is_full, ranked):
-        _place_full(form, grouping)
+        _assign_full(form, clusters)
     for form in filter(_is_joined, ranked):
-        _place_joined(form, grouping)
+        _assign_joined(form, clusters)
     for form in sorted(filter(_is_titled, ranked), key=is_titled_initial):
-        _place_titled(form, grouping, lone)
+        _assign_titled(form, clusters, lone)
     for form in ranked:
         if _is_bare(form) and not _is_joined(form):
-            _place_bare(form, grouping)
+            _assign_bare(form, clusters)
         elif form.title and not form.words and not form.of:
-            _place_title(form, grouping)
+            _assign_title(form, clusters)
 
 
-def _others(pairs: NamePairCounts) -> dict[str, set[str]]:
+def _partners(pairs: NamePairCounts) -> dict[str, set[str]]:
     paired_names: dict[str, set[str]] = {}
     for pair in (pair for pair, count in pairs.items() if count):
         for name in pair:
@@ -199,19 +216,21 @@ def _others(pairs: NamePairCounts) -> dict[str, set[str]]:
     return paired_names
 
 
-def assign_shared_forms(grouping: NameClusters) -> None:
-    """Give shared forms to the one bearer who is left of several, or dominates."""
-    listed = {id(person) for person in grouping.people}
-    open_forms, grouping.shared = grouping.shared, []
+def assign_shared_forms(clusters: NameClusters) -> None:
+    """Assign shared forms whose other candidates were dropped, or one of which
+    dominates.
+    """
+    listed = {id(person) for person in clusters.people}
+    open_forms, clusters.shared = clusters.shared, []
     for form, people in open_forms:
         candidates = [person for person in people if id(person) in listed]
-        candidates = grouping.fitting(form, candidates)
+        candidates = clusters.fitting(form, candidates)
         if candidates:
-            grouping.give(form, candidates, "most often named of several")
+            clusters.give(form, candidates, "most frequent bearer")
 
 
 def is_titled_initial(form: NameForm) -> bool:
-    """Say whether a title stands before a mere letter: Mr. V."""
+    """Return whether a form is a title and an initial, such as "Mr. V"."""
     return len(form.words[-1].rstrip(".")) == 1
 
 
@@ -231,15 +250,15 @@ def _is_full(form: NameForm) -> bool:
     return bool(form.of) or len(form.words) > 1
 
 
-def _place_full(form: NameForm, grouping: NameClusters) -> None:
+def _assign_full(form: NameForm, clusters: NameClusters) -> None:
     if form.of:
-        grouping.start(form, "a title and a place")
+        clusters.start(form, "a title and a place")
         return
     family = [
         person
-        for person in grouping.people
+        for person in clusters.people
         if form.last in person.lasts
-        and grouping.fits(form, person)
+        and clusters.fits(form, person)
         and not is_wife_of_namesake(form, person)
     ]
     exact = [person for person in family if form.given in person.givens]
@@ -251,21 +270,21 @@ def _place_full(form: NameForm, grouping: NameClusters) -> None:
         ],
         1.0,
     )
-    chosen = chosen or _noted_by_given(form, grouping)
+    chosen = chosen or _noted_by_given(form, clusters)
     if chosen is None:
-        grouping.start(form, "given name and surname")
+        clusters.start(form, "given name and surname")
     else:
         chosen.add(form, "the same given name and surname")
 
 
-def _noted_by_given(form: NameForm, grouping: NameClusters) -> PersonCluster | None:
-    """Return the one whom the writer calls by the given name of `form` only."""
+def _noted_by_given(form: NameForm, clusters: NameClusters) -> PersonCluster | None:
+    """Return the person whom the author's notes call only by the given name of `form`."""
     noted = [
         person
-        for person in grouping.people
+        for person in clusters.people
         if form.given in person.givens - person.full_givens and person.noted
     ]
-    return find_dominant_person(grouping.fitting(form, noted), 1.0)
+    return find_dominant_person(clusters.fitting(form, noted), 1.0)
 
 
 def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
@@ -274,57 +293,55 @@ def _is_nickname_of(form: NameForm, person: PersonCluster) -> bool:
     )
 
 
-def _place_joined(form: NameForm, grouping: NameClusters) -> None:
-    """Place a name written without its space: NellTallow is Nell Tallow."""
-    for person in grouping.people:
+def _assign_joined(form: NameForm, clusters: NameClusters) -> None:
+    """Assign a name written without its space: "NellTallow" is Nell Tallow."""
+    for person in clusters.people:
         if any(
             {w.lower() for w in f.words} == form.parts for f in person.forms.values()
         ):
-            person.add(form, "the same words, written together")
+            person.add(form, "the same words without a space")
             return
-    grouping.start(form, "a name").givens.add(form.words[0].lower())
+    clusters.start(form, "a name").givens.add(form.words[0].lower())
 
 
-def _place_titled(
-    form: NameForm, grouping: NameClusters, lone: Mapping[str, NameForm]
+def _assign_titled(
+    form: NameForm, clusters: NameClusters, lone: Mapping[str, NameForm]
 ) -> None:
     word = form.words[0].lower()
     if is_titled_initial(form):
-        alike = [p for p in grouping.people if form.title in p.titles]
-        alike = grouping.fitting(form, [p for p in alike if p.begins_with(word[0])])
-        grouping.give(form, alike, "title and initial")
+        alike = [p for p in clusters.people if form.title in p.titles]
+        alike = clusters.fitting(form, [p for p in alike if p.begins_with(word[0])])
+        clusters.give(form, alike, "title and initial")
         return
-    family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
+    family = clusters.fitting(form, [p for p in clusters.people if word in p.lasts])
     family = [person for person in family if may_bear_title(form, person)]
-    namesakes = [p for p in grouping.people if word in p.givens and word not in p.lasts]
-    namesakes = grouping.fitting(form, namesakes)
+    namesakes = [p for p in clusters.people if word in p.givens and word not in p.lasts]
+    namesakes = clusters.fitting(form, namesakes)
     titled = [person for person in namesakes if form.title in person.titles]
     if form.title in NEUTRAL_TITLES - GIVEN_TITLES:
-        namesakes = (
-            titled  # an office goes before a surname, seldom before a given name
-        )
+        namesakes = titled  # an office precedes a surname, rarely a given name
     if namesakes and (not family or form.title in GIVEN_TITLES):
-        grouping.give(form, titled or namesakes, "title and given name")
+        clusters.give(form, titled or namesakes, "title and given name")
     elif family:
-        _place_family(form, family, grouping)
+        _assign_family(form, family, clusters)
     else:
-        _place_lone_title(form, grouping, is_given=_is_given(form, lone.get(word)))
+        _assign_lone_title(form, clusters, is_given=_is_given(form, lone.get(word)))
 
 
-def _place_lone_title(
-    form: NameForm, grouping: NameClusters, *, is_given: bool
+def _assign_lone_title(
+    form: NameForm, clusters: NameClusters, *, is_given: bool
 ) -> None:
     word = form.words[0].lower()
     near: list[PersonCluster] = []
     if is_given:
-        near = [p for p in grouping.people if word in p.parts or word in p.lasts]
-        near = near or grouping.near(word)
-        near = grouping.fitting(form, near)
-    dominant_person = find_dominant_person(near, _MOST)
+        near = [p for p in clusters.people if word in p.parts or word in p.lasts]
+        near = near or clusters.near(word)
+        near = clusters.fitting(form, near)
+    dominant_person = find_dominant_person(near, _DOMINANCE)
     if dominant_person is not None:
         dominant_person.add(form, "title and part of the name")
         return
-    person = grouping.start(form, "a title before it")
+    person = clusters.start(form, "title before the name")
     (person.givens if is_given else person.lasts).add(word)
 
 
@@ -337,62 +354,64 @@ def _is_given(form: NameForm, bare: NameForm | None) -> bool:
     return alike and bare.n > form.n / 2
 
 
-def _place_family(
-    form: NameForm, family: list[PersonCluster], grouping: NameClusters
+def _assign_family(
+    form: NameForm, family: list[PersonCluster], clusters: NameClusters
 ) -> None:
     plain = [person for person in family if not keeps_given_name(form, person)]
     if not plain:
-        _start_family(form, grouping)
+        _start_family(form, clusters)
         return
     same = [person for person in plain if form.title in person.titles]
-    chosen = find_dominant_person(plain, _MOST) or find_dominant_person(same, _MOST)
+    chosen = find_dominant_person(plain, _DOMINANCE) or find_dominant_person(
+        same, _DOMINANCE
+    )
     if chosen is not None:
         chosen.add(form, "title and surname")
     elif form.title in ("mr", "mrs") and form.n >= max(p.n for p in family):
-        _start_family(form, grouping)
+        _start_family(form, clusters)
     else:
-        grouping.give(form, plain, "title and surname")
+        clusters.give(form, plain, "title and surname")
 
 
-def _start_family(form: NameForm, grouping: NameClusters) -> None:
-    grouping.start(form, "a title before it").lasts.add(form.words[0].lower())
+def _start_family(form: NameForm, clusters: NameClusters) -> None:
+    clusters.start(form, "title before the name").lasts.add(form.words[0].lower())
 
 
-def _place_bare(form: NameForm, grouping: NameClusters) -> None:
+def _assign_bare(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
-    namesakes = grouping.fitting(form, [p for p in grouping.people if word in p.givens])
-    family = grouping.fitting(form, [p for p in grouping.people if word in p.lasts])
+    namesakes = clusters.fitting(form, [p for p in clusters.people if word in p.givens])
+    family = clusters.fitting(form, [p for p in clusters.people if word in p.lasts])
     if namesakes and not (family and _is_rather_surname(form, namesakes, family)):
-        grouping.give(form, namesakes, "given name")
+        clusters.give(form, namesakes, "given name")
     elif family:
         men = [person for person in family if person.gender()[0] is not Gender.FEMALE]
-        grouping.give(form, men or family, "surname")
+        clusters.give(form, men or family, "surname")
     else:
-        _place_short(form, grouping)
+        _assign_short(form, clusters)
 
 
-def _place_short(form: NameForm, grouping: NameClusters) -> None:
+def _assign_short(form: NameForm, clusters: NameClusters) -> None:
     word = form.words[0].lower()
-    people = grouping.people
-    short = grouping.fitting(form, grouping.called(form))
-    short = short or grouping.fitting(form, [p for p in people if word in p.parts])
+    people = clusters.people
+    short = clusters.fitting(form, clusters.called(form))
+    short = short or clusters.fitting(form, [p for p in people if word in p.parts])
     if not short:
-        short = grouping.fitting(form, grouping.near(word))
-    dominant_person = find_dominant_person(short, _MOST)
+        short = clusters.fitting(form, clusters.near(word))
+    dominant_person = find_dominant_person(short, _DOMINANCE)
     if dominant_person is not None:
-        dominant_person.add(form, _because(form, dominant_person))
+        dominant_person.add(form, _short_form_reason(form, dominant_person))
     else:
-        grouping.start(form, "").givens.add(word)
+        clusters.start(form, "").givens.add(word)
 
 
-def _because(form: NameForm, person: PersonCluster) -> str:
+def _short_form_reason(form: NameForm, person: PersonCluster) -> str:
     word = form.words[0].lower()
     if word in person.parts:
         return "part of the name"
     return (
         "short for the given name"
         if may_share_given_name(person, word)
-        else "called so"
+        else "stated in the text"
     )
 
 
@@ -406,10 +425,10 @@ def _is_rather_surname(
     )
 
 
-def _place_title(form: NameForm, grouping: NameClusters) -> None:
-    """Place a title alone: "the Captain" is the only captain there is."""
-    bearers = [p for p in grouping.people if p.titles.get(form.title, 0) >= 2]
+def _assign_title(form: NameForm, clusters: NameClusters) -> None:
+    """Assign a title alone: "the Captain" is the only captain there is."""
+    bearers = [p for p in clusters.people if p.titles.get(form.title, 0) >= 2]
     if form.title in TITLES_OF_WORK and bearers:
-        grouping.give(form, bearers, "the title alone")
+        clusters.give(form, bearers, "the title alone")
     elif not bearers:
-        grouping.start(form, "a title")
+        clusters.start(form, "a title")

@@ -1,4 +1,4 @@
-"""What one document says about who is in the story: counts, and no opinion yet."""
+"""Name evidence: counts of capitalised words and cues in one document."""
 
 import json
 import re
@@ -30,15 +30,15 @@ _AND = re.compile(r"\.?\s+and\s+")
 
 @dataclass(frozen=True, slots=True)
 class NameEvidence:
-    """What one document's text says about names.
+    """Counts about names in one document, without any decision.
 
-    `words` holds for every capitalised word, as written, how often it stands inside a
-    sentence, at the start of one, and without its capital. `forms` holds for every
-    run of such words how often each cue stands beside it; `n` counts all of its
-    places, `first` is the first of them, in characters. `apart` and `alike` hold
-    pairs of forms, joined by `|`, that are two people ("Nell and Corin") or one
-    ("Nell, called Wren"). `words_read` counts words, `first_person` the narrator's
-    "I".
+    `words` gives for each capitalised word how often it occurs inside a sentence, at
+    the start of a sentence, and in lower case. `forms` gives for each run of such words
+    the number of occurrences `n`, the offset `first` of the first one, and the count of
+    each cue (see `count_name_cues`). A form that starts with "^ " begins a sentence.
+    `apart` and `alike` count pairs of forms, joined by `|`, that are two people ("Nell
+    and Corin") or one ("Nell, called Wren"). `words_read` is the number of words,
+    `first_person` the number of "I" outside quotations.
     """
 
     words: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class NameEvidence:
     first_person: int = 0
 
     def to_json(self) -> str:
-        """Write it down; `from_json` reads it."""
+        """Serialize for storage."""
         return json.dumps(
             {
                 "words": self.words,
@@ -65,7 +65,7 @@ class NameEvidence:
 
     @classmethod
     def from_json(cls, text: str) -> "NameEvidence":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         fields = json.loads(text)
         words = {word: (n[0], n[1], n[2]) for word, n in fields["words"].items()}
         return cls(
@@ -79,7 +79,7 @@ class NameEvidence:
 
 
 class _NameEvidenceCounter:
-    """What has been counted of one document so far."""
+    """Mutable counts for building a `NameEvidence`."""
 
     def __init__(self) -> None:
         self.inside: Counter[str] = Counter()
@@ -94,56 +94,60 @@ class _NameEvidenceCounter:
 
 
 def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
-    """Count what `text` says about names; `parts` are its stretches of story."""
+    """Count words, name forms and cues in the sections `parts` of `text`."""
     counts = _NameEvidenceCounter()
     for part in parts:
-        reading = cut_text_section(text, part)
-        _count_words(counts, reading)
+        section = cut_text_section(text, part)
+        _count_words(counts, section)
         before: NameCandidate | None = None
-        for sighting in find_name_candidates(reading):
-            _count_sighting(counts, reading, sighting, part.start)
+        for candidate in find_name_candidates(section):
+            _count_candidate(counts, section, candidate, part.start)
             if before is not None:
-                _count_pair(counts, reading, before, sighting)
-            before = sighting
-    return _evidence(counts)
+                _count_pair(counts, section, before, candidate)
+            before = candidate
+    return _build_evidence(counts)
 
 
-def _count_words(counts: _NameEvidenceCounter, reading: TextSection) -> None:
-    counts.lower.update(_LOWER_WORD.findall(reading.text))
-    counts.words_read += len(_WORD.findall(reading.text))
+def _count_words(counts: _NameEvidenceCounter, section: TextSection) -> None:
+    counts.lower.update(_LOWER_WORD.findall(section.text))
+    counts.words_read += len(_WORD.findall(section.text))
     spoken_count = sum(
-        len(_I.findall(reading.text, quote.start, quote.end))
-        for quote in reading.quotes
+        len(_I.findall(section.text, quote.start, quote.end))
+        for quote in section.quotes
     )
-    counts.first_person += len(_I.findall(reading.text)) - spoken_count
+    counts.first_person += len(_I.findall(section.text)) - spoken_count
 
 
-def _count_sighting(
+def _count_candidate(
     counts: _NameEvidenceCounter,
-    reading: TextSection,
-    sighting: NameCandidate,
+    section: TextSection,
+    candidate: NameCandidate,
     start: int,
 ) -> None:
-    words = sighting.words
+    words = candidate.words
     if all(is_non_name(word) for word in words):
         return
     for at, word in enumerate(words):
-        first = at == 0 and sighting.initial
+        first = at == 0 and candidate.initial
         if first and word.lower() in AMBIGUOUS_NAME_WORDS:
             continue
         (counts.initial if first else counts.inside)[word] += 1
-    form = extract_name_form(words, initial=sighting.initial)
-    if not form or (sighting.initial and form.lower() in AMBIGUOUS_NAME_WORDS):
+    form = extract_name_form(words, initial=candidate.initial)
+    if not form or (candidate.initial and form.lower() in AMBIGUOUS_NAME_WORDS):
         return
     lead = form.removeprefix("^ ").partition(" ")[0]
-    at = reading.text.find(lead, sighting.start)
-    counts.first.setdefault(form, start + max(at, sighting.start))
+    at = section.text.find(lead, candidate.start)
+    counts.first.setdefault(form, start + max(at, candidate.start))
     tally = counts.forms.setdefault(form, Counter())
-    tally.update(count_name_cues(reading, sighting))
+    tally.update(count_name_cues(section, candidate))
 
 
 def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
-    """Return the words that may be a name, without what begins a sentence only."""
+    """Return the words that may be a name, without words that only start a sentence.
+
+    A result that starts with "^ " keeps the sentence's first word, which may not belong
+    to the name.
+    """
     name_words = list(words)
     while (
         name_words
@@ -151,7 +155,7 @@ def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
         and not normalize_name_title(name_words[0])
     ):
         if len(name_words) > 1 and name_words[0].lower() in CALENDAR and not initial:
-            break  # "the March Ghost"
+            break  # keep "March" in "the March Ghost"
         name_words.pop(0)
     while (
         name_words
@@ -170,11 +174,11 @@ def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
 
 def _count_pair(
     counts: _NameEvidenceCounter,
-    reading: TextSection,
+    section: TextSection,
     name_candidate: NameCandidate,
     second_candidate: NameCandidate,
 ) -> None:
-    gap = reading.text[name_candidate.end : second_candidate.start]
+    gap = section.text[name_candidate.end : second_candidate.start]
     if len(gap) > 30 or name_candidate.possessive:
         return
     pair = tuple(
@@ -201,7 +205,7 @@ def _count_pair(
 def _count_couple(
     counts: _NameEvidenceCounter, title: str, second_candidate: NameCandidate
 ) -> None:
-    """Count Mr. Gannet where the text says "Mr. and Mrs. Gannet"."""
+    """Count "Mr. Gannet" for the text "Mr. and Mrs. Gannet"."""
     if len(second_candidate.words) < 2 or not normalize_name_title(
         second_candidate.words[0]
     ):
@@ -211,7 +215,7 @@ def _count_couple(
     counts.first.setdefault(form, second_candidate.start)
 
 
-def _evidence(counts: _NameEvidenceCounter) -> NameEvidence:
+def _build_evidence(counts: _NameEvidenceCounter) -> NameEvidence:
     capitalised = sorted(set(counts.inside) | set(counts.initial))
     words = {
         word: (counts.inside[word], counts.initial[word], counts.lower[word.lower()])
@@ -233,6 +237,6 @@ def _evidence(counts: _NameEvidenceCounter) -> NameEvidence:
 
 
 def _is_plain_word(form: str, words: Mapping[str, tuple[int, int, int]]) -> bool:
-    """Say whether it begins sentences here and stands without a capital elsewhere."""
+    """Return whether a form is a common word: never capitalised inside a sentence here."""
     inside, initial, lower = words.get(form, (1, 0, 0))
     return not inside and (lower > 0 and lower * 3 >= initial)

@@ -1,10 +1,10 @@
-"""Words that tell whether a capitalised word beside them is a person's name."""
+"""Word lists for recognising person names, and name normalization."""
 
 from functools import lru_cache
 
 from lrwr.core.model.cast import Gender
 
-_NO_NAMES_WRITTEN = """i i'm i'll i've i'd the a an and but or nor so yet for if then when while as at by in
+_NO_NAMES_TEXT = """i i'm i'll i've i'd the a an and but or nor so yet for if then when while as at by in
     on of to from with without he she it they we you his her its him us them me my our
     your their mine yours this that these those there here what who whom whose which
     why how where whether not no yes oh ah o eh well now nay aye ay hush hallo hullo
@@ -25,14 +25,14 @@ _NO_NAMES_WRITTEN = """i i'm i'll i've i'd the a an and but or nor so yet for if
     she's you're we're they're what's let's isn't wasn't ain't didn't doesn't couldn't
     wouldn't shouldn't haven't hasn't hadn't aren't you'll you've you'd he'll she'll
     we'll they'll we've they've north south east west northern southern"""
-_CALENDAR_WRITTEN = """monday tuesday wednesday thursday friday saturday sunday january february
+_CALENDAR_TEXT = """monday tuesday wednesday thursday friday saturday sunday january february
     march april june july august september october november december christmas easter
     michaelmas lent"""
-CALENDAR = frozenset(_CALENDAR_WRITTEN.split())
-"""Names of days and times of the year, in lower case."""
-NON_NAME_WORDS = frozenset(_NO_NAMES_WRITTEN.split()) | CALENDAR
-"""Capitalised words, in lower case, that are no name by themselves."""
-_STRICT_SPEECH_WRITTEN = """said says say asked asks replied replies answered cried cries exclaimed whispered
+CALENDAR = frozenset(_CALENDAR_TEXT.split())
+"""Names of weekdays, months and seasons of the church year, in lower case."""
+NON_NAME_WORDS = frozenset(_NO_NAMES_TEXT.split()) | CALENDAR
+"""Words, in lower case, that are often capitalised but never a name alone."""
+_STRICT_SPEECH_TEXT = """said says say asked asks replied replies answered cried cries exclaimed whispered
     whispers shouted muttered mutters murmured murmurs added adds continued returned
     observed remarked inquired enquired demanded repeated declared sobbed growled
     grumbled screamed interrupted protested suggested admitted announced echoed
@@ -41,9 +41,9 @@ _STRICT_SPEECH_WRITTEN = """said says say asked asks replied replies answered cr
     yelled thundered drawled faltered resumed agreed called began sighed laughed
     bellowed croaked chuckled blurted mused quipped grunted warned promised confessed
     concluded ventured went explained told"""
-STRICT_SPEECH = frozenset(_STRICT_SPEECH_WRITTEN.split())
-"""Verbs that stand beside what is said and beside who says it."""
-_ACTS_WRITTEN = """nodded nods smiled smiles laughed laughs shrugged frowned grinned blushed sighed
+STRICT_SPEECH = frozenset(_STRICT_SPEECH_TEXT.split())
+"""Verbs of dialogue tags ("said Nell")."""
+_ACTS_TEXT = """nodded nods smiled smiles laughed laughs shrugged frowned grinned blushed sighed
     thought thinks felt feels looked looks turned turns knew knows wanted wants wished
     sat sits stood stands walked walks ran runs stepped leaned glanced stared gazed
     watched heard hears saw sees took takes gave gives shook raised lifted put puts held
@@ -55,27 +55,27 @@ _ACTS_WRITTEN = """nodded nods smiled smiles laughed laughs shrugged frowned gri
     considered decided understood told swore cursed snorted coughed
     whistled hurried left leaves got gets made makes let kept keeps meant means
     could would might must can will never always"""
-PERSON_ACTION_VERBS = frozenset(_ACTS_WRITTEN.split())
-"""Verbs of which a person is more often the subject than a place."""
-_BODY_WRITTEN = """eyes eye face hand hands voice head arm arms hair lips mouth shoulder shoulders
+PERSON_ACTION_VERBS = frozenset(_ACTS_TEXT.split())
+"""Verbs whose subject is usually a person, not a place."""
+_BODY_TEXT = """eyes eye face hand hands voice head arm arms hair lips mouth shoulder shoulders
     heart mind wife husband mother father sister brother daughter son aunt uncle cousin
     friend friends feet foot breath brow cheek cheeks knees manner manners countenance
     smile mouth fingers side attention feelings temper opinion sister's"""
-BODY_NOUNS = frozenset(_BODY_WRITTEN.split())
-"""What only a person, or an animal, has."""
-_KIN_FEMALE_WRITTEN = """sister wife mother daughter aunt niece grandmother widow bride girl maid
+BODY_NOUNS = frozenset(_BODY_TEXT.split())
+"""Nouns that only a person or an animal can own ("Nell's eyes")."""
+_KIN_FEMALE_TEXT = """sister wife mother daughter aunt niece grandmother widow bride girl maid
     housekeeper nurse woman lady girlfriend queen princess granddaughter"""
-KIN_FEMALE = frozenset(_KIN_FEMALE_WRITTEN.split())
-_KIN_MALE_WRITTEN = """brother husband father son uncle nephew grandfather widower groom boy man
+KIN_FEMALE = frozenset(_KIN_FEMALE_TEXT.split())
+_KIN_MALE_TEXT = """brother husband father son uncle nephew grandfather widower groom boy man
     gentleman butler boyfriend king prince footman coachman grandson"""
-KIN_MALE = frozenset(_KIN_MALE_WRITTEN.split())
-_KIN_EITHER_WRITTEN = """cousin friend child servant doctor captain clerk neighbour neighbor colleague
+KIN_MALE = frozenset(_KIN_MALE_TEXT.split())
+_KIN_EITHER_TEXT = """cousin friend child servant doctor captain clerk neighbour neighbor colleague
     keeper partner boss teacher twin"""
-KIN_EITHER = frozenset(_KIN_EITHER_WRITTEN.split())
-_INSIDE_WRITTEN = """in into near through across throughout outside inside within beyond around
+KIN_EITHER = frozenset(_KIN_EITHER_TEXT.split())
+_INSIDE_TEXT = """in into near through across throughout outside inside within beyond around
     along"""
-PLACE_PREPOSITIONS = frozenset(_INSIDE_WRITTEN.split())
-"""Prepositions that stand before places and hardly ever before people."""
+PLACE_PREPOSITIONS = frozenset(_INSIDE_TEXT.split())
+"""Prepositions before places, hardly ever before people."""
 DIRECTION_WORDS = frozenset(
     {
         "at",
@@ -91,11 +91,11 @@ DIRECTION_WORDS = frozenset(
         "visit",
     }
 )
-"""Prepositions that stand before both."""
+"""Prepositions and verbs before places and people alike."""
 DETERMINERS = frozenset(
     {"a", "an", "this", "these", "those", "every", "each", "no", "any", "some"}
 )
-_PLACE_NOUNS_WRITTEN = """street road lane avenue square place park hall house abbey castle court cottage
+_PLACE_NOUNS_TEXT = """street road lane avenue square place park hall house abbey castle court cottage
     lodge hill hills mount mountain river lake sea ocean bay harbour harbor port bridge
     church chapel cathedral college school university station inn hotel tavern club
     library hospital prison theatre theater city town village island islands isle
@@ -106,66 +106,66 @@ _PLACE_NOUNS_WRITTEN = """street road lane avenue square place park hall house a
     mill farmhouse buildings building office bank times gazette journal chronicle
     company society association league act committee army navy regiment fleet
     street's"""
-PLACE_NOUNS = frozenset(_PLACE_NOUNS_WRITTEN.split())
-"""The last word of a name that is no person's."""
+PLACE_NOUNS = frozenset(_PLACE_NOUNS_TEXT.split())
+"""Last words of names of places and organisations."""
 PEOPLE_SUFFIXES = frozenset({"esq", "esquire", "jr", "sr", "junior", "senior"})
-_PARTICLES_WRITTEN = (
+_PARTICLES_TEXT = (
     """de du des la le van von der den del della di da dos ben bin ibn al el y"""
 )
-PARTICLES = frozenset(_PARTICLES_WRITTEN.split())
-"""Small words inside a name: Lady Orla de Vane."""
+PARTICLES = frozenset(_PARTICLES_TEXT.split())
+"""Lower-case words inside a name: Lady Orla de Vane."""
 
 AMBIGUOUS_NAME_WORDS = frozenset(
     {"will", "may", "april", "june", "august", "grace", "christian"}
 )
-"""Names that begin many a sentence as common words: only inside one they are names."""
+"""Names that are also common words; at a sentence start they are not counted as names."""
 
 
 def is_non_name(word: str) -> bool:
-    """Say whether a capitalised word is no name by itself, with either apostrophe."""
+    """Return whether a capitalised word alone is never a name, such as "Monday"."""
     low = word.lower().replace("’", "'")
     return low in NON_NAME_WORDS and low not in AMBIGUOUS_NAME_WORDS
 
 
-_MALE_WRITTEN = """mr mister messrs master sir lord king prince duke earl baron count viscount
+_MALE_TEXT = """mr mister messrs master sir lord king prince duke earl baron count viscount
     marquis marquess emperor uncle father brother grandfather grandpa granddad monsieur
     m don signor signore senor señor herr squire friar abbot monk lad boy"""
-MALE_TITLES = frozenset(_MALE_WRITTEN.split())
-_FEMALE_WRITTEN = """mrs miss ms missus mistress lady queen princess duchess countess baroness
+MALE_TITLES = frozenset(_MALE_TEXT.split())
+_FEMALE_TEXT = """mrs miss ms missus mistress lady queen princess duchess countess baroness
     viscountess marchioness empress aunt auntie aunty mother sister grandmother granny
     grandma madame madam mademoiselle mme mlle dame donna signora signorina senora
     señora fräulein frau nurse widow abbess"""
-FEMALE_TITLES = frozenset(_FEMALE_WRITTEN.split())
-_EITHER_WRITTEN = """dr doctor prof professor captain capt colonel col general gen major maj
+FEMALE_TITLES = frozenset(_FEMALE_TEXT.split())
+_EITHER_TEXT = """dr doctor prof professor captain capt colonel col general gen major maj
     lieutenant lieut lt sergeant sgt corporal private inspector superintendent detective
     constable sheriff marshal deputy officer judge justice reverend rev saint st cousin
     president senator governor mayor admiral commodore commander chief bishop archbishop
     cardinal pope deacon parson vicar chancellor comrade agent warden keeper reeve"""
-NEUTRAL_TITLES = frozenset(_EITHER_WRITTEN.split())
+NEUTRAL_TITLES = frozenset(_EITHER_TEXT.split())
 NAME_TITLES = MALE_TITLES | FEMALE_TITLES | NEUTRAL_TITLES
-_SHORTENED_WRITTEN = """mr mrs ms dr st messrs mme mlle rev prof capt col gen maj lieut lt sgt hon jr sr
+_SHORTENED_TEXT = """mr mrs ms dr st messrs mme mlle rev prof capt col gen maj lieut lt sgt hon jr sr
     esq m"""
-TITLE_ABBREVIATIONS = frozenset(_SHORTENED_WRITTEN.split())
-"""Titles that end in a full stop which ends no sentence."""
+TITLE_ABBREVIATIONS = frozenset(_SHORTENED_TEXT.split())
+"""Abbreviated titles; a full stop after them does not end a sentence."""
 SURNAME_TITLES = frozenset({"mr", "mrs", "miss", "ms", "mister", "missus", "messrs"})
-"""Titles before a surname, or before a full name, seldom before a given name."""
-_GIVEN_TITLES_WRITTEN = """sir aunt auntie aunty uncle cousin sister brother king queen prince princess
+"""Titles before a surname or full name, rarely before a given name."""
+_GIVEN_TITLES_TEXT = """sir aunt auntie aunty uncle cousin sister brother king queen prince princess
     master granny saint st pope friar"""
-GIVEN_TITLES = frozenset(_GIVEN_TITLES_WRITTEN.split())
-"""Titles before a given name."""
-_RANKS_WRITTEN = """king queen prince princess duke duchess earl count countess baron baroness lord
+GIVEN_TITLES = frozenset(_GIVEN_TITLES_TEXT.split())
+"""Titles that may precede a given name."""
+_RANKS_TEXT = """king queen prince princess duke duchess earl count countess baron baroness lord
     lady knave marquis emperor empress bishop archbishop mayor master keeper reeve
     warden"""
-TITLES_WITH_OF = frozenset(_RANKS_WRITTEN.split())
-"""Titles that take an "of": the Duke of Thole."""
-_MEN_WRITTEN = """captain colonel general major lieutenant sergeant corporal admiral commodore
+TITLES_WITH_OF = frozenset(_RANKS_TEXT.split())
+"""Titles that may be followed by "of" and a place: the Duke of Thole."""
+_MEN_TEXT = """captain colonel general major lieutenant sergeant corporal admiral commodore
     inspector constable sheriff bishop archbishop cardinal vicar parson squire"""
-DEFAULT_MALE_TITLES = frozenset(_MEN_WRITTEN.split())
-"""Titles that men bear where nothing says otherwise."""
-_EPITHETS_WRITTEN = """old young little poor dear dearest good big great honest gentle sweet darling
+DEFAULT_MALE_TITLES = frozenset(_MEN_TEXT.split())
+"""Titles of men unless other evidence says otherwise (the usage of older fiction)."""
+_EPITHETS_TEXT = """old young little poor dear dearest good big great honest gentle sweet darling
     kind mad"""
-NAME_EPITHETS = frozenset(_EPITHETS_WRITTEN.split())
-"""Words before a name that are no part of it."""
+NAME_EPITHETS = frozenset(_EPITHETS_TEXT.split())
+"""Adjectives before a name that are not part of it ("old Nell")."""
 _SAME = {
     "mister": "mr",
     "missus": "mrs",
@@ -189,13 +189,16 @@ _SAME = {
 
 
 def normalize_name_title(word: str) -> str:
-    """Return the title that `word` is, in lower case without a stop; else ""."""
+    """Return the title that `word` is, in its standard lower-case form; else "".
+
+    "Capt." gives "captain", "Nell" gives "".
+    """
     low = word.lower().rstrip(".")
     return _SAME.get(low, low) if low in NAME_TITLES else ""
 
 
 def infer_title_gender(title: str) -> Gender:
-    """Return whom a title, as `normalize_name_title` gives it, is for."""
+    """Return the gender of a title in the form of `normalize_name_title`."""
     if title in MALE_TITLES:
         return Gender.MALE
     return Gender.FEMALE if title in FEMALE_TITLES else Gender.UNKNOWN
@@ -203,7 +206,10 @@ def infer_title_gender(title: str) -> Gender:
 
 @lru_cache(maxsize=50_000)
 def fold_name(name: str) -> str:
-    """Return a name as it is compared: case, stops and a leading article aside."""
+    """Return a name in the form used for comparison.
+
+    Ignores case, full stops, a leading article and the style of apostrophes.
+    """
     words = name.replace(".", ". ").replace("’", "'").casefold().split()
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         words.pop(0)

@@ -1,4 +1,4 @@
-"""Whom a word means that a writer types: exactly, or nearly."""
+"""Lookup of characters by a typed name, exact or approximate."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,36 +22,42 @@ from lrwr.core.nlp.names.lexicon import (
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*\.?")
 _BLANK = re.compile(r"[^\S\n]*\n?[^\S\n]*")
-_MOST_WORDS = 6
-_SHORTEST = 4
-"""The fewest letters of a word that is matched with a slip in it."""
+_MAX_NAME_WORDS = 6
+"""Maximum words of a name in a question."""
+_MIN_MISSPELLED_LETTERS = 4
+"""Minimum letters of a word that may match with one wrong letter; twice that for two."""
 
 
 def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
-    """Return the names of the characters that `name` may mean, likeliest first.
+    """Return the names of the characters that `name` may mean, most likely first.
 
-    Case, full stops and a leading article never matter. A name that somebody bears
-    means them; one that several share means each of them; else words of a longer
-    name count, and then a slip or two of the keyboard.
+    Ignores case, full stops and a leading article. Tries in this order: the exact name
+    (a shared one gives several characters), words of a longer name, and spelling errors
+    of one or two letters.
     """
-    folded = fold_name(_unpossessive(name))
+    folded = fold_name(_strip_possessive(name))
     if not folded:
         return ()
-    people_by_name = _known(cast)
+    people_by_name = _index_names(cast)
     if folded in people_by_name:
         return people_by_name[folded]
-    return _by_words(folded, cast) or _by_slip(folded, people_by_name)
+    return _match_words(folded, cast) or _match_misspelled(folded, people_by_name)
 
 
 def is_character_name(name: str, cast: Cast) -> bool:
-    """Say whether somebody is called exactly so, but for case and an article."""
-    folded = fold_name(_unpossessive(name))
-    owned = (form for character in cast.characters for form in _forms(character))
+    """Return whether `name` is exactly a name of a character, ignoring case and
+    article.
+    """
+    folded = fold_name(_strip_possessive(name))
+    owned = (form for character in cast.characters for form in _name_forms(character))
     return any(fold_name(form) == folded for form in (*cast.shared, *owned))
 
 
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
-    """Say whether a fact takes a person for a place; the writer is always believed."""
+    """Return whether a fact wrongly describes a character as a setting.
+
+    Facts from the writer are never considered wrong.
+    """
     return (
         fact.about is FactAbout.WORLD
         and fact.field == WorldField.ELEMENT_TYPE
@@ -64,17 +70,23 @@ def is_misread_place(fact: Fact, cast: Cast) -> bool:
 def find_names_in_question(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Find the characters that `question` names, in order; case does not matter."""
-    people_by_name = _known(cast)
+    """Return the spans of `question` that name characters, in order, with the
+    characters.
+
+    Case does not matter if the whole question is in lower case.
+    """
+    people_by_name = _index_names(cast)
     tokens = list(_TOKEN.finditer(question))
     lowercase = question == question.lower()
     matches: list[tuple[Span, tuple[str, ...]]] = []
     at = 0
     while at < len(tokens):
-        stretch = _one_stretch(question, tokens[at : at + _MOST_WORDS])
-        size, people = _longest(question, stretch, people_by_name, lowercase=lowercase)
+        stretch = _leading_tokens(question, tokens[at : at + _MAX_NAME_WORDS])
+        size, people = _longest_match(
+            question, stretch, people_by_name, lowercase=lowercase
+        )
         if not people:
-            size, people = _nearest(question, stretch, cast, lowercase=lowercase)
+            size, people = _nearest_match(question, stretch, cast, lowercase=lowercase)
         if people:
             end = _end_of(tokens[at + size - 1])
             matches.append((Span(tokens[at].start(), end), people))
@@ -83,14 +95,14 @@ def find_names_in_question(
 
 
 def _end_of(token: re.Match[str]) -> int:
-    bare = _unpossessive(token[0]).rstrip(".")
+    bare = _strip_possessive(token[0]).rstrip(".")
     return token.start() + len(bare)
 
 
-def _one_stretch(
+def _leading_tokens(
     question: str, tokens: Sequence[re.Match[str]]
 ) -> Sequence[re.Match[str]]:
-    """Return the first words, as far as one name can reach: no mark parts them."""
+    """Return the leading tokens that one name can cover: no punctuation between them."""
     for size, (token, next_token) in enumerate(pairwise(tokens), start=1):
         apart = not _BLANK.fullmatch(question, token.end(), next_token.start())
         if apart or _ends_a_sentence(token[0]):
@@ -104,7 +116,7 @@ def _ends_a_sentence(word: str) -> bool:
     return bare != word and not short
 
 
-def _longest(
+def _longest_match(
     question: str,
     tokens: Sequence[re.Match[str]],
     people_by_name: dict[str, tuple[str, ...]],
@@ -113,38 +125,40 @@ def _longest(
 ) -> tuple[int, tuple[str, ...]]:
     for size in range(len(tokens), 0, -1):
         stretch = question[tokens[0].start() : tokens[size - 1].end()]
-        folded = fold_name(_unpossessive(stretch))
+        folded = fold_name(_strip_possessive(stretch))
         lead = tokens[0][0].lower()
         starts_well = lead not in ("a", "an") and (lead != "the" or size > 1)
         if (
             folded in people_by_name
             and starts_well
-            and _is_meant(stretch, lowercase=lowercase)
+            and _is_used_as_name(stretch, lowercase=lowercase)
         ):
             return size, people_by_name[folded]
     return 1, ()
 
 
-def _nearest(
+def _nearest_match(
     question: str, tokens: Sequence[re.Match[str]], cast: Cast, *, lowercase: bool
 ) -> tuple[int, tuple[str, ...]]:
-    """Match capitalised words by the words of longer names, or with a slip."""
+    """Match capitalised words by words of longer names, or with a spelling error."""
     size = 0
     while size < len(tokens) and tokens[size][0][:1].isupper():
         size += 1
     for number in range(size, 0, -1):
         stretch = question[tokens[0].start() : tokens[number - 1].end()]
-        folded = fold_name(_unpossessive(stretch))
-        if folded not in NON_NAME_WORDS and (people := _by_words(folded, cast)):
+        folded = fold_name(_strip_possessive(stretch))
+        if folded not in NON_NAME_WORDS and (people := _match_words(folded, cast)):
             return number, people
     first = tokens[0][0]
-    if _is_meant(first, lowercase=lowercase) and (lowercase or size):
-        return 1, _by_slip(fold_name(_unpossessive(first)), _known(cast))
+    if _is_used_as_name(first, lowercase=lowercase) and (lowercase or size):
+        return 1, _match_misspelled(
+            fold_name(_strip_possessive(first)), _index_names(cast)
+        )
     return 1, ()
 
 
-def _is_meant(stretch: str, *, lowercase: bool) -> bool:
-    """Say whether a stretch is no common word that happens to be a name, too."""
+def _is_used_as_name(stretch: str, *, lowercase: bool) -> bool:
+    """Return whether a word is used as a name, not as a common word such as "will"."""
     words = stretch.split()
     if len(words) > 1:
         return True
@@ -154,15 +168,15 @@ def _is_meant(stretch: str, *, lowercase: bool) -> bool:
     return word.lower() not in ("will", "may")
 
 
-def _unpossessive(name: str) -> str:
+def _strip_possessive(name: str) -> str:
     return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
 
 
-def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
-    """Return whom each plain name means, the most mentioned first."""
+def _index_names(cast: Cast) -> dict[str, tuple[str, ...]]:
+    """Map each folded name to the characters that have it, most mentioned first."""
     people_by_name: dict[str, list[str]] = {}
     for character in cast.characters:
-        for name in _forms(character):
+        for name in _name_forms(character):
             people_by_name.setdefault(fold_name(name), []).append(character.name)
     for form, people in cast.shared.items():
         people_by_name.setdefault(fold_name(form), []).extend(people)
@@ -171,11 +185,11 @@ def _known(cast: Cast) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _forms(character: Character) -> tuple[str, ...]:
+def _name_forms(character: Character) -> tuple[str, ...]:
     return character.name, *(alias.name for alias in character.aliases)
 
 
-def _by_words(folded: str, cast: Cast) -> tuple[str, ...]:
+def _match_words(folded: str, cast: Cast) -> tuple[str, ...]:
     words = _bare_words(folded)
     if not words:
         return ()
@@ -187,7 +201,7 @@ def _by_words(folded: str, cast: Cast) -> tuple[str, ...]:
 
 
 def _overlap(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Say whether all words of one name are among those of the other."""
+    """Return whether all words of one name are among those of the other."""
     return bool(second) and (first <= second or second <= first)
 
 
@@ -200,12 +214,12 @@ def _bare_words(name: str) -> frozenset[str]:
     )
 
 
-def _by_slip(
+def _match_misspelled(
     folded: str, people_by_name: dict[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    if len(folded) < _SHORTEST or folded in NON_NAME_WORDS:
+    if len(folded) < _MIN_MISSPELLED_LETTERS or folded in NON_NAME_WORDS:
         return ()
-    max_distance = 1 if len(folded) < 2 * _SHORTEST else 2
+    max_distance = 1 if len(folded) < 2 * _MIN_MISSPELLED_LETTERS else 2
     near = [
         (bounded_edit_distance(folded, name, max_distance), name)
         for name in people_by_name
@@ -213,15 +227,18 @@ def _by_slip(
     ]
     close = sorted(pair for pair in near if pair[0] <= max_distance)
     best = [name for count, name in close if count == close[0][0]]
-    return tuple(dict.fromkeys(_all(people_by_name[name] for name in best)))
+    return tuple(dict.fromkeys(_flatten(people_by_name[name] for name in best)))
 
 
-def _all(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
+def _flatten(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
     return (name for people in groups for name in people)
 
 
 def bounded_edit_distance(first: str, second: str, most: int) -> int:
-    """Count the letters to change, add, drop or swap; `most + 1` stands for more."""
+    """Return the Damerau-Levenshtein distance of two strings, at most `most` + 1.
+
+    Insertions, deletions, substitutions and swaps of adjacent letters cost 1.
+    """
     before: list[int] = []
     last = list(range(len(second) + 1))
     for row, letter in enumerate(first, start=1):

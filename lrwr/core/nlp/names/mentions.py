@@ -1,4 +1,4 @@
-"""Where a text names its characters."""
+"""Candidates for names in a text, and mentions of the known characters."""
 
 import re
 from bisect import bisect_right
@@ -23,12 +23,13 @@ _LETTER = r"[^\W\d_]"
 CAPITALIZED_WORD = re.compile(
     rf"(?<![^\W_])(?<![^\W_]['’])[{_UPPER}]{_LETTER}*(?:['’\-]{_LETTER}+)*"
 )
-"""A word that begins with a capital, with its apostrophes and hyphens."""
+"""A word that begins with a capital, including inner apostrophes and hyphens."""
 _CANDIDATES_POSSESSIVE = re.compile(r"['’]s$")
 _TAIL = re.compile(r"['’](?:s|ll|d|ve|re)$")
 _CLOSE_GAP = re.compile(r"[ \u00a0]|[ \t]*\n[ \t]*(?!\n)")
 _PARTICLE_GAP = re.compile(r"[ \u00a0\n]([a-z]{1,3}(?: (?:la|den|der))?)[ \u00a0\n]")
 _OF_GAP = re.compile(r"[ \u00a0\n]of(?: the)?[ \u00a0\n]")
+# Markdown headings, and lines without lower-case letters such as "CHAPTER ONE"
 _HEADING = re.compile(r"^#{1,6} .*$|^[^a-z\n]*[A-Z]{2}[^a-z\n]*$", re.MULTILINE)
 _CURLY = re.compile(r"“[^”]*?(?:”|\n\n|\Z)")
 _STRAIGHT = re.compile(r"\"[^\"]*?(?:\"|\n\n|\Z)")
@@ -40,10 +41,10 @@ _ENDS = ".!?:\n"
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """Capitalised words that stand together once.
+    """A run of capitalised words at one place in the text.
 
-    `words` are as the text has them, possessive cut; particles are among them.
-    `initial`: a sentence may begin here, so the first capital says nothing.
+    `words` are as written, without a final possessive; particles ("de") are included.
+    `initial` means that a sentence may start here, so the first capital proves nothing.
     """
 
     words: tuple[str, ...]
@@ -56,20 +57,26 @@ class NameCandidate:
 
 @dataclass(frozen=True, slots=True)
 class TextSection:
-    """One stretch of text, with the places where somebody speaks in it."""
+    """A section of a text and the spans of quoted speech in it.
+
+    `starts` are the start offsets of `quotes`.
+    """
 
     text: str
     quotes: tuple[Span, ...]
     starts: tuple[int, ...]
 
     def is_quoted(self, offset: int) -> bool:
-        """Say whether the character at `offset` is part of what somebody says."""
+        """Return whether the character at `offset` is inside quoted speech."""
         row = bisect_right(self.starts, offset) - 1
         return row >= 0 and offset < self.quotes[row].end
 
 
 def cut_text_section(text: str, part: Span) -> TextSection:
-    """Cut `part` out of `text`, headings blanked, every offset kept from its start."""
+    """Return the section `part` of `text`, with headings replaced by spaces.
+
+    All offsets in the result are relative to the start of `part`.
+    """
     section_text = _HEADING.sub(
         lambda match: " " * len(match[0]), text[part.start : part.end]
     )
@@ -88,19 +95,21 @@ def _quotes_of(text: str) -> re.Pattern[str]:
     return max(counts, key=lambda pattern: counts[pattern])
 
 
-def find_name_candidates(reading: TextSection) -> Iterator[NameCandidate]:
-    """Find every maximal run of capitalised words, in order."""
+def find_name_candidates(section: TextSection) -> Iterator[NameCandidate]:
+    """Yield each maximal run of capitalised words, in text order."""
     run: list[re.Match[str]] = []
-    for match in CAPITALIZED_WORD.finditer(reading.text):
-        if run and not _joins(reading.text, run, match):
-            yield _sighting(reading, run)
+    for match in CAPITALIZED_WORD.finditer(section.text):
+        if run and not _continues_name(section.text, run, match):
+            yield _build_candidate(section, run)
             run = []
         run.append(match)
     if run:
-        yield _sighting(reading, run)
+        yield _build_candidate(section, run)
 
 
-def _joins(text: str, run: Sequence[re.Match[str]], new: re.Match[str]) -> bool:
+def _continues_name(
+    text: str, run: Sequence[re.Match[str]], new: re.Match[str]
+) -> bool:
     last = run[-1]
     gap = text[last.end() : new.start()]
     if len(gap) > 9 or _TAIL.search(last[0]):
@@ -110,37 +119,39 @@ def _joins(text: str, run: Sequence[re.Match[str]], new: re.Match[str]) -> bool:
         shortened = low in TITLE_ABBREVIATIONS or (len(last[0]) == 1 and low != "i")
         return shortened and (len(gap) == 1 or bool(_CLOSE_GAP.fullmatch(gap[1:])))
     if _CLOSE_GAP.fullmatch(gap):
-        return low not in ("i", "o") and not _begins_another(low, new[0])
+        return low not in ("i", "o") and not _starts_new_name(low, new[0])
     if _OF_GAP.fullmatch(gap):
         return low in TITLES_WITH_OF
     particle = _PARTICLE_GAP.fullmatch(gap)
     return bool(particle and particle[1].split()[0] in PARTICLES)
 
 
-def _begins_another(last: str, new: str) -> bool:
-    """Say whether a title begins the next name: "Nell Mrs. Gannet" are two."""
+def _starts_new_name(last: str, new: str) -> bool:
+    """Return whether a title starts a second name, as in "Nell Mrs. Gannet"."""
     return new.lower() in SURNAME_TITLES and last not in NAME_TITLES
 
 
-def _sighting(reading: TextSection, run: Sequence[re.Match[str]]) -> NameCandidate:
-    text, start, end = reading.text, run[0].start(), run[-1].end()
-    words = _words(text[start:end])
+def _build_candidate(
+    section: TextSection, run: Sequence[re.Match[str]]
+) -> NameCandidate:
+    text, start, end = section.text, run[0].start(), run[-1].end()
+    words = _split_words(text[start:end])
     possessive = bool(_CANDIDATES_POSSESSIVE.search(words[-1]))
     tail = _TAIL.search(words[-1])
     if tail:
         words[-1] = words[-1][: tail.start()]
         end -= len(tail[0])
     initial = starts_sentence(text, start)
-    quoted = reading.is_quoted(start)
+    quoted = section.is_quoted(start)
     return NameCandidate(tuple(words), start, end, initial, possessive, quoted)
 
 
-def _words(stretch: str) -> list[str]:
+def _split_words(stretch: str) -> list[str]:
     return re.sub(r"\.(?=[^\s.])", ". ", stretch).split()
 
 
 def starts_sentence(text: str, at: int) -> bool:
-    """Say whether a sentence, a quotation or a line may begin at `at`."""
+    """Return whether a sentence, quotation or line may start at offset `at`."""
     back = at - 1
     while back >= 0 and text[back] in _LEADING:
         back -= 1
@@ -154,7 +165,7 @@ def starts_sentence(text: str, at: int) -> bool:
 
 
 def strip_name_epithets(words: Sequence[str]) -> tuple[str, ...]:
-    """Drop epithets before a name: "Old Nell" is Nell."""
+    """Drop epithets before a name: ("Old", "Nell") gives ("Nell",)."""
     remaining = list(words)
     while len(remaining) > 1 and remaining[0].lower() in NAME_EPITHETS:
         remaining.pop(0)
@@ -162,7 +173,7 @@ def strip_name_epithets(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def starts_with_title(words: Sequence[str]) -> bool:
-    """Say whether the first of several words is a title."""
+    """Return whether the first of two or more words is a title."""
     return len(words) > 1 and words[0].lower() in NAME_TITLES
 
 
@@ -172,12 +183,12 @@ _CAPITAL_AFTER = re.compile(r"[ \u00a0\n]([^\W\d_][\w'’-]*)")
 _VERB_AFTER = re.compile(r"['’]s\b|\s+(?:\w+ed|was|is|had|has|said|asked|told)\b")
 _PIECE = re.compile(r"[^\s'’]+|['’]")
 _RECENT = 4000
-"""A shared name means the bearer named within this many characters before."""
+"""Maximum distance, in characters, to the last mention of a shared name's owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class _NamePattern:
-    """A name to look for; `who` are its bearers, one or several."""
+    """A name to search for; `who` are the characters that have it."""
 
     words: int
     pattern: re.Pattern[str]
@@ -186,25 +197,30 @@ class _NamePattern:
 
 @dataclass(slots=True)
 class _NameIndex:
-    """All names of a cast, under their first word in lower case, longest first."""
+    """Names of a cast by their first word in lower case, longest first.
+
+    `lowercase_names` are names that start with a lower-case word ("the keeper").
+    """
 
     by_first: dict[str, list[_NamePattern]] = field(default_factory=dict)
-    small: list[_NamePattern] = field(default_factory=list)
+    lowercase_names: list[_NamePattern] = field(default_factory=list)
 
 
 def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]:
-    """Find every name of a character in `parts`, in order; names never overlap.
+    """Find all mentions of characters in `parts`, in text order, without overlaps.
 
-    A form that several share means the one who was named last, not long before;
-    where nobody was, it is left out.
+    A form shared by several characters refers to the one mentioned last, if that is
+    less than 4,000 characters before; otherwise it is skipped.
     """
-    names = _names_of(cast)
+    names = _build_name_index(cast)
     last_end: dict[str, int] = {}
     mentions: list[Mention] = []
     for part in parts:
-        for span, people in _in_part(text, part, names):
+        for span, people in _mentions_in_part(text, part, names):
             chosen = (
-                people[0] if len(people) == 1 else _latest(people, last_end, span.start)
+                people[0]
+                if len(people) == 1
+                else _last_mentioned(people, last_end, span.start)
             )
             if chosen:
                 last_end[chosen] = span.end
@@ -212,12 +228,12 @@ def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]
     return mentions
 
 
-def _latest(people: Sequence[str], last_end: Mapping[str, int], at: int) -> str:
+def _last_mentioned(people: Sequence[str], last_end: Mapping[str, int], at: int) -> str:
     near = [name for name in people if at - last_end.get(name, -_RECENT) < _RECENT]
     return max(near, key=lambda name: last_end[name]) if near else ""
 
 
-def _names_of(cast: Cast) -> _NameIndex:
+def _build_name_index(cast: Cast) -> _NameIndex:
     owned = {
         alias.name: (character.name,)
         for character in cast.characters
@@ -237,27 +253,34 @@ def _add_name(names: _NameIndex, form: str, people: tuple[str, ...]) -> None:
         words = words[1:]
     if not words:
         return
-    pattern = r"[\s\u00a0]+".join(_loosely(word) for word in words) + r"(?![^\W_])"
+    pattern = (
+        r"[\s\u00a0]+".join(_loose_pattern(word) for word in words) + r"(?![^\W_])"
+    )
     if not words[0][0].isupper():
         article_pattern = re.compile(rf"(?<![^\W_])the\s+{pattern}")
-        names.small.append(_NamePattern(len(words), article_pattern, people))
+        names.lowercase_names.append(_NamePattern(len(words), article_pattern, people))
         return
     first = words[0].lower().rstrip(".").replace("’", "'")
     name = _NamePattern(len(words), re.compile(pattern, re.IGNORECASE), people)
     names.by_first.setdefault(first, []).append(name)
 
 
-def _loosely(word: str) -> str:
-    """Match a word with either apostrophe, and with or without its full stop."""
+def _loose_pattern(word: str) -> str:
+    """Return a regex for a word that allows either apostrophe and an optional full
+    stop.
+    """
     stem = word.rstrip(".")
     pieces = ("['’]" if p in "'’" else re.escape(p) for p in _PIECE.findall(stem))
     return "".join(pieces) + (r"\.?" if stem != word else "")
 
 
-def _in_part(
+def _mentions_in_part(
     text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    matches = [*_capitalised(text, part, names), *_small(text, part, names)]
+    matches = [
+        *_find_capitalised_names(text, part, names),
+        *_find_lowercase_names(text, part, names),
+    ]
     end = part.start
     for span, people in sorted(matches, key=lambda pair: (pair[0].start, -pair[0].end)):
         if span.start >= end:
@@ -265,7 +288,7 @@ def _in_part(
             end = span.end
 
 
-def _capitalised(
+def _find_capitalised_names(
     text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
     by_first, end = names.by_first, part.start
@@ -287,16 +310,16 @@ def _key(token: str) -> str:
     return _POSSESSIVE.sub("", token).lower().replace("’", "'")
 
 
-def _small(
+def _find_lowercase_names(
     text: str, part: Span, names: _NameIndex
 ) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    for name in names.small:
+    for name in names.lowercase_names:
         for match in name.pattern.finditer(text, part.start, part.end):
             yield Span(*match.span()), name.who
 
 
 def _is_whole(text: str, match: re.Match[str], words: int) -> bool:
-    """Say whether a single word is not part of somebody else's longer name."""
+    """Return whether a single word is not part of a longer name or of another one."""
     if words > 1:
         return True
     start, end = match.span()

@@ -1,4 +1,4 @@
-"""One form of a name, taken apart, with what is counted of it."""
+"""Name forms: parsing, gender by given name, and nicknames."""
 
 import re
 from collections import Counter
@@ -15,6 +15,7 @@ from lrwr.core.nlp.names.lexicon import (
     normalize_name_title,
 )
 
+# Two or more capitalised parts in one word: NellTallow
 _JOINED = re.compile(r"([A-Z][a-z]+)(?:[A-Z][a-z]+)+")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
 _PREFIXES = frozenset({"Mc", "Mac", "Fitz", "De", "Di", "La", "Le", "Van", "Von"})
@@ -22,12 +23,13 @@ _PREFIXES = frozenset({"Mc", "Mac", "Fitz", "De", "Di", "La", "Le", "Van", "Von"
 
 @dataclass(slots=True)
 class NameForm:
-    """One form of a name, all documents taken together.
+    """One spelling of a name ("Mr. Vale"), counted over all documents.
 
-    `title` is plain ("mr"), empty without one; `words` are what follows it, `of`
-    what follows an "of" ("the Duke of Thole"). `counts` are those of the evidence,
-    `first` says where it stood first: document, character. `documents` have it.
-    `male` and `female` weigh what the text, and English, say of the given name.
+    `title` is normalized ("mr") or empty, `words` are the words after it, `of` is what
+    follows an "of" ("Duke of Thole"). `counts` holds cue counts as described at
+    `NameEvidence.forms`. `first` is the first occurrence: index of the document and
+    character offset. `documents` counts the documents with this form. `male` and
+    `female` are the gender votes of the given name.
     """
 
     name: str
@@ -42,18 +44,18 @@ class NameForm:
 
     @classmethod
     def of_name(cls, name: str) -> "NameForm":
-        """Take `name` apart; nothing is counted yet."""
+        """Parse `name`; all counts are 0."""
         title, words, of = parse_name_form(name)
         return cls(name, title, words, of)
 
     @property
     def n(self) -> int:
-        """How often it stands in the text."""
+        """Number of occurrences."""
         return self.counts["n"]
 
     @property
     def parts(self) -> frozenset[str]:
-        """The words of a name written without a space, in lower case: BrineHob."""
+        """Lower-case words of a name written without a space ("BrineHob"); else empty."""
         name = self.words[0] if len(self.words) == 1 else ""
         match = _JOINED.fullmatch(name)
         if match is None or match[1] in _PREFIXES:
@@ -62,16 +64,16 @@ class NameForm:
 
     @property
     def given(self) -> str:
-        """The first word of two or more, in lower case; else ""."""
+        """First of two or more words, in lower case; else ""."""
         return self.words[0].lower() if len(self.words) > 1 else ""
 
     @property
     def last(self) -> str:
-        """The last word of two or more, particles with it, in lower case; else ""."""
-        return _surname(self.words) if len(self.words) > 1 else ""
+        """Last of two or more words with its particles, in lower case; else ""."""
+        return _surname_with_particles(self.words) if len(self.words) > 1 else ""
 
 
-def _surname(words: Sequence[str]) -> str:
+def _surname_with_particles(words: Sequence[str]) -> str:
     at = len(words) - 1
     while at > 1 and words[at - 1].lower() in PARTICLES:
         at -= 1
@@ -79,7 +81,10 @@ def _surname(words: Sequence[str]) -> str:
 
 
 def parse_name_form(name: str) -> tuple[str, tuple[str, ...], str]:
-    """Take a name apart: its title, its words, and what follows an "of"."""
+    """Split a name into its normalized title, its words, and what follows "of".
+
+    Articles, epithets ("old") and suffixes ("Jr.") are dropped.
+    """
     body, _, of = name.partition(" of ")
     words = body.split(" ")
     if len(words) > 1 and words[0].lower() in ("the", "a", "an"):
@@ -94,7 +99,7 @@ def parse_name_form(name: str) -> tuple[str, tuple[str, ...], str]:
     return title, tuple(words), of
 
 
-_FEMALE_NAMES_WRITTEN = """ada adela adelaide agatha agnes alice alicia alison amanda amelia amy angela anita
+_FEMALE_NAMES_TEXT = """ada adela adelaide agatha agnes alice alicia alison amanda amelia amy angela anita
     ann anna annabel anne annette annie audrey augusta barbara beatrice belinda bella
     bertha bess bessie beth betsey betsy betty bianca bridget camilla carla carol
     caroline carrie catherine cecilia celia charlotte christina christine clara claire
@@ -115,8 +120,8 @@ _FEMALE_NAMES_WRITTEN = """ada adela adelaide agatha agnes alice alicia alison a
     selina sheila sibyl sophia sophie stella susan susanna sybil sylvia tabitha teresa
     tess theodora theresa ursula valerie vera veronica victoria viola violet virginia
     vivian wendy winifred zoe"""
-FEMALE_NAMES = frozenset(_FEMALE_NAMES_WRITTEN.split())
-_MALE_NAMES_WRITTEN = """aaron abel abraham adam adrian alan albert alec alexander alfred ambrose andrew
+FEMALE_NAMES = frozenset(_FEMALE_NAMES_TEXT.split())
+_MALE_NAMES_TEXT = """aaron abel abraham adam adrian alan albert alec alexander alfred ambrose andrew
     angus anthony antony archibald archie arnold arthur augustus barnaby bartholomew
     basil ben benjamin bernard bert bertram bill billy bob bobby brian bruce caleb carl
     cecil charles charley charlie christopher claude clement clifford colin cornelius
@@ -134,29 +139,37 @@ _MALE_NAMES_WRITTEN = """aaron abel abraham adam adrian alan albert alec alexand
     saul sebastian seth sidney silas simeon simon solomon stanley stephen steve steven
     sydney ted theodore thomas tim timothy tobias toby tom tommy tony ulysses valentine
     victor vincent walter wilfred will william willie"""
-MALE_NAMES = frozenset(_MALE_NAMES_WRITTEN.split())
-"""Kept apart from names that are as often a girl's."""
+MALE_NAMES = frozenset(_MALE_NAMES_TEXT.split())
+"""Common English given names of men; names used for both genders are in neither list."""
 
 
-_CUSTOM = 6
-"""A given name of English custom weighs as much as this many pronouns."""
-_TITLED = 5
-"""A title before the given name weighs as much as this many pronouns."""
-_SURE = 0.72
+_LISTED_NAME_VOTES = 6
+"""Votes of a given name from the lists; a pronoun near the name is one vote."""
+_TITLE_VOTES = 5
+"""Votes of a title before the given name."""
+_MIN_MAJORITY = 0.72
+"""Minimum share of the votes for a gender to be assigned."""
 
 
 def score_given_name_gender(forms: Collection[NameForm]) -> None:
-    """Set `male` and `female` of each form to what is said of its given name."""
+    """Set the gender votes of each form from pronouns, titles and common usage.
+
+    Votes of all forms with the same given name are added up.
+    """
     votes: dict[str, Counter[Gender]] = {}
     for form in forms:
         word = _given_word(form)
         if word:
-            votes.setdefault(word, Counter()).update(_votes(form))
+            votes.setdefault(word, Counter()).update(_gender_votes(form))
     for form in forms:
         word = _given_word(form)
         if word:
-            form.male = votes[word][Gender.MALE] + _CUSTOM * (word in MALE_NAMES)
-            form.female = votes[word][Gender.FEMALE] + _CUSTOM * (word in FEMALE_NAMES)
+            form.male = votes[word][Gender.MALE] + _LISTED_NAME_VOTES * (
+                word in MALE_NAMES
+            )
+            form.female = votes[word][Gender.FEMALE] + _LISTED_NAME_VOTES * (
+                word in FEMALE_NAMES
+            )
 
 
 def _given_word(form: NameForm) -> str:
@@ -169,25 +182,27 @@ def _given_word(form: NameForm) -> str:
     return ""
 
 
-def _votes(form: NameForm) -> Counter[Gender]:
+def _gender_votes(form: NameForm) -> Counter[Gender]:
     title_gender = infer_title_gender(form.title)
     if title_gender is not Gender.UNKNOWN:
-        return Counter({title_gender: _TITLED})
+        return Counter({title_gender: _TITLE_VOTES})
     return Counter(
         {Gender.MALE: form.counts["male"], Gender.FEMALE: form.counts["female"]}
     )
 
 
 def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
-    """Return the gender that votes tell, and whether they leave no doubt."""
+    """Return the gender that has a clear majority, and whether there are 5 votes or
+    more.
+    """
     total = male + female
-    if total < 2 or max(male, female) / total < _SURE:
+    if total < 2 or max(male, female) / total < _MIN_MAJORITY:
         return Gender.UNKNOWN, False
     return (Gender.MALE if male > female else Gender.FEMALE), total >= 5
 
 
 def infer_form_gender(form: NameForm) -> Gender:
-    """Return the gender that one form alone tells."""
+    """Return the gender by the form's title, else by its votes if they are sure."""
     title_gender = infer_title_gender(form.title)
     if title_gender is not Gender.UNKNOWN:
         return title_gender
@@ -196,7 +211,7 @@ def infer_form_gender(form: NameForm) -> Gender:
     return gender if sure else Gender.UNKNOWN
 
 
-_MORE = {
+_EXTRA_NICKNAMES = {
     "nell": ("helen", "eleanor", "ellen", "cornelia", "penelope"),
     "nellie": ("helen", "eleanor", "ellen"),
     "nelly": ("helen", "eleanor", "ellen"),
@@ -243,51 +258,54 @@ _MORE = {
     "tibby": ("isabel", "theobald"),
     "bella": ("isabella", "arabella", "annabella"),
 }
-"""Short forms of English fiction that the list does not have."""
-_LONG_ENOUGH = 3
+"""Nicknames of English fiction that are missing in the `nicknames` package."""
+_MIN_STEM = 3
+"""Minimum letters of a truncated name before -ie; one more without -ie."""
 
 
 @cache
-def _list() -> dict[str, frozenset[str]]:
+def _nickname_table() -> dict[str, frozenset[str]]:
     from nicknames import name_triplets
 
     full: dict[str, set[str]] = {}
     for name, relationship, short in name_triplets():
         if relationship == "has_nickname":
             full.setdefault(short, set()).add(name)
-    for short, names in _MORE.items():
+    for short, names in _EXTRA_NICKNAMES.items():
         full.setdefault(short, set()).update(names)
     return {short: frozenset(names) for short, names in full.items()}
 
 
 @cache
-def _known() -> frozenset[str]:
-    return FEMALE_NAMES.union(MALE_NAMES, _list(), *_list().values())
+def _known_given_names() -> frozenset[str]:
+    return FEMALE_NAMES.union(
+        MALE_NAMES, _nickname_table(), *_nickname_table().values()
+    )
 
 
 def is_given_name(word: str) -> bool:
-    """Say whether `word` is a given name of English custom."""
-    return word.lower() in _known()
+    """Return whether `word` is a common English given name or nickname."""
+    return word.lower() in _known_given_names()
 
 
 def expand_nickname(short: str) -> frozenset[str]:
-    """Return the given names, in lower case, that `short` may stand for."""
-    return _list().get(short.lower(), frozenset())
+    """Return the given names, in lower case, that the nickname `short` may stand for."""
+    return _nickname_table().get(short.lower(), frozenset())
 
 
 def is_short_for(short: str, name: str) -> bool:
-    """Say whether `short` is used for `name`; both in any case."""
+    """Return whether `short` equals `name` or is a nickname or short form of it."""
     short, name = short.lower(), name.lower()
     if short == name:
         return True
-    return name in expand_nickname(short) or _is_cut_of(short, name)
+    return name in expand_nickname(short) or _is_truncation_of(short, name)
 
 
 def is_same_given_name(first: str, second: str) -> bool:
-    """Say whether two given names may be one person's."""
+    """Return whether two given names may belong to one person."""
     first, second = first.lower(), second.lower()
     if first[:1] == second[:1] and (
-        _is_cut_of(first, second) or _is_cut_of(second, first)
+        _is_truncation_of(first, second) or _is_truncation_of(second, first)
     ):
         return True
     return (
@@ -298,7 +316,10 @@ def is_same_given_name(first: str, second: str) -> bool:
 
 
 def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
-    """Return those of `givens` that may be one person's with `word`; all small."""
+    """Return those of `givens` that may belong to the same person as `word`.
+
+    All names are in lower case.
+    """
     known_names, letter = (
         expand_nickname(word) | _short_names().get(word, frozenset()),
         word[:1],
@@ -313,19 +334,19 @@ def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
 
 @cache
 def _short_names() -> dict[str, frozenset[str]]:
-    """Return for each given name those that are short for it."""
+    """Return the nicknames of each given name."""
     shorts_by_name: dict[str, set[str]] = {}
-    for short, names in _list().items():
+    for short, names in _nickname_table().items():
         for name in names:
             shorts_by_name.setdefault(name, set()).add(short)
     return {name: frozenset(shorts) for name, shorts in shorts_by_name.items()}
 
 
-def _is_cut_of(short: str, name: str) -> bool:
-    """Say whether `short` is the beginning of `name`, perhaps with -y or -ie."""
+def _is_truncation_of(short: str, name: str) -> bool:
+    """Return whether `short` is a truncated `name`, optionally with -y or -ie."""
     ending = next((e for e in ("ie", "y") if short.endswith(e)), "")
     stem = short.removesuffix(ending)
-    enough = _LONG_ENOUGH if ending == "ie" else _LONG_ENOUGH + 1
+    enough = _MIN_STEM if ending == "ie" else _MIN_STEM + 1
     if len(stem) < enough or len(name) < len(stem) + 2:
         return False
     return name.startswith(stem)

@@ -1,4 +1,4 @@
-"""What the writer says about names: in notes, and in decisions."""
+"""The writer's information about names, from notes and canon decisions."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,10 +10,13 @@ from lrwr.core.nlp.names.lexicon import fold_name
 from lrwr.core.nlp.names.name_form import NameForm, parse_name_form
 from lrwr.core.nlp.names.person import PersonCluster
 
+FROM_NOTES = "from your notes or decisions"
+"""Reason for which a name form belongs clusters a person set by the writer."""
+
 
 @dataclass(frozen=True, slots=True)
 class NotePerson:
-    """Somebody whom the writer's notes name."""
+    """A person named in the writer's notes or decisions."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -22,11 +25,11 @@ class NotePerson:
 
 @dataclass(frozen=True, slots=True)
 class NameOverrides:
-    """Who is who, as the writer decided; it outranks text and notes.
+    """The writer's canon decisions on names; they outrank text and notes.
 
-    `merged` gives for one name of a person all of the others. `split` holds pairs of
-    names that belong to two people. `renamed` says how a person is to be called.
-    `ignored` are words that name nobody.
+    `merged` maps a name clusters other names of the same person. `split` holds pairs of names
+    of two different people. `renamed` maps a name clusters the name clusters display. `ignored` are
+    words that are not characters.
     """
 
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -38,10 +41,10 @@ class NameOverrides:
 def apply_name_overrides(
     noted: Sequence[NotePerson], decided: NameOverrides
 ) -> list[NotePerson]:
-    """Return the people whom the writer named, as decisions leave them.
+    """Return the people named by the writer, after merging notes and decisions.
 
-    Two notes are of one person where one has the other's name; two people may have
-    another name in common.
+    Two notes describe one person if one has the other's main name; a common alias is
+    not enough.
     """
     people = [NotePerson(name, group) for name, group in decided.merged.items()]
     merged = len(people)
@@ -53,18 +56,18 @@ def apply_name_overrides(
             if (
                 _names(earlier) & _names(person)
                 if place < merged
-                else _same(earlier, person)
+                else _is_same_person(earlier, person)
             )
         ]
         if same:
-            people[same[0]] = _joined(people[same[0]], person)
+            people[same[0]] = _merge_people(people[same[0]], person)
         else:
             people.append(person)
-    remaining = (_without(person, ignored, decided.split) for person in people)
+    remaining = (_remove_excluded(person, ignored, decided.split) for person in people)
     return [person for person in remaining if person is not None]
 
 
-def _same(note_person: NotePerson, second_person: NotePerson) -> bool:
+def _is_same_person(note_person: NotePerson, second_person: NotePerson) -> bool:
     return fold_name(note_person.name) in _names(second_person) or fold_name(
         second_person.name
     ) in _names(note_person)
@@ -74,7 +77,7 @@ def _names(person: NotePerson) -> set[str]:
     return {fold_name(name) for name in (person.name, *person.aliases)}
 
 
-def _joined(note_person: NotePerson, second_person: NotePerson) -> NotePerson:
+def _merge_people(note_person: NotePerson, second_person: NotePerson) -> NotePerson:
     aliases = dict.fromkeys(
         (*note_person.aliases, second_person.name, *second_person.aliases)
     )
@@ -87,10 +90,10 @@ def _joined(note_person: NotePerson, second_person: NotePerson) -> NotePerson:
     return NotePerson(note_person.name, tuple(aliases), gender)
 
 
-def _without(
+def _remove_excluded(
     person: NotePerson, ignored: Collection[str], split: Iterable[tuple[str, str]]
 ) -> NotePerson | None:
-    """Drop what is ignored, and of a split pair the name that comes later."""
+    """Remove ignored names, and the later name of a split pair."""
     apart = {
         frozenset((fold_name(first), fold_name(second))) for first, second in split
     }
@@ -107,13 +110,13 @@ def _without(
 
 
 def seed_name_clusters(
-    people: Sequence[NotePerson], forms: dict[str, NameForm], to: NameClusters
+    people: Sequence[NotePerson], forms: dict[str, NameForm], clusters: NameClusters
 ) -> None:
-    """Begin `to` with the people whom the writer named, and take their forms away."""
+    """Add the people named by the writer clusters `clusters`, and remove their forms from `forms`."""
     spelled: dict[str, list[str]] = {}
     for name in forms:
         spelled.setdefault(fold_name(name), []).append(name)
-    bearers = _bearers(people)
+    bearers = _count_bearers(people)
     clusters_by_key: dict[str, list[PersonCluster]] = {}
     for noted in people:
         person = PersonCluster(noted=noted.name, noted_gender=noted.gender)
@@ -122,26 +125,26 @@ def seed_name_clusters(
             clusters_by_key.setdefault(key, []).append(person)
             if bearers[key] == 1 or key == fold_name(noted.name):
                 name_forms = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
-                _seed_name(person, name, name_forms)
-        to.people.append(person)
+                _add_seed_forms(person, name, name_forms)
+        clusters.people.append(person)
     for key, persons in clusters_by_key.items():
         shared = [forms.pop(n) for n in spelled.get(key, ()) if n in forms]
-        to.shared += [(form, persons) for form in shared]
+        clusters.shared += [(form, persons) for form in shared]
 
 
-def _bearers(people: Sequence[NotePerson]) -> Counter[str]:
-    """Count who bears each name."""
+def _count_bearers(people: Sequence[NotePerson]) -> Counter[str]:
+    """Count how many people have each name."""
     return Counter(name for person in people for name in _names(person))
 
 
-def _seed_name(
+def _add_seed_forms(
     person: PersonCluster, name: str, name_forms: Sequence[NameForm]
 ) -> None:
     title, words, of = parse_name_form(name)
     if not any(form.name == name for form in name_forms):
-        person.add(NameForm(name, title, words, of), "in the writer's notes")
+        person.add(NameForm(name, title, words, of), FROM_NOTES)
     for form in name_forms:
-        person.add(form, "in the writer's notes")
+        person.add(form, FROM_NOTES)
     if len(words) == 1 and name[:1].isupper():
         person.givens.add(words[0].lower())
 
@@ -149,7 +152,7 @@ def _seed_name(
 def match_split_pairs(
     decided: NameOverrides, names: Iterable[str]
 ) -> dict[frozenset[str], int]:
-    """Return the split pairs as the text spells them."""
+    """Return the split pairs in the spellings of the text."""
     spelled: dict[str, list[str]] = {}
     for name in names:
         spelled.setdefault(fold_name(name), []).append(name)

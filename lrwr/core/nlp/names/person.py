@@ -1,4 +1,4 @@
-"""Persons: cues beside a name, their classification, and one person in the making."""
+"""Person clusters, and the cues beside a name that it is a person's."""
 
 import re
 from bisect import bisect_right
@@ -35,7 +35,12 @@ from lrwr.core.nlp.names.name_form import (
 
 @dataclass(slots=True)
 class PersonCluster:
-    """Forms taken for one person's, and why; `noted`: the writer named them."""
+    """Name forms assigned to one person, with the reason for each in `because`.
+
+    `givens`, `lasts` and `titles` are the known given names, surnames and titles;
+    `full_givens` are given names seen with a surname. `parts` are the words of names
+    written without a space. `noted` is the name set by the author, or empty.
+    """
 
     forms: dict[str, NameForm] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
@@ -49,7 +54,7 @@ class PersonCluster:
     noted_gender: Gender = Gender.UNKNOWN
 
     def add(self, form: NameForm, because: str) -> None:
-        """Take `form` for one of this person's names."""
+        """Assign `form` to this person; the first reason for a form is kept."""
         self.forms[form.name] = form
         self.because.setdefault(form.name, because)
         if form.title:
@@ -61,26 +66,30 @@ class PersonCluster:
             self.full_givens.add(form.given)
 
     def begins_with(self, letter: str) -> bool:
-        """Say whether a surname of this person begins with `letter`, in lower case."""
+        """Return whether a surname of this person starts with `letter`, in lower case."""
         return any(last.startswith(letter) for last in self.lasts)
 
     @property
     def n(self) -> int:
-        """How often the text names this person."""
+        """Number of mentions of all forms."""
         return sum(form.n for form in self.forms.values())
 
     def cue(self, name: str) -> int:
-        """Return how often `name` stands beside any form."""
+        """Return the total count of the cue `name` over all forms."""
         return sum(form.counts[name] for form in self.forms.values())
 
     def votes(self) -> tuple[int, int]:
-        """Weigh what pronouns and given names say: for a man, for a woman."""
+        """Return the gender votes (male, female) of pronouns and given names."""
         forms = self.forms.values()
         male = self.cue("male") + max(form.male for form in forms)
         return male, self.cue("female") + max(form.female for form in forms)
 
     def gender(self) -> tuple[Gender, bool]:
-        """Return the gender that titles and pronouns tell, and whether it is sure."""
+        """Return the gender and whether it is certain.
+
+        The author's notes outrank titles, which outrank pronouns and given names. A
+        title such as "captain" makes an undecided person male, uncertain.
+        """
         if self.noted_gender is not Gender.UNKNOWN:
             return self.noted_gender, True
         title_gender = vote_title_gender(self.titles)
@@ -98,7 +107,7 @@ class PersonCluster:
 
 
 def vote_title_gender(titles: Counter[str]) -> Gender:
-    """Return the gender that most of the titles are for."""
+    """Return the gender of the majority of the titles; unknown on a tie."""
     sides: Counter[Gender] = Counter()
     for title, n in titles.items():
         sides[infer_title_gender(title)] += n
@@ -109,7 +118,7 @@ def vote_title_gender(titles: Counter[str]) -> Gender:
 
 
 def has_gender_conflict(form: NameForm, person: PersonCluster) -> bool:
-    """Say whether `form` speaks of the other gender than `person`."""
+    """Return whether the genders of `form` and `person` are known and differ."""
     form_gender, (person_gender, _) = infer_form_gender(form), person.gender()
     return (
         Gender.UNKNOWN not in (form_gender, person_gender)
@@ -118,10 +127,10 @@ def has_gender_conflict(form: NameForm, person: PersonCluster) -> bool:
 
 
 def may_share_given_name(person: PersonCluster, word: str) -> bool:
-    """Say whether `word` may be short for a given name of `person`, or long for it.
+    """Return whether `word` may be a short or long form of the person's given name.
 
-    What is itself short for another of theirs does not count: who may be short for
-    Eliza is not yet short for Elizabeth.
+    A given name that is itself short for another one of the person is not compared:
+    "Liz" for Eliza does not make the person an Elizabeth.
     """
     return any(
         is_same_given_name(word, given_name)
@@ -140,7 +149,7 @@ def _is_shorter(given_name: str, givens: Collection[str]) -> bool:
 def find_dominant_person(
     people: Collection[PersonCluster], times: float
 ) -> PersonCluster | None:
-    """Return the one who is named `times` as often as any other; None without one."""
+    """Return the person with at least `times` as many mentions as any other, or None."""
     ranked = sorted(people, key=lambda person: -person.n)
     if not ranked:
         return None
@@ -150,11 +159,12 @@ def find_dominant_person(
 
 
 _SIZES = (3_000, 8_000, 20_000, 40_000)
-"""Texts of so many words: in longer ones a person is named more often."""
+"""Text lengths in words; each step raises the minimum number of mentions by one."""
 _OFTEN = 2
-"""Who is named this many times as often as they must be need not speak."""
+"""Multiple of the minimum mentions above which a person need not speak."""
 _HUMAN = (0.0, 0.1, 0.2, 0.3, 0.6)
-"""How much must speak for who never speaks: a novel names many in passing."""
+"""Minimum person score of someone who never speaks, by minimum mentions: long novels
+name many people in passing."""
 _WEIGHTS = {
     "tag": 2.0,
     "speech": 1.0,
@@ -170,21 +180,22 @@ _WEIGHTS = {
 
 
 def score_person_cues(counts: Mapping[str, int]) -> float:
-    """Weigh what speaks for a person, per place of the name."""
+    """Return the weighted count of person cues per occurrence of the name."""
     total = sum(weight * counts.get(cue, 0) for cue, weight in _WEIGHTS.items())
     return total / max(1, counts.get("n", 0))
 
 
 def score_place_cues(counts: Mapping[str, int]) -> float:
-    """Weigh what speaks for a place, per place of the name."""
+    """Return the weighted count of place cues per occurrence of the name."""
     total = 2.0 * counts.get("in", 0) + 0.6 * counts.get("at", 0)
     return total / max(1, counts.get("n", 0))
 
 
 def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
-    """Say whether a form may be a person's name at all.
+    """Return whether a form can be the name of a single person.
 
-    `family` holds all forms: "the Gannets" are no person where there is a Gannet.
+    `family` maps all names to their forms; "the Gannets" is a family if there is a
+    Gannet.
     """
     if form.words and form.words[-1].lower() in PLACE_NOUNS and len(form.words) > 1:
         return form.title not in ("", "st") and form.counts["speech"] > 0
@@ -204,7 +215,7 @@ def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
 
 
 def _is_family(form: NameForm, family: Mapping[str, NameForm]) -> bool:
-    """Say whether it is several people's: the Gannets, the Miss Gannets."""
+    """Return whether a plural names several people: "the Gannets", "the Miss Gannets"."""
     if not form.name.endswith("s") or form.given:
         return False
     word = form.words[-1][:-1] if form.words else ""
@@ -225,14 +236,15 @@ def _is_thing(form: NameForm) -> bool:
 
 
 def compute_min_mentions(words: int) -> int:
-    """Return how often a person has to be named, in a text of so many words."""
+    """Return the minimum number of mentions of a character in a text of `words` words."""
     return bisect_right(_SIZES, words) + 1
 
 
 def is_worth_listing(person: PersonCluster, least: int) -> bool:
-    """Say whether enough speaks for a person to be worth a writer's look.
+    """Return whether a person has enough evidence to be listed as a character.
 
-    Who speaks or is spoken to takes part; who is only spoken of has to be named often.
+    Someone who speaks or is addressed needs little; someone only mentioned needs
+    `least` mentions and other cues.
     """
     counts = sum_person_cues(person)
     human, placed = score_person_cues(counts), score_place_cues(counts)
@@ -254,15 +266,18 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
 
 
 def sum_person_cues(person: PersonCluster) -> Counter[str]:
-    """Add up the cues of all of a person's forms."""
+    """Add up the cue counts of all forms of a person."""
     counts: Counter[str] = Counter()
     for form in person.forms.values():
         counts.update(form.counts)
     return counts
 
 
+# The last two words before a name, and the punctuation between them and the name
 _BEFORE = re.compile(r"(?:(\w+)(,?)\s+)?(\w+)([^\w]*)\Z")
 _AFTER = re.compile(r"([^\w]*)(\w+)?(?:\s+(\w+))?")
+# The first pronoun after a name; a new sentence's subject or a paragraph end first
+# stops the search, because the pronoun would mean someone else.
 _PRONOUN = re.compile(
     r"\b(?:([Hh]e|[Hh]is|himself)|([Ss]he|[Hh]er|hers|herself))\b"
     r"|[a-z,;.!?] (?!He\b|She\b|His\b|Her\b)[A-Z][a-z]+|\n\n",
@@ -275,37 +290,47 @@ _ALIKE = re.compile(
 _QUOTE_NEAR = re.compile(r"[“”\"‘’]")
 _NAMING = re.compile(r"\b(?:[Mm]y name is|I,|call(?:ed)? me|named me|I am) $")
 _PREPOSED = {"a": DETERMINERS, "in": PLACE_PREPOSITIONS, "at": DIRECTION_WORDS}
-_NEAR = 70
-_BACK = 40
+_PRONOUN_WINDOW = 70
+"""Characters after a name that are searched for a pronoun."""
+_CUE_WINDOW = 40
+"""Characters before a name that are searched for cues."""
 
 
 def is_alias_phrase(gap: str) -> bool:
-    """Say whether what stands between two names says that they are one person's."""
+    """Return whether the text between two names says that both are one person."""
     return bool(_ALIKE.fullmatch(gap))
 
 
-def count_name_cues(reading: TextSection, sighting: NameCandidate) -> Counter[str]:
-    """Count each cue that stands beside one sighting; `n` is always 1."""
-    text = reading.text
-    before = text[max(0, sighting.start - _BACK) : sighting.start]
-    after = text[sighting.end : sighting.end + _NEAR + 30]
+def count_name_cues(section: TextSection, candidate: NameCandidate) -> Counter[str]:
+    """Count the cues beside one occurrence of a name; `n` is always 1.
+
+    Cues: `inside` (not at a sentence start), `quoted` (in speech), `vocative` (is
+    addressed), `tag` (in a dialogue tag), `speech` (beside a speech verb), `act`
+    (subject of another verb), `who` (followed by "who"), `body` and `possessive`
+    ("Nell's eyes"), `kin` ("her brother Corin"), `epithet` ("old Nell"), `the` and `a`
+    (article), `in` and `at` (place preposition), `narrator` ("my name is"), `male` and
+    `female` (pronouns).
+    """
+    text = section.text
+    before = text[max(0, candidate.start - _CUE_WINDOW) : candidate.start]
+    after = text[candidate.end : candidate.end + _PRONOUN_WINDOW + 30]
     cues = Counter(("n",))
-    if not sighting.initial:
+    if not candidate.initial:
         cues["inside"] = 1
-    if len(sighting.words) > 1 and sighting.words[0] == "The":
+    if len(candidate.words) > 1 and candidate.words[0] == "The":
         cues["the"] = 1
-    if sighting.quoted:
+    if candidate.quoted:
         cues["quoted"] = 1
         if _is_vocative(before, after):
             cues["vocative"] = 1
             return cues
-    if sighting.possessive:
+    if candidate.possessive:
         cues["possessive"] = 1
         after = after[2:]
     _count_before(cues, before)
-    _count_after(cues, after, possessive=sighting.possessive)
+    _count_after(cues, after, possessive=candidate.possessive)
     _count_gender(cues, after)
-    if not sighting.quoted and _NAMING.search(before):
+    if not candidate.quoted and _NAMING.search(before):
         cues["narrator"] = 1
     return +cues
 
@@ -401,7 +426,7 @@ def _count_verb(cues: Counter[str], word: str, after: str) -> None:
 
 
 def _count_gender(cues: Counter[str], after: str) -> None:
-    match = _PRONOUN.search(after[:_NEAR])
+    match = _PRONOUN.search(after[:_PRONOUN_WINDOW])
     if match is None:
         return
     if match[1]:

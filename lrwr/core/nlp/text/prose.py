@@ -1,4 +1,4 @@
-"""A stretch of text made ready for rules: sentences, told words and spoken words."""
+"""Preparation of a text for rules: sentences, narration and speech apart."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,42 +7,48 @@ from dataclasses import dataclass
 from lrwr.core.model.text import SentenceSplitter, Span
 
 MASK_CHARACTER = "\x01"
-"""Stands for every character that a rule must not see."""
+"""Replaces every character that rules must ignore."""
 _COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+# Markdown headings, and lines in capitals with three or more in a row
 _HEADING = re.compile(r"^(?:#{1,6}[ \t].*|[^a-z\n]*[A-Z]{3}[^a-z\n]*)$", re.M)
 _SET_OFF = re.compile(r"^(?:>|[A-Z][A-Z.' ]{2,}:[ \t]).*$", re.M)
-"""A line of a letter set off by `>`, or of a play."""
+"""A line set off by `>` (a letter), or a line of a play ("NELL: …")."""
+# A scene break ("* * *", "---") or a Markdown heading
 _BREAK = re.compile(
     r"^(?:[ \t]*[*~_–—•⁂#-](?:[ \t]*[*~_–—•⁂#-])*[ \t]*|#+[ \t].*)$", re.M
 )
+# Quotations by their opening mark: within a paragraph, closed or not. Single marks
+# inside a word are apostrophes; straight single quotes must be closed.
 _QUOTED = {
     "“": re.compile(r"“(?:[^”\n]|\n(?![ \t]*\n))*”?"),
     '"': re.compile(r'"(?:[^"\n]|\n(?![ \t]*\n))*"?'),
     "‘": re.compile(r"(?<!\w)‘(?:[^’\n]|’(?=\w)|\n(?![ \t]*\n))*’?"),
     "'": re.compile(r"(?<!\w)'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)|\n(?![ \t]*\n))*'"),
 }
+# A straight single quotation that ends with punctuation, so no apostrophe
 _STRAIGHT = re.compile(r"(?<!\w)'\w(?:[^'\n]|(?<=\w)'(?=\w))*[,.!?—-]'(?!\w)")
 _BEGUN = {
     "“": re.compile(r"[^“”]+”"),
     '"': re.compile(r'(?:[^"\n]|\n(?![ \t]*\n))*[.,!?—-]"(?=\s)'),
 }
-"""The end of a quotation that began before the text."""
+"""The end of a quotation that started before the text."""
 _WORD = re.compile(r"[A-Za-zÀ-ÿ]+(?:-[A-Za-zÀ-ÿ]+)*")
 _INSIDE_WORD = re.compile(r"(?:[\w']|\w-)$")
 _LARGE = re.compile(r"[A-ZÀ-ÖØ-Þ]")
+# A capitalised word inside a sentence: after a word or comma
 _CAPITAL = re.compile(r"(?<=[\w,;:’'-] )[A-ZÀ-ÖØ-Þ][\w-]+")
-_LEVEL = str.maketrans("’‘\n\t_", "''   ")
+_NORMALIZED = str.maketrans("’‘\n\t_", "''   ")
 
 
 @dataclass(frozen=True, slots=True)
 class ProseSentence:
-    """One sentence at `span`; `told` and `spoken` are as long as it.
+    """One sentence at `span`, with narration and speech separated.
 
-    `told` shows the narrator's words and hides what stands in quotation marks, in
-    comments and headings; `spoken` shows the quoted words alone, and is empty when
-    there are none. In both, apostrophes are straight and white space is blanks.
-    `words` are all its words in lower case, those hidden in `told` among them.
-    `starts` are the places in `told` where a name may begin.
+    `told` is the narration: quotations, comments and headings are replaced by
+    `MASK_CHARACTER`. `spoken` is the quoted speech alone, masked the same way, or
+    empty. Both have the length of the sentence, straight apostrophes and plain spaces.
+    `words` are all words in lower case, including masked ones. `starts` are the offsets
+    in `told` where a name may begin.
     """
 
     span: Span
@@ -54,11 +60,11 @@ class ProseSentence:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedProse:
-    """A text, read: its sentences in order, and the words that are names in it.
+    """A text with its sentences in order, and the words that are names in it.
 
-    `names` are the capitalised words that stand inside a sentence, and the words of
-    names known beforehand, which are also in `known`. `plain` are all words that
-    occur in lower case. `quoted` are the stretches in quotation marks.
+    `names` are words capitalised inside a sentence and the words of `known` names.
+    `plain` are the words that occur in lower case. `quoted` are the spans of
+    quotations.
     """
 
     text: str
@@ -72,21 +78,22 @@ class AnnotatedProse:
 def annotate_prose(
     text: str, split: SentenceSplitter, known_names: tuple[str, ...] = ()
 ) -> AnnotatedProse:
-    """Annotate a text for the rules; `known_names` are names of people in it."""
-    bare = _COMMENT.sub(_hide, text)
+    """Prepare a text for the rules; `known_names` are names of people in it."""
+    bare = _COMMENT.sub(_mask, text)
     quoted = tuple(find_quoted_spans(bare))
-    bare = _HEADING.sub(_hide, bare)
-    level = bare.translate(_LEVEL)
-    narration, speech = _parted(level, quoted)
+    bare = _HEADING.sub(_mask, bare)
+    normalized = bare.translate(_NORMALIZED)
+    narration, speech = _separate_quotations(normalized, quoted)
     words = frozenset(word for name in known_names for word in name.split())
     words_seen: set[str] = set()
     sentences = tuple(
-        _sentence(span, level, narration, speech, words_seen) for span in split(text)
+        _sentence(span, normalized, narration, speech, words_seen)
+        for span in split(text)
     )
     return AnnotatedProse(
         text=text,
         sentences=sentences,
-        names=words.union(_CAPITAL.findall(level)),
+        names=words.union(_CAPITAL.findall(normalized)),
         known=words,
         plain=frozenset(word for word in words_seen if word[0].islower()),
         quoted=quoted,
@@ -94,12 +101,12 @@ def annotate_prose(
 
 
 def find_quoted_spans(text: str) -> Iterator[Span]:
-    """Find what stands in quotation marks, in letters set off by `>` and in plays.
+    """Yield the spans of quotations, of lines set off by `>`, and of lines of a play.
 
-    The kind of marks that the text uses most is taken for its quotation marks. A
-    quotation that nothing closes ends with its paragraph.
+    The most frequent kind of quotation mark is used. An unclosed quotation ends with
+    its paragraph. Spans include the marks and do not overlap.
     """
-    kind = _kind_of_marks(text)
+    kind = _most_used_mark(text)
     spans = [Span(*match.span()) for match in _SET_OFF.finditer(text)]
     if kind:
         open_match = _BEGUN[kind].match(text) if kind in _BEGUN else None
@@ -114,13 +121,13 @@ def find_quoted_spans(text: str) -> Iterator[Span]:
 
 
 def ends_in_speech(text: str) -> bool:
-    """Say whether somebody is still speaking where a text ends."""
+    """Return whether a quotation is still open at the end of the text."""
     paragraph = text.rstrip(" ").rpartition("\n\n")[2]
     return paragraph.count("“") > paragraph.count("”") or paragraph.count('"') % 2 == 1
 
 
 def split_scene_spans(text: str) -> list[Span]:
-    """Cut a text at lines that break scenes and at headings; each with its words."""
+    """Split a text at scene breaks ("* * *") and headings; empty parts are dropped."""
     starts, spans = 0, []
     edges = [*_BREAK.finditer(text), None]
     for edge in edges:
@@ -131,7 +138,7 @@ def split_scene_spans(text: str) -> list[Span]:
     return spans
 
 
-def _kind_of_marks(text: str) -> str:
+def _most_used_mark(text: str) -> str:
     opened = len(re.findall(r"(?<!\w)‘(?=\w)", text))
     marks = {"“": text.count("“"), '"': (text.count('"') + 1) // 2, "‘": opened}
     kind = max(marks, key=lambda mark: marks[mark])
@@ -140,12 +147,12 @@ def _kind_of_marks(text: str) -> str:
     return "'" if _STRAIGHT.search(text) else ""
 
 
-def _hide(match: re.Match[str]) -> str:
+def _mask(match: re.Match[str]) -> str:
     return MASK_CHARACTER * len(match.group())
 
 
-def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
-    """Return the text twice: what is quoted hidden, and all but that hidden."""
+def _separate_quotations(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
+    """Return the text with quotations masked, and with everything else masked."""
     narration, speech, at = [], [], 0
     for span in quoted:
         narration += [text[at : span.start], MASK_CHARACTER * len(span)]
@@ -156,9 +163,9 @@ def _parted(text: str, quoted: tuple[Span, ...]) -> tuple[str, str]:
 
 
 def _sentence(
-    span: Span, level: str, narration: str, speech: str, words_seen: set[str]
+    span: Span, normalized: str, narration: str, speech: str, words_seen: set[str]
 ) -> ProseSentence:
-    words = set(_WORD.findall(level, span.start, span.end))
+    words = set(_WORD.findall(normalized, span.start, span.end))
     words_seen |= words
     narrated_text, spoken_text = (
         narration[span.start : span.end],
@@ -175,7 +182,7 @@ def _sentence(
 
 
 def find_capitalized_offsets(words: str) -> tuple[int, ...]:
-    """Return where words begin with a capital, or with "the" and a capital."""
+    """Return the offsets where a capitalised word, or "the" and one, begins."""
     starts = []
     for match in _LARGE.finditer(words):
         at = match.start()
@@ -189,27 +196,29 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _LINE_END = re.compile(r"\n")
 _WORD_CHARACTER = re.compile(r"\S")
 _LONG_LINE = 110
+"""Length of a line, in characters, that shows that the text is not wrapped."""
 _NEVER_WRAPPED = 0.2
+"""Maximum blank lines per full line in a text where each line is a paragraph."""
 
 
 def find_paragraphs(text: str, parts: Sequence[Span]) -> list[Span]:
-    """Return the paragraphs of `parts`, in order, without the space around them.
+    """Return the paragraphs of `parts` in order, without surrounding whitespace.
 
-    An empty line ends a paragraph. Where a writer leaves no empty lines and does not
-    wrap lines either, every line is a paragraph.
+    A blank line ends a paragraph. If there are hardly any blank lines and lines are not
+    wrapped, each line is a paragraph.
     """
     spans: list[Span] = []
     for part in parts:
         ends = _LINE_END if _lines_are_paragraphs(text, part) else _BLANK_LINE
         start = part.start
         for gap in ends.finditer(text, part.start, part.end):
-            _keep(text, start, gap.start(), spans)
+            _append_paragraph(text, start, gap.start(), spans)
             start = gap.end()
-        _keep(text, start, part.end, spans)
+        _append_paragraph(text, start, part.end, spans)
     return spans
 
 
-def _keep(text: str, start: int, end: int, spans: list[Span]) -> None:
+def _append_paragraph(text: str, start: int, end: int, spans: list[Span]) -> None:
     first = _WORD_CHARACTER.search(text, start, end)
     if first:
         length = len(text[start:end].rstrip())
@@ -217,7 +226,7 @@ def _keep(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 
 def _lines_are_paragraphs(text: str, part: Span) -> bool:
-    """Say whether long lines follow each other without an empty line between."""
+    """Return whether the lines are long (unwrapped) and follow each other without gaps."""
     lines = text[part.start : part.end].split("\n")
     full = [line for line in lines if line.strip()]
     empty = len(lines) - len(full)

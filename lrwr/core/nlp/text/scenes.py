@@ -1,4 +1,4 @@
-"""Through whose eyes a scene is told."""
+"""Scene analysis: point of view, key sentences, and the type of a passage."""
 
 import re
 from collections import Counter
@@ -42,7 +42,8 @@ _THINKING_TEXT = (
     "feel think wonder know realise remember suppose wish hope fear believe"
 )
 MENTAL_VERBS = frozenset(_INNER) | frozenset(_THINKING_TEXT.split())
-"""Verbs of what goes on in one mind."""
+"""Verbs of thought and perception: only the point-of-view character's are told."""
+# Auxiliaries and adverbs between the subject and the verb
 _BETWEEN = (
     r"(?:had |did not |could |could not |couldn't |didn't |never |had not |"
     r"\w+ly |only |still |now |suddenly |had never |had always |always )*"
@@ -56,13 +57,16 @@ _PRONOUN = re.compile(
 _FIRST = re.compile(r"(?<![\w'])(?:I|my|me|myself)(?![\w-])")
 _TRIGGERS = MENTAL_VERBS | frozenset({"seemed", "occurred", "appeared", "see", "hear"})
 _SHOWN = 3
+"""Number of spans stored as evidence."""
 _LEAST_FIRST, _LEAST_SHARE, _SURE_SHARE = 4, 0.01, 0.02
+"""First person: minimum count of "I", minimum share of the words, share to be certain."""
 _LEAST_NAMED, _LEAST_ALL, _MOST = 1, 4, 0.6
+"""Third person: minimum thoughts with the name, of all, and share of all thoughts."""
 
 
 @dataclass(slots=True)
 class _InnerLifeCounts:
-    """Whose inner life was told how often, and where."""
+    """How often the thoughts of each character are told, and where."""
 
     all: Counter[str] = field(default_factory=Counter)
     named: Counter[str] = field(default_factory=Counter)
@@ -77,11 +81,11 @@ class _InnerLifeCounts:
 def infer_point_of_view(
     prose: AnnotatedProse, scene: Span, *, pov: str = "", narrator: str = ""
 ) -> Fact | None:
-    """Return who tells or sees a scene, or nothing when it is not clear.
+    """Return the point of view of a scene as a fact, or None if it is unclear.
 
-    `pov` is what the writer says it is; it is taken over as confirmed. The narrator of
-    a scene told by "I" is `narrator`, and without a name the value is empty; the
-    detail `person` says "first" or "third".
+    `pov` is the writer's statement and is returned as confirmed. In a first-person
+    scene the value is `narrator`, which may be empty. The detail `person` is "first" or
+    "third".
     """
     if pov:
         return Fact(
@@ -97,12 +101,12 @@ def infer_point_of_view(
     pronoun_spans, share = _first_person(inside)
     if len(pronoun_spans) >= _LEAST_FIRST and share >= _LEAST_SHARE:
         sure = Certainty.VERIFIED if share >= _SURE_SHARE else Certainty.PROBABLE
-        return _fact(narrator, pronoun_spans[:_SHOWN], "first", sure)
+        return _point_of_view_fact(narrator, pronoun_spans[:_SHOWN], "first", sure)
     return _third_person(prose, inside)
 
 
 def _first_person(sentences: Sequence[ProseSentence]) -> tuple[list[Span], float]:
-    """Return where the narrator says "I", and how many of the told words that is."""
+    """Return the spans of "I" in narration, and their share of the narration's words."""
     spans: list[Span] = []
     words = 0
     for sentence in sentences:
@@ -120,7 +124,7 @@ def _third_person(
     for sentence in sentences:
         subject = find_sentence_subject(prose, sentence.told)
         if not sentence.words.isdisjoint(_TRIGGERS):
-            _read_minds(prose, sentence, last, minds)
+            _count_minds(prose, sentence, last, minds)
         if subject and may_be_person(subject, prose):
             last |= dict.fromkeys(_genders(subject), subject)
     if not minds.all:
@@ -129,16 +133,18 @@ def _third_person(
     clear = count >= _LEAST_ALL and count >= _MOST * sum(minds.all.values())
     if not name or not clear or minds.named[name] < _LEAST_NAMED:
         return None
-    return _fact(name, minds.spans[name][:_SHOWN], "third", Certainty.PROBABLE)
+    return _point_of_view_fact(
+        name, minds.spans[name][:_SHOWN], "third", Certainty.PROBABLE
+    )
 
 
 def _genders(name: str) -> tuple[str, ...]:
-    """Return the pronouns that may stand for a name, as its title tells."""
+    """Return the possessive pronouns that may refer to a name, according to its title."""
     gender = infer_title_possessive(name)
     return (gender,) if gender else ("her", "his")
 
 
-def _read_minds(
+def _count_minds(
     prose: AnnotatedProse,
     sentence: ProseSentence,
     last: dict[str, str],
@@ -155,7 +161,9 @@ def _read_minds(
             minds.add(name, to_text_span(sentence, *match.span()), is_named=not gender)
 
 
-def _fact(name: str, spans: Sequence[Span], person: str, certainty: Certainty) -> Fact:
+def _point_of_view_fact(
+    name: str, spans: Sequence[Span], person: str, certainty: Certainty
+) -> Fact:
     details = (("person", person),)
     return Fact(
         FactAbout.SCENE, "", "pov", name, tuple(spans), RULES_KEEPER, certainty, details
@@ -164,37 +172,40 @@ def _fact(name: str, spans: Sequence[Span], person: str, certainty: Certainty) -
 
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-ÖØ-Þ]\w+")
 _SHORTEST, _LONGEST = 6, 45
+"""Allowed length of a key sentence, in words."""
 _PER_KEY_SENTENCE = 12
-_RECAPS_MOST = 3
+"""One more key sentence for this many sentences of the scene."""
+_MAX_KEY_SENTENCES = 3
+"""Maximum number of key sentences."""
 
 
 def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
-    """Return the one to three sentences that say most of a scene, as spans in order.
+    """Return the one to three sentences that best summarise a scene, in text order.
 
-    They are the narrator's, name people, hold words that the scene comes back to, and
-    tell of deeds; the first and the last sentences count for a little more.
+    Only narration counts. Sentences score by words that recur in the scene, names of
+    people, verbs of events, and a position at the start or end of the scene.
     """
     inside = [s for s in prose.sentences if scene.holds(s.span)]
-    able = [(at, s) for at, s in enumerate(inside) if _may_stand(s)]
+    able = [(at, s) for at, s in enumerate(inside) if _is_candidate(s)]
     if not able:
         return None
     weights = _weights(inside)
     edges = {0, 1, len(inside) - 2, len(inside) - 1}
     scores = [(-_score(s, at in edges, weights, prose), at) for at, s in able]
-    count = min(_RECAPS_MOST, 1 + len(inside) // _PER_KEY_SENTENCE)
+    count = min(_MAX_KEY_SENTENCES, 1 + len(inside) // _PER_KEY_SENTENCE)
     spans = [inside[at].span for at in sorted(at for _, at in sorted(scores)[:count])]
     return Fact(
         FactAbout.SCENE, "", "recap", "", tuple(spans), RULES_KEEPER, Certainty.PROBABLE
     )
 
 
-def _may_stand(sentence: ProseSentence) -> bool:
+def _is_candidate(sentence: ProseSentence) -> bool:
     is_narration = sentence.told.count(MASK_CHARACTER) == 0
     return is_narration and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
 
 
 def _weights(sentences: list[ProseSentence]) -> dict[str, float]:
-    """Return what each word is worth: it comes back, yet not in every sentence."""
+    """Return the weight of each word: high if it recurs, but not in every sentence."""
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence.words - STOP_WORDS)
@@ -209,6 +220,7 @@ def _score(
     prose: AnnotatedProse,
 ) -> float:
     words = sentence.words - STOP_WORDS
+    # 4 keeps very short sentences from getting the highest average.
     theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
     name_count = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
     deeds = len(words & EVENT_VERBS)
@@ -245,23 +257,26 @@ _THINKS = re.compile(
     r"\b(?:I|[Hh]e|[Ss]he|[A-Z]\w+) (?:(?:had|did|could|not|never|\w+ly|only|still|"
     rf"now|always|couldn't|didn't) )*(?:{'|'.join(sorted(MENTAL_VERBS))})\b"
 )
-_SPEAKS = re.compile(r"\bI\b")
+_FIRST_PERSON_I = re.compile(r"\bI\b")
 _MUSES = re.compile(r"[?]|!(?![\w])|\b(?:perhaps|surely|what if|if only)\b", re.I)
 _DIALOGUE = 0.55
+"""Minimum share of quoted words in a passage of dialogue."""
 _QUIET = 0.12
+"""Maximum share of quoted words in any other type."""
 _LEAST_WORDS = 40
+"""Minimum words for a passage to be classified as narration."""
 
 
 def classify_passage(prose: AnnotatedProse, *, in_speech: bool = False) -> list[Fact]:
-    """Return what a passage is made of, where it is clear.
+    """Return the content type of a passage as a fact, or nothing if it is unclear.
 
-    `in_speech` says that it begins within somebody's words: then nothing is certain
-    of it but that it is dialogue.
+    With `in_speech` the passage begins inside a quotation; then only dialogue is
+    recognised.
     """
     content = _content_type(prose)
     if not content or (in_speech and content is not ContentType.DIALOGUE):
         return []
-    return [_passage_types_fact(content, Span(0, len(prose.text)))]
+    return [_content_fact(content, Span(0, len(prose.text)))]
 
 
 def _content_type(prose: AnnotatedProse) -> ContentType | None:
@@ -275,11 +290,11 @@ def _content_type(prose: AnnotatedProse) -> ContentType | None:
         return ContentType.DIALOGUE
     if total < _LEAST_WORDS or spoken_words / total > _QUIET:
         return None
-    return _of_narration(words, narration)
+    return _classify_narration(words, narration)
 
 
-def _of_narration(words: list[str], narration: str) -> ContentType | None:
-    """Tell narration apart by what stands out in it: thoughts, things, or deeds."""
+def _classify_narration(words: list[str], narration: str) -> ContentType | None:
+    """Classify narration by its share of thoughts, sensory words, and verbs of action."""
     total = len(words)
     thoughts = len(_THINKS.findall(narration))
     muses = len(_MUSES.findall(narration))
@@ -288,9 +303,10 @@ def _of_narration(words: list[str], narration: str) -> ContentType | None:
     moves = sum(word in _MOVES for word in words) / total
     sensed = sum(word in _SENSED for word in words) / total
     static = sum(word in _STATIC for word in words) / total
-    # Where "I" speaks, thoughts cannot be told from a letter or a cut-off speech.
+    # The thresholds are shares of all words. With "I" in the narration, thoughts
+    # cannot be distinguished from a letter or a cut-off quotation.
     ponders = (
-        not _SPEAKS.search(narration)
+        not _FIRST_PERSON_I.search(narration)
         and thoughts >= 2
         and muses >= 1
         and musing >= 0.025
@@ -304,7 +320,7 @@ def _of_narration(words: list[str], narration: str) -> ContentType | None:
     return None
 
 
-def _passage_types_fact(content: ContentType, span: Span) -> Fact:
+def _content_fact(content: ContentType, span: Span) -> Fact:
     return Fact(
         FactAbout.PASSAGE,
         "",

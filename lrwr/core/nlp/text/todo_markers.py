@@ -1,4 +1,4 @@
-"""Gaps that the writer marked: TODO, TK, ???, [name?], and open notes."""
+"""Gaps marked by the author: TODO, TK, ???, [name?], and open questions in notes."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ _ASKS = (
     r"confirm|rewrite|missing|unclear|which|who|what|when|where|how|why|more here|"
     r"something|scene|verify|age|todo|tbd|tk"
 )
+# [bracketed request or question], HTML or Obsidian comment, TODO-like word, ???
 _MARKED = re.compile(
     r"(?P<bracket>\[(?![ xX]\])(?!\[)(?:(?:" + _ASKS + r")\b[^\][\n]{0,200}"
     r"|[^\][\n]{0,200}\?)\](?![(\[:\]]))"
@@ -27,8 +28,10 @@ _MARKED = re.compile(
     r"|(?<![?!\w])(?P<asked>\?{3,})",
     re.S | re.I,
 )
+# Quick check that a text may contain a marker at all
 _SIGN = re.compile(r"\[|<!--|%%|\?\?\?|XXX|TODO|TB[DC]|TK|FIXME")
 _UPPER = re.compile(r"TODO|TBD|TBC|FIXME|TK(?:TK)*|XXX+")
+# What precedes a Roman numeral in a heading, such as "Chapter "
 _NUMBERED = re.compile(r"[\s#*_]*(?:(?:chapter|book|part|canto|letter)[\s:.]*)?", re.I)
 _SAYS_MORE = re.compile(r"[:!?]|[ \t]+[a-z]{2}")
 _OPEN = re.compile(
@@ -43,30 +46,38 @@ _OPEN_LINE = re.compile(
     r"|(?P<not>I (?:have not|haven't|have not yet) decided [^.\n]+)",
 )
 _NEAR = 90
+"""Maximum characters between a marker and the name it is about."""
 
 
 def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[Fact]:
-    """Yield what the writer marked as missing, in order; spans are of `text`.
+    """Yield the gaps that the author marked in `text`, in order.
 
-    The subject is the nearest of `known_names` on the line, or empty.
+    The subject is the nearest of `known_names` on the same line, or empty.
     """
     for match in _MARKED.finditer(text) if _SIGN.search(text) else ():
         if _is_marked(match):
             mark = Span(*match.span("mark" if match["mark"] else 0))
-            subject = _nearest(text, mark, known_names)
-            yield _gap(text, _trimmed(match), subject, RULES_KEEPER, Certainty.VERIFIED)
+            subject = _nearest_name(text, mark, known_names)
+            yield _build_gap(
+                text, _trim_marker(match), subject, RULES_KEEPER, Certainty.VERIFIED
+            )
 
 
 def find_note_gaps(document: Document) -> Iterator[Fact]:
-    """Yield what a document's comments and notes leave open, in order."""
+    """Yield the authors' comments of a document that mark something as undecided."""
     for span in document.notes:
         words = document.text[span.start : span.end]
         if _OPEN.search(words):
-            yield _gap(document.text, span, "", WRITER_KEEPER, Certainty.CONFIRMED)
+            yield _build_gap(
+                document.text, span, "", WRITER_KEEPER, Certainty.CONFIRMED
+            )
 
 
 def find_open_questions(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
-    """Yield "Open: …" and "I have not decided …" of a note about `subject`."""
+    """Yield "Open: …" and "I have not decided …" in a note about `subject`.
+
+    The search begins at offset `start`; spans refer to `text`.
+    """
     for match in _OPEN_LINE.finditer(text, start):
         yield Fact(
             FactAbout.GAP,
@@ -84,11 +95,11 @@ def _is_marked(match: re.Match[str]) -> bool:
         return bool(_OPEN.search(match["note"]))
     if not match["mark"]:
         return True
-    return bool(_UPPER.fullmatch(match["mark"])) and not _is_numeral(match)
+    return bool(_UPPER.fullmatch(match["mark"])) and not _is_roman_numeral(match)
 
 
-def _is_numeral(match: re.Match[str]) -> bool:
-    """Say whether XXX is a chapter's number, or one of a row of crosses."""
+def _is_roman_numeral(match: re.Match[str]) -> bool:
+    """Return whether "XXX" is a chapter number, not a marker."""
     if match["mark"] != "XXX":
         return False
     text = match.string
@@ -96,12 +107,12 @@ def _is_numeral(match: re.Match[str]) -> bool:
     return bool(_NUMBERED.fullmatch(line)) and not _SAYS_MORE.match(match["rest"])
 
 
-def _trimmed(match: re.Match[str]) -> Span:
+def _trim_marker(match: re.Match[str]) -> Span:
     words = match.group()
     return Span(match.start(), match.start() + len(words.rstrip(" ,;:*_")))
 
 
-def _gap(
+def _build_gap(
     text: str, span: Span, subject: str, keeper: str, certainty: Certainty
 ) -> Fact:
     words = text[span.start : span.end]
@@ -109,8 +120,8 @@ def _gap(
     return Fact(FactAbout.GAP, subject, "marked", value, (span,), keeper, certainty)
 
 
-def _nearest(text: str, span: Span, known_names: tuple[str, ...]) -> str:
-    """Return the known name that stands nearest, on the same line; inside wins."""
+def _nearest_name(text: str, span: Span, known_names: tuple[str, ...]) -> str:
+    """Return the known name nearest to `span` on its line; one inside it is nearest."""
     start = max(text.rfind("\n", 0, span.start) + 1, span.start - _NEAR)
     end = text.find("\n", span.end)
     end = min(end if end >= 0 else len(text), span.end + _NEAR)
