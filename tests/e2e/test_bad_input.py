@@ -14,36 +14,36 @@ if sys.platform != "linux":
 
 SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
 
-NO_TEXT = "is not text: it holds bytes that no text has"
-UNPACKS = "unpacks to more than lrwr opens"
+NO_TEXT = "is not text: it contains bytes that text does not have"
+UNPACKS = "too large when unpacked than lrwr opens"
 
 PROBLEMS = {
     "binary.md": NO_TEXT,
     "nul.md": NO_TEXT,
-    "broken.docx": "is damaged: it cannot be opened as a Word document",
-    "encrypted.docx": "is locked with a password",
+    "broken.docx": "is damaged and cannot be opened as a Word document",
+    "encrypted.docx": "is protected with a password",
     "old.docx": "is in Word's old format (.doc)",
-    "text.docx": "is not a Word document, whatever its name says",
+    "text.docx": "is not a Word document, despite its ending",
     "zip-bomb-docx.docx": UNPACKS,
     "xml-entity-bomb.docx": "holds XML definitions that no Word document needs",
     "sixty-megabytes.txt": "is larger than 50 MB",
     "forbidden.md": "may not be read: Permission denied",
-    "growing.md": "does not stop changing while it is read",
+    "growing.md": "keeps changing while lrwr reads it",
 }
 REMARKS = {
     "empty.md": "The file is empty.",
     "empty.docx": "The file is empty.",
-    "utf16.md": "Read as UTF-16: its first bytes do not say so.",
-    "windows.txt": "Read as Windows-1252: it is not UTF-8.",
+    "utf16.md": "Read as UTF-16, although it has no byte order mark.",
+    "windows.txt": "Read as Windows-1252, because it is not UTF-8.",
     "not-yaml.md": "The front matter is not valid YAML; its fields are ignored.",
     "wrong-values.md": "The front matter's order 'soon' is not a number.",
 }
 SKIPPED = {
-    "diary.md": "a link that leads out of the manuscript folder; it is not followed",
-    "loop/up": "a link to a folder; it is not followed",
-    "loop/here.md": "a link to nothing, or back to itself",
-    "pipe.md": "not an ordinary file",
-    "forbidden/": "may not be opened: you have no permission",
+    "diary.md": "a link out of the manuscript folder; lrwr does not follow it",
+    "loop/up": "a link to a folder; lrwr does not follow it",
+    "loop/here.md": "a broken link",
+    "pipe.md": "not a regular file",
+    "forbidden/": "cannot be opened: permission denied",
     "caf? latin.md": "its name is not valid text; rename it",
 }
 

@@ -142,7 +142,7 @@ def test_a_bible_is_written_outside_of_the_manuscript_and_never_over(
     assert "Gannet" in Path("bible.md").read_text(encoding="utf-8")
     assert "Gannet" in run("export", "bible")
     assert told("export", "bible")["as_of"] is None
-    with pytest.raises(SettingsProblem, match="part of the manuscript"):
+    with pytest.raises(SettingsProblem, match="is in a manuscript folder"):
         invoke("export", "bible", "--to", "book/bible.md")
     with pytest.raises(SettingsProblem, match="cannot be written"):
         invoke("export", "bible", "--to", "bible.pdf")

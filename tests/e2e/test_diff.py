@@ -172,7 +172,7 @@ def test_no_repository_and_no_git_leave_the_last_ingest(
     check_refusal(empty.run("diff", "HEAD"), ExitCode.NOT_FOUND, "no git repository")
     (tmp_path / "none").mkdir()
     refused = empty.run("diff", "HEAD", PATH=str(tmp_path / "none"))
-    check_refusal(refused, ExitCode.NOT_FOUND, "no git on this machine")
+    check_refusal(refused, ExitCode.NOT_FOUND, "git is not installed")
     assert empty.run("diff", PATH=str(tmp_path / "none")).code == 0
 
 
@@ -258,7 +258,7 @@ def test_a_pointer_of_lfs_is_named_and_not_compared(
     kept.commit()
     kept.write({"1.md": ONE})
     ran: Ran = empty.run("diff", "HEAD")
-    assert "1.md was not compared: its text is kept by Git LFS" in ran.err
+    assert "1.md was not compared: its text is stored by Git LFS" in ran.err
     assert "Corin Vale's eyes" not in ran.out
 
 

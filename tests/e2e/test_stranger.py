@@ -227,4 +227,4 @@ def test_a_pipe_in_place_of_patterns_does_not_stop_the_reading(
     os.mkfifo(stranger.book / ".lrwrignore")
     ran = stranger.run("ingest", ".")
     assert ran.code == ExitCode.OK
-    assert "skipped .lrwrignore: not an ordinary file" in ran.err
+    assert "skipped .lrwrignore: not a regular file" in ran.err

@@ -132,7 +132,7 @@ async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
         assert shown_note(room).endswith("already exists. Choose another file name.")
         await room.press("e")
         await write_line(room, str(book / "chapters" / "talk.md"))
-        assert "would be part of the manuscript" in shown_note(room)
+        assert "is in a manuscript folder" in shown_note(room)
         assert not (book / "chapters" / "talk.md").exists()
 
 

@@ -213,7 +213,7 @@ class LibraryTransfer:
             return
         raise refusal or SettingsProblem(
             "You denied Supabase for this folder: nothing was sent",
-            hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
+            hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
         )
 
     async def _create_library(self, account: Account, name: str) -> LibraryLink:

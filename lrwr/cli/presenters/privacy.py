@@ -113,7 +113,7 @@ def sent_report_as_json(report: EgressReport) -> dict[str, object]:
 def _in_words(hosted: HostedService, service_status: ServiceStatus) -> str:
     if service_status.leave.allows_sending:
         return f"{hosted.title} is sent {service_status.what}."
-    change = f"To allow it: lrwr privacy allow {hosted.name}"
+    change = f"To allow it, run `lrwr privacy allow {hosted.name}`."
     return f"{hosted.title} is sent nothing from here. {change}"
 
 

@@ -1,4 +1,6 @@
-"""Documents that lrwr writes: blocks rendered as Markdown or as a Word file."""
+"""Documents that lrwr writes for the user: blocks rendered as Markdown or as Word
+files.
+"""
 
 import io
 import re
@@ -11,84 +13,90 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&])")
-_AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
+_LIST_MARK_AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
 def render_blocks_as_markdown(blocks: Iterable[Block]) -> str:
-    """Return `blocks` as a Markdown text; nothing in them counts as markup."""
+    """Return `blocks` as Markdown; special characters in their texts are escaped."""
     lines: list[str] = []
     before: BlockKind | None = None
     for block in blocks:
         together = block.kind in (BlockKind.ITEM, BlockKind.QUOTE)
         if lines and not (together and before in (BlockKind.ITEM, BlockKind.QUOTE)):
             lines.append("")
-        lines.append(_line(block))
+        lines.append(_render_block_line(block))
         before = block.kind
     return "\n".join(lines) + "\n"
 
 
-def _line(block: Block) -> str:
-    text = _plain(block.text)
+def _render_block_line(block: Block) -> str:
+    text = _escape_markdown(block.text)
     match block.kind:
         case BlockKind.HEADING:
             return f"{'#' * max(1, block.level)} {text}"
         case BlockKind.ITEM:
-            lead = _plain(block.lead)
+            lead = _escape_markdown(block.lead)
             return f"- **{lead}**: {text}" if lead else f"- {text}"
         case BlockKind.QUOTE:
-            place = f"*{_plain(block.place)}*" if block.place else ""
+            place = f"*{_escape_markdown(block.place)}*" if block.place else ""
             return f"  - {f'“{text}” ' if text else ''}{place}".rstrip()
         case _:
             return text
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     one_line = " ".join(text.split())
     escaped = _MARKUP.sub(r"\\\1", one_line)
-    return _AT_START.sub(lambda m: f"{m[1]}{_stopped(m[2])}", escaped)
+    return _LIST_MARK_AT_START.sub(
+        lambda m: f"{m[1]}{_escape_list_mark(m[2])}", escaped
+    )
 
 
-def _stopped(mark: str) -> str:
-    """Return what would begin a list so that it does not."""
+def _escape_list_mark(mark: str) -> str:
     return f"{mark[:-1]}\\{mark[-1]}"
 
 
-_DEEPEST = 9
+_MAX_HEADING_LEVEL = 9
 _NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_blocks_as_docx(blocks: Iterable[Block]) -> bytes:
-    """Return `blocks` as a `.docx` file; characters that Word cannot hold are gone."""
+    """Return `blocks` as a `.docx` file.
+
+    Characters that XML does not allow are dropped.
+    """
     # Imported here: python-docx takes a tenth of a second, and Markdown needs none.
     import docx
 
     document = docx.Document()
     for block in blocks:
-        _add(document, block)
+        _add_block(document, block)
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()
 
 
-def _add(document: "Document", block: Block) -> None:
-    text = _strip_for_xml(block.text)
+def _add_block(document: "Document", block: Block) -> None:
+    text = _clean_for_xml(block.text)
     match block.kind:
         case BlockKind.HEADING:
-            document.add_heading(text, level=min(max(1, block.level), _DEEPEST))
+            document.add_heading(
+                text, level=min(max(1, block.level), _MAX_HEADING_LEVEL)
+            )
         case BlockKind.ITEM:
             paragraph = document.add_paragraph(style="List Bullet")
             if block.lead:
-                paragraph.add_run(_strip_for_xml(block.lead)).bold = True
+                paragraph.add_run(_clean_for_xml(block.lead)).bold = True
                 paragraph.add_run(": ")
             paragraph.add_run(text)
         case BlockKind.QUOTE:
             paragraph = document.add_paragraph(style="List Bullet 2")
             if text:
                 paragraph.add_run(f"“{text}” ")
-            paragraph.add_run(_strip_for_xml(block.place)).italic = True
+            paragraph.add_run(_clean_for_xml(block.place)).italic = True
         case _:
             document.add_paragraph(text)
 
 
-def _strip_for_xml(text: str) -> str:
+def _clean_for_xml(text: str) -> str:
     return _NOT_XML.sub("", " ".join(text.split()))

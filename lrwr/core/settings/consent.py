@@ -32,11 +32,11 @@ MAX_CONSENT_BYTES = 10_000
 class HostedService:
     """An external service: the setting that turns it on, and the data it receives.
 
-    The service is on if `setting` has the value `value`. Its server is `host`, unless the
-    setting `address` names another one. `key` is the environment variable of its key.
-    `sent` describes the data that it receives; `sent_with_texts` describes it for traces
-    that contain texts, and is empty for services without that option. With `may_be_local`,
-    a server on this machine needs no consent.
+    The service is on if `setting` has the value `value`. Its server is `host`, unless
+    the setting `address` names another one. `key` is the environment variable of its
+    key. `sent` describes the data that it receives; `sent_with_texts` describes it for
+    traces that contain texts, and is empty for services without that option. With
+    `may_be_local`, a server on this machine needs no consent.
     """
 
     name: str
@@ -63,7 +63,9 @@ class HostedService:
         return self.host
 
     def describe_sent(self, settings: Settings) -> str:
-        """Return a description of the data that the service receives with these settings."""
+        """Return a description of the data that the service receives with these
+        settings.
+        """
         if self.sent_with_texts and is_tracing_texts(settings):
             return self.sent_with_texts
         return self.sent
@@ -186,15 +188,18 @@ class ConsentState(StrEnum):
 class ConsentStore:
     """The user's consents, stored in `folder`, outside every library.
 
-    Each answer is a file that only its owner can read. It holds for one library folder: not
-    for a copy of it, nor for another folder that later has the same path.
+    Each answer is a file that only its owner can read. It holds for one library folder:
+    not for a copy of it, nor for another folder that later has the same path.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find_answer(self, library: Library, service: str) -> bool | None:
-        """Return whether the user allowed the service; None if there is no readable answer."""
+        """Return whether the user allowed the service.
+
+        None if there is no readable answer.
+        """
         stored = self._load(library, f"{service}.json")
         is_allowed = stored.get("allowed")
         return is_allowed if isinstance(is_allowed, bool) else None

@@ -1,4 +1,6 @@
-"""Files outside the state folder: output files of the user, and locks between processes."""
+"""Files outside the state folder: output files of the user, and locks between
+processes.
+"""
 
 import os
 import sys
@@ -23,8 +25,8 @@ def check_output_file(
 ) -> None:
     """Check that a command may write the output file `file`.
 
-    `endings` are the allowed file endings, with dots. `force` allows an existing file; None
-    means that the command has no `--to` and `--force` options to suggest.
+    `endings` are the allowed file endings, with dots. `force` allows an existing file;
+    None means that the command has no `--to` and `--force` options to suggest.
 
     Raises:
         SettingsProblem: The file has another ending, exists already, or is in a
@@ -66,7 +68,9 @@ def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None
 
 
 def _is_in(file: Path, folder: Path) -> bool:
-    """Return whether `file` is `folder` or inside it, whatever the spelling of the paths."""
+    """Return whether `file` is `folder` or inside it, whatever the spelling of the
+    paths.
+    """
     resolved_folder = folder.resolve()
     if not resolved_folder.exists():
         return file.is_relative_to(resolved_folder)
@@ -86,7 +90,10 @@ def _already_exists(file: Path, force: bool | None) -> SettingsProblem:
 
 
 class FileLock:
-    """An exclusive lock on the file `path`; the system releases it when the process ends."""
+    """An exclusive lock on the file `path`.
+
+    The system releases it when the process ends.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

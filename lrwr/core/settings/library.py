@@ -30,7 +30,10 @@ def get_consent_folder() -> Path:
 
 
 def get_session_path() -> Path:
-    """Return the file for a Supabase session where there is no keyring; it may not exist."""
+    """Return the file for a Supabase session where there is no keyring.
+
+    It may not exist.
+    """
     return _user_folder("state") / "session.json"
 
 
@@ -45,10 +48,10 @@ def _user_folder(kind: Literal["config", "state"]) -> Path:
 def find_library_root(start: Path, *, user: Path, home: Path) -> Path:
     """Return the nearest library folder, from `start` upward; `start` if there is none.
 
-    A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of `user`,
-    the user's own settings file, is never a library. A `.lrwr/` in the folder `home` counts
-    only if `start` is `home`: otherwise one ingestion there by mistake would claim every
-    later manuscript below it.
+    A library has an `lrwr.toml`, an `lrwr.canon.toml` or a `.lrwr/`. The folder of
+    `user`, the user's own settings file, is never a library. A `.lrwr/` in the folder
+    `home` counts only if `start` is `home`: otherwise one ingestion there by mistake
+    would claim every later manuscript below it.
     """
     start = start.resolve()
     home, user_folder = home.resolve(), user.parent.resolve()
@@ -78,10 +81,12 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
-    """Return a warning if SQLite may be damaged in the folder `path`; None if it is safe.
+    """Return a warning if SQLite may be damaged in the folder `path`.
 
-    Synced folders and network drives are unsafe. `mounts` is the text of `/proc/mounts`,
-    read if it is None.
+    None if it is safe.
+
+    Synced folders and network drives are unsafe. `mounts` is the text of
+    `/proc/mounts`, read if it is None.
     """
     path = path.absolute()
     drive = _sync_folder(path) or find_network_drive(path, mounts)
@@ -105,7 +110,9 @@ def _sync_folder(path: Path) -> str:
 
 
 def find_network_drive(path: Path, mounts: str | None = None) -> str:
-    """Return the kind of network drive that `path` is on, as a phrase; empty if on none.
+    """Return the kind of network drive that `path` is on, as a phrase.
+
+    Empty if on none.
 
     `mounts` is the text of `/proc/mounts`, read if it is None.
     """
@@ -146,8 +153,9 @@ _IGNORE = "# Made by lrwr: nothing in this folder belongs in version control.\n*
 class Library:
     """The two folders of one library, both absolute.
 
-    `root` holds the settings file and usually the manuscript. `state_dir` belongs to lrwr
-    alone; it can be built again from the manuscript, except for what the user did in lrwr.
+    `root` holds the settings file and usually the manuscript. `state_dir` belongs to
+    lrwr alone; it can be built again from the manuscript, except for what the user did
+    in lrwr.
     """
 
     root: Path
@@ -169,11 +177,16 @@ class Library:
         return self.state_dir / "library.json"
 
     def resolve(self, path: str) -> Path:
-        """Return the absolute path of a path in the settings: `~` or relative to `root`."""
+        """Return the absolute path of a path in the settings: `~` or relative to
+        `root`.
+        """
         return (self.root / _expand(path)).resolve()
 
     def name_of(self, path: Path) -> str:
-        """Return `path` relative to `root` with `/` separators; absolute if it is outside."""
+        """Return `path` relative to `root` with `/` separators.
+
+        Absolute if it is outside.
+        """
         path = path.resolve()
         if path.is_relative_to(self.root):
             return path.relative_to(self.root).as_posix()
@@ -220,8 +233,8 @@ def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path,
     They come from `manuscript.folders`; if that is empty, from earlier ingestions.
 
     Raises:
-        SettingsProblem: The library's own `lrwr.toml` names a folder outside the library,
-            which a downloaded file must not do.
+        SettingsProblem: The library's own `lrwr.toml` names a folder outside the
+            library, which a downloaded file must not do.
         StoreProblem: The list of ingested folders cannot be read.
     """
     folders = tuple(library.resolve(path) for path in settings.manuscript.folders)
@@ -333,10 +346,11 @@ def _folder_inode(library: Library) -> int:
 
 
 def read_library_identity(library: Library) -> str:
-    """Return a text that differs between this state folder, its copies and its successors.
+    """Return a text that differs between this state folder, its copies and its
+    successors.
 
-    It combines the folder's inode, which a later folder may reuse, with the time when its
-    `.gitignore` was created, which nobody can choose. Empty without a state folder.
+    It combines the folder's inode, which a later folder may reuse, with the time when
+    its `.gitignore` was created, which nobody can choose. Empty without a state folder.
     """
     state = library.state_dir
     try:

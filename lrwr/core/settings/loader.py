@@ -121,8 +121,8 @@ def parse_setting_value(setting: Setting, raw: object, where: str) -> object:
 def parse_setting_text(setting: Setting, text: str, where: str) -> object:
     """Return the text of an environment variable in the type of `setting`.
 
-    The parts of a list are separated as in PATH: by `:`, on Windows by `;`. `where` names
-    the variable in error messages.
+    The parts of a list are separated as in PATH: by `:`, on Windows by `;`. `where`
+    names the variable in error messages.
 
     Raises:
         SettingsProblem: The text is not a valid value.
@@ -143,7 +143,10 @@ def parse_setting_text(setting: Setting, text: str, where: str) -> object:
 
 
 def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
-    """Return the error for the unknown setting `key`; it suggests the most similar name."""
+    """Return the error for the unknown setting `key`.
+
+    It suggests the most similar name.
+    """
     nearest = _nearest_setting(key)
     if nearest:
         message = f"{where}: unknown setting `{key}`; did you mean `{nearest}`?"
@@ -248,7 +251,8 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
 def collect_environment_settings(
     env: Mapping[str, str],
 ) -> tuple[dict[str, SettingValue], list[str]]:
-    """Return the settings in `LRWR_*` variables by key, and a warning per unknown variable.
+    """Return the settings in `LRWR_*` variables by key, and a warning per unknown
+    variable.
 
     An empty variable counts as not set.
 
@@ -375,8 +379,8 @@ def load_settings(
     """Return the settings for a command that runs in the folder `start`.
 
     `flags` are the values of command-line options by key, such as `search.limit`; None
-    means not given. `user` is the user's own settings file, by default in the configuration
-    folder of the operating system.
+    means not given. `user` is the user's own settings file, by default in the
+    configuration folder of the operating system.
 
     Raises:
         SettingsProblem: A file, variable or option has an invalid value.
@@ -441,7 +445,8 @@ def _build_section(
 
 
 def _limit_to_half(settings: Settings, less: str, more: str) -> Settings:
-    """Return the settings with the chunk size `less` at most half of the chunk size `more`.
+    """Return the settings with the chunk size `less` at most half of the chunk size
+    `more`.
 
     A default is lowered; a value that the user set is an error.
     """

@@ -124,7 +124,9 @@ class RerankSettings:
 
     @property
     def candidate_count(self) -> int:
-        """The number of top results to rerank: the setting, or the default of the reranker."""
+        """The number of top results to rerank: the setting, or the default of the
+        reranker.
+        """
         return self.candidates or (50 if self.model == "cohere" else 20)
 
 
@@ -185,8 +187,8 @@ class SettingSource(StrEnum):
 class SettingOrigin:
     """Where one value came from.
 
-    `where` is `file:line`, the environment variable, or the key that a command-line option
-    sets; empty for a default.
+    `where` is `file:line`, the environment variable, or the key that a command-line
+    option sets; empty for a default.
     """
 
     source: SettingSource = SettingSource.DEFAULT
@@ -303,8 +305,8 @@ class Settings:
     """All settings of one run, and where each value came from.
 
     `root` is the library's folder, absolute. `origins` maps keys such as `search.limit`
-    to sources; settings with their default are not in it. `warnings` are sentences to show
-    to the user.
+    to sources; settings with their default are not in it. `warnings` are sentences to
+    show to the user.
     """
 
     root: Path

@@ -83,8 +83,9 @@ def declare_setting(
 ) -> T:
     """Return a dataclass field that declares a setting.
 
-    The annotation of the field gives the type: `bool`, `int` or `float` (which need `low`
-    and `high`, both inclusive), `str`, `tuple[str, ...]`, or `Literal[...]` for a choice.
+    The annotation of the field gives the type: `bool`, `int` or `float` (which need
+    `low` and `high`, both inclusive), `str`, `tuple[str, ...]`, or `Literal[...]` for a
+    choice.
     """
     about = SettingMetadata(meaning, low, high, per_library, example)
     declared: T = field(default=default, metadata={_ABOUT: about})
@@ -92,7 +93,8 @@ def declare_setting(
 
 
 def iterate_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
-    """Yield the settings of the dataclass `kind` and of its sections, in declared order.
+    """Yield the settings of the dataclass `kind` and of its sections, in declared
+    order.
 
     `prefix` is put before every key; it ends in a dot.
     """

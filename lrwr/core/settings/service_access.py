@@ -129,7 +129,9 @@ def delete_key(variable: str) -> bool:
 
 
 def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
-    """Return where the key for `variable` is stored; `env` is checked before the keyring.
+    """Return where the key for `variable` is stored.
+
+    `env` is checked before the keyring.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
@@ -152,7 +154,10 @@ def _read_keyring(variable: str) -> str | None:
 
 @contextmanager
 def _open_keyring(variable: str) -> Iterator[ModuleType]:
-    """Yield the `keyring` package, imported at first use because it is slow; translate errors."""
+    """Yield the `keyring` package, imported at first use because it is slow.
+
+    Translate errors.
+    """
     import keyring.errors
 
     try:
@@ -177,8 +182,8 @@ def resolve_address(settings: Settings, key: str, default: str, *, secret: bool)
     """Return the server address in the setting `key`, or `default` if it is empty.
 
     A library's own `lrwr.toml` may name only this machine: a downloaded file could
-    otherwise send the user's text and key anywhere. `secret` says that a key is sent along,
-    which rules out unencrypted addresses of other machines.
+    otherwise send the user's text and key anywhere. `secret` says that a key is sent
+    along, which rules out unencrypted addresses of other machines.
 
     Raises:
         SettingsProblem: The value is not an address, or the address is not allowed.
@@ -208,7 +213,10 @@ def parse_host(address: str) -> str:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether `host` is `localhost` or a loopback IP address; no name is looked up."""
+    """Return whether `host` is `localhost` or a loopback IP address.
+
+    No name is looked up.
+    """
     if host == "localhost":
         return True
     try:

@@ -20,7 +20,7 @@ def test_unicode_files_read_the_same_whatever_their_form(encoding: str) -> None:
 def test_utf_16_without_a_mark_is_a_guess_and_said_to_be(encoding: str) -> None:
     document = parse(STORY.encode(encoding), "a.txt")
     assert document.text == STORY
-    assert document.warnings == ("Read as UTF-16: its first bytes do not say so.",)
+    assert document.warnings == ("Read as UTF-16, although it has no byte order mark.",)
 
 
 def test_lines_of_different_encodings_are_each_read_as_what_they_are() -> None:
@@ -28,7 +28,7 @@ def test_lines_of_different_encodings_are_each_read_as_what_they_are() -> None:
     document = parse(STORY.encode() + pasted.encode("cp1252"), "a.txt")
     assert document.text == STORY + pasted
     assert document.warnings == (
-        "Some lines are UTF-8, others Windows-1252; each is read as what it is.",
+        "Some lines are UTF-8 and others Windows-1252; each is decoded by itself.",
     )
 
 

@@ -63,8 +63,8 @@ async def test_manuscripts_are_listed_by_their_path_from_the_root(home: Path) ->
         ("fog.doc", "save it as .docx or .md"),
         ("fog.ODT", "save it as .docx or .md"),
         ("fog.scriv/Files/1.md", "Scrivener"),
-        ("map.png", "not text"),
-        ("LICENSE", "not text"),
+        ("map.png", "not a text file"),
+        ("LICENSE", "not a text file"),
     ],
 )
 async def test_other_files_are_passed_over_with_a_word_why(
@@ -159,10 +159,10 @@ async def test_links_are_followed_only_to_files_of_the_folder(home: Path) -> Non
     assert ids(listing) == ["book/a.md", "book/live.md"]
     assert {path: why.split(";")[0] for path, why in reasons(listing).items()} == {
         "book/.drafts/": "hidden",
-        "book/same.md": "a link to a file that is read at its own place",
-        "book/out.md": "a link that leads out of the manuscript folder",
-        "book/lost.md": "a link to nothing, or back to itself",
-        "book/round.md": "a link to nothing, or back to itself",
+        "book/same.md": "a link to a file that is already in the manuscript",
+        "book/out.md": "a link out of the manuscript folder",
+        "book/lost.md": "a broken link",
+        "book/round.md": "a broken link",
         "book/loop": "a link to a folder",
     }
 
@@ -179,10 +179,8 @@ async def test_a_linked_folder_as_target_is_read(home: Path) -> None:
 @posix_only
 async def test_a_pipe_called_like_a_manuscript_does_not_hang(home: Path) -> None:
     os.mkfifo(home / "book" / "pipe.md")
-    assert reasons(await source(home).list()) == {
-        "book/pipe.md": "not an ordinary file"
-    }
-    with pytest.raises(UnreadableDocument, match="not an ordinary file"):
+    assert reasons(await source(home).list()) == {"book/pipe.md": "not a regular file"}
+    with pytest.raises(UnreadableDocument, match="not a regular file"):
         await source(home).read(DocumentId("book/pipe.md"))
 
 
@@ -313,7 +311,7 @@ async def test_a_file_that_changes_while_it_is_read_is_read_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(home / "book" / "a.md", "one")
-    monkeypatch.setattr(folder, "_PAUSE", 0.001)
+    monkeypatch.setattr(folder, "_PAUSE_SECONDS", 0.001)
     monkeypatch.setattr(folder, "_check_readable", Restless(path, 2))
     content, revision = await source(home).read(DocumentId("book/a.md"))
     assert content == b"one!!"
@@ -324,9 +322,9 @@ async def test_a_file_that_never_rests_is_given_up_with_a_hint(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(home / "book" / "a.md", "one")
-    monkeypatch.setattr(folder, "_PAUSE", 0.001)
+    monkeypatch.setattr(folder, "_PAUSE_SECONDS", 0.001)
     monkeypatch.setattr(folder, "_check_readable", Restless(path, 99))
-    with pytest.raises(UnreadableDocument, match="does not stop changing") as caught:
+    with pytest.raises(UnreadableDocument, match="keeps changing") as caught:
         await source(home).read(DocumentId("book/a.md"))
     assert caught.value.hint
 

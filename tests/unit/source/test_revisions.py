@@ -201,7 +201,7 @@ async def test_a_git_that_lies_in_the_folder_is_not_run(
     fake.chmod(0o755)
     monkeypatch.chdir(kept.folder)
     monkeypatch.setenv("PATH", f".{os.pathsep}")
-    with pytest.raises(NotFound, match="no git on this machine"):
+    with pytest.raises(NotFound, match="git is not installed"):
         await GitRepository.around(kept.folder)
     assert not (kept.folder / "sprung").exists()
 
@@ -261,5 +261,5 @@ async def test_a_shallow_clone_says_what_is_wrong(kept: Kept, tmp_path: Path) ->
 
 
 async def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="is in no git repository"):
+    with pytest.raises(NotFound, match="is not in a git repository"):
         await GitRepository.around(tmp_path)

@@ -129,7 +129,7 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
     title = HOSTED_SERVICES[SUPABASE_SERVICE].title
     return SettingsProblem(
         f"You denied {title} for this folder: it is not asked",
-        hint=f"To allow it: lrwr privacy allow {SUPABASE_SERVICE}",
+        hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
     )
 
 

@@ -50,7 +50,8 @@ def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVecto
     """Return one vector of length 1.0 for each text, in order.
 
     Raises:
-        InvalidEmbeddingReply: A vector is missing, twice there, too long, too short, or no number.
+        InvalidEmbeddingReply: A vector is missing, twice there, too long, too short, or
+            no number.
     """
     if not isinstance(items, Sequence) or len(items) != texts:
         raise InvalidEmbeddingReply

@@ -70,8 +70,8 @@ class CohereReranker:
     """Keeps the Reranker port over HTTP. Nothing is imported or opened before a call.
 
     `key` gives the key at the first question: it raises `ServiceUnavailable` where
-    nothing may be sent. With `request_logger` each request is noted before it leaves. Passages
-    of white space alone are never sent, and score 0.0.
+    nothing may be sent. With `request_logger` each request is noted before it leaves.
+    Passages of white space alone are never sent, and score 0.0.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Manuscripts on disk: folders, Markdown, Word and plain text."""
+"""Manuscript sources: folders, git revisions, and parsers for Markdown, Word and text."""

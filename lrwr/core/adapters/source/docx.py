@@ -1,4 +1,4 @@
-"""Word documents: paragraphs, headings, tables, footnotes and comments."""
+"""Layout of Word documents: paragraphs, headings, tables, footnotes and comments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,22 +29,27 @@ from lrwr.core.model.text import LineIndex, Span
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_BETWEEN = "\n\n"
+_SEPARATOR = "\n\n"
 _WRAPPERS = frozenset(
     W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag")
 )
 
 
 def parse_docx(content: bytes, name: str) -> DocumentLayout:
-    """Read a `.docx`; a line's number is its paragraph's, a table row counting one.
+    """Parse a `.docx` file called `name`.
+
+    The canonical text has one line per paragraph and per table row, separated by empty
+    lines; line numbers are the numbers of paragraphs, a table row counting as one.
+    Footnotes and comments follow the body.
 
     Raises:
-        UnreadableDocument: It is broken, locked, another format, or a zip bomb.
+        UnreadableDocument: The file is damaged, encrypted, in another format, or too
+            large when unpacked.
     """
     package = open_docx_package(content, name)
     try:
         styles = parse_docx_styles(package.styles)
-    except SyntaxError as error:  # what lxml makes of broken XML
+    except SyntaxError as error:  # lxml raises it for broken XML
         raise build_damaged_docx_error(name) from error
     reader = _DocxReader(DocxParagraphReader(styles))
     reader.read_body(package.body)
@@ -56,7 +61,9 @@ def parse_docx(content: bytes, name: str) -> DocumentLayout:
 
 @dataclass(frozen=True, slots=True)
 class _DocxUnit:
-    """A paragraph or a table row in the canonical text."""
+    """A paragraph or a table row: its span in the canonical text, and its unmarked
+    text.
+    """
 
     span: Span
     text: str
@@ -64,14 +71,14 @@ class _DocxUnit:
 
 @dataclass(frozen=True, slots=True)
 class _AnchorPosition:
-    """Where something is referred to: the paragraph's number and its first character."""
+    """Where a note is referred to: the paragraph's number and the offset of its start."""
 
     number: int
     at: int
 
 
 class _DocxReader:
-    """Builds the canonical text unit by unit."""
+    """Builds the canonical text of one document, paragraph by paragraph."""
 
     def __init__(self, words: DocxParagraphReader) -> None:
         self._words = words
@@ -88,8 +95,8 @@ class _DocxReader:
         self.length = 0
 
     def read_body(self, body: "_Element") -> None:
-        """Read paragraphs and tables in order."""
-        for item in _items(body):
+        """Read the paragraphs and tables of the body, in order."""
+        for item in _iterate_items(body):
             if item.tag == W + "tbl":
                 for row in item.iter(W + "tr"):
                     self._read_row(row)
@@ -99,7 +106,7 @@ class _DocxReader:
                 self._anchor_comment(item)
 
     def read_notes(self, package: DocxPackage) -> None:
-        """Add footnotes, then endnotes, in the order of their references."""
+        """Append footnotes, then endnotes, each in the order of their references."""
         count = 0
         for kind, part in (
             ("footnote", package.footnotes),
@@ -113,15 +120,18 @@ class _DocxReader:
                     self._asides.append(Footnote(span, place.at))
 
     def read_comments(self, package: DocxPackage) -> None:
-        """Add the author's comments; one that nothing refers to is dropped."""
+        """Append the author's comments; skip those without a reference in the text."""
         texts = self._texts_by_id(package.comments, "comment")
         for (kind, name), place in self._anchors.items():
             if kind == "comment" and texts.get(name):
                 self._notes.append(self._add(texts[name], place.number))
 
     def layout(self, body_end: int) -> DocumentLayout:
-        """Return what was read."""
-        text = _BETWEEN.join(self._texts)
+        """Return the layout of everything read.
+
+        The body ends at the offset `body_end`.
+        """
+        text = _SEPARATOR.join(self._texts)
         blocks = ((unit.span, unit.text) for unit in self._units)
         return DocumentLayout(
             text=text,
@@ -170,7 +180,7 @@ class _DocxReader:
     def _cell(self, cell: "_Element", anchors: DocxAnchors) -> str:
         paragraphs = (
             join_runs_as_markdown(self._words.pieces(paragraph, anchors))
-            for paragraph in _items(cell)
+            for paragraph in _iterate_items(cell)
             if paragraph.tag == W + "p"
         )
         return " ".join(" ".join(paragraphs).split())
@@ -204,7 +214,7 @@ class _DocxReader:
         self._anchors.setdefault(("comment", name), place)
 
     def _next_start(self) -> int:
-        return self.length + len(_BETWEEN) if self._texts else 0
+        return self.length + len(_SEPARATOR) if self._texts else 0
 
     def _add(self, text: str, number: int) -> Span:
         start = self._next_start()
@@ -215,10 +225,12 @@ class _DocxReader:
         return Span(start, self.length)
 
 
-def _items(parent: "_Element") -> "Iterator[_Element]":
-    """Yield paragraphs, tables and starts of comments, those in wrappers too."""
+def _iterate_items(parent: "_Element") -> "Iterator[_Element]":
+    """Yield paragraphs, tables and comment starts of `parent`, also those inside
+    wrappers.
+    """
     for child in parent:
         if child.tag in (W + "p", W + "tbl", W + "commentRangeStart"):
             yield child
         elif child.tag in _WRAPPERS:
-            yield from _items(child)
+            yield from _iterate_items(child)

@@ -1,7 +1,7 @@
-"""Word files: the package opened safely, and the text of its paragraphs.
+"""Word files: safe opening of the zip package, and the text of its paragraphs.
 
-The package is a zip of XML that may be damaged or hostile. Emphasis becomes marks, and
-tracked changes are accepted.
+The package may be damaged or hostile. Emphasis becomes Markdown marks, and tracked
+changes are accepted.
 """
 
 import io
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 UNPACKED_LIMIT = 200 * 1024 * 1024
-"""The most bytes that a Word file may hold when unpacked, pictures included."""
+"""Bytes of the largest Word file when unpacked, with pictures."""
 XML_LIMIT = 64 * 1024 * 1024
-"""The most bytes of text and structure that are unpacked."""
+"""Bytes of XML that are unpacked at most."""
 RATIO_LIMIT = 300
-"""How many times smaller than its content a packed part of some size may be."""
-_SMALL = 4 * 1024 * 1024
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_LOCKED = "EncryptedPackage".encode("utf-16-le")
-_UNUSED = (
+"""Highest compression ratio of a part; a zip bomb has a higher one."""
+_SMALL_PART_BYTES = 4 * 1024 * 1024
+_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_NAME = "EncryptedPackage".encode("utf-16-le")
+_UNUSED_PARTS = (
     "style", "theme", "settings", "websettings", "fonttable", "numbering", "header",
     "footer", "glossary", "people",
 )  # fmt: skip
-_STRICT = (
+_STRICT_NAMESPACES = (
     (
         b"http://purl.oclc.org/ooxml/wordprocessingml/main",
         b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -49,7 +49,10 @@ _STRICT = (
 
 @dataclass(frozen=True, slots=True)
 class DocxPackage:
-    """The parts of a Word file that hold words, as XML; None where there is none."""
+    """The XML parts of a Word file that contain text.
+
+    None for a part that is missing.
+    """
 
     body: "_Element"
     styles: bytes
@@ -59,21 +62,22 @@ class DocxPackage:
 
 
 def open_docx_package(content: bytes, name: str) -> DocxPackage:
-    """Open a `.docx`.
+    """Open the bytes of a `.docx` file called `name`.
 
     Raises:
-        UnreadableDocument: It is broken, locked, another format, or a zip bomb.
+        UnreadableDocument: The file is damaged, encrypted, in another format, or too
+            large when unpacked.
     """
-    if content.startswith(_OLE):
-        raise _locked_or_old(content, name)
+    if content.startswith(_OLE_SIGNATURE):
+        raise _ole_error(content, name)
     if not content.startswith(b"PK"):
         raise UnreadableDocument(
-            f"{name} is not a Word document, whatever its name says",
-            hint="Open it in the program that made it and save it as .docx.",
+            f"{name} is not a Word document, despite its ending",
+            hint="Open it in the program that wrote it and save it as .docx.",
         )
     try:
-        parts = dict(_unpacked(content, name))
-        return _opened(parts)
+        parts = dict(_unpack(content, name))
+        return _open_parts(parts)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise build_damaged_docx_error(name) from error
     except UnreadableDocument:
@@ -83,15 +87,18 @@ def open_docx_package(content: bytes, name: str) -> DocxPackage:
 
 
 def parse_docx_xml(xml: bytes) -> "_Element":
-    """Parse XML without entities, document types or network."""
+    """Parse XML without entities, document types or network access."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
     return etree.fromstring(xml, parser)
 
 
-def _unpacked(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the parts; those that hold none of the writer's words as an empty one."""
+def _unpack(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and bytes of all parts.
+
+    Parts without text become an empty element.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [m for m in archive.infolist() if not m.is_dir()]
         _check_sizes(members, name)
@@ -104,20 +111,20 @@ def _unpacked(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
                 xml = part.read(remaining + 1)
             remaining -= len(xml)
             if remaining < 0:
-                raise _too_large(name)
-            yield member.filename, _checked(xml, name)
+                raise _too_large_error(name)
+            yield member.filename, _check_xml(xml, name)
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], name: str) -> None:
     if any(member.flag_bits & 1 for member in members):
-        raise _locked(name)
+        raise _encrypted_error(name)
     if sum(member.file_size for member in members) > UNPACKED_LIMIT:
-        raise _too_large(name)
+        raise _too_large_error(name)
     if any(
-        member.file_size > max(_SMALL, RATIO_LIMIT * member.compress_size)
+        member.file_size > max(_SMALL_PART_BYTES, RATIO_LIMIT * member.compress_size)
         for member in members
     ):
-        raise _too_large(name)
+        raise _too_large_error(name)
 
 
 def _holds_words(member: str) -> bool:
@@ -126,25 +133,25 @@ def _holds_words(member: str) -> bool:
         return True
     if not base.endswith(".xml") or member.startswith(("docProps/", "customXml/")):
         return False
-    return base == "styles.xml" or not base.startswith(_UNUSED)
+    return base == "styles.xml" or not base.startswith(_UNUSED_PARTS)
 
 
-def _checked(xml: bytes, name: str) -> bytes:
+def _check_xml(xml: bytes, name: str) -> bytes:
     head = xml[:4]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
         raise build_damaged_docx_error(name)
     if b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
         raise UnreadableDocument(
-            f"{name} holds XML definitions that no Word document needs",
+            f"{name} contains XML definitions that no Word document needs",
             hint="Open it in Word and save it again as .docx.",
         )
-    for strict, usual in _STRICT:
+    for strict, usual in _STRICT_NAMESPACES:
         xml = xml.replace(strict, usual)
     return xml
 
 
-def _opened(parts: dict[str, bytes]) -> DocxPackage:
-    """Let python-docx find the parts in a package without pictures and styles."""
+def _open_parts(parts: dict[str, bytes]) -> DocxPackage:
+    """Open the parts with python-docx, which finds footnotes and comments among them."""
     styles = next((n for n in parts if n.lower().endswith("/styles.xml")), "")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
@@ -166,51 +173,55 @@ def _opened(parts: dict[str, bytes]) -> DocxPackage:
     )
 
 
-def _locked_or_old(content: bytes, name: str) -> UnreadableDocument:
-    if _LOCKED in content:
-        return _locked(name)
+def _ole_error(content: bytes, name: str) -> UnreadableDocument:
+    if _ENCRYPTED_NAME in content:
+        return _encrypted_error(name)
     return UnreadableDocument(
         f"{name} is in Word's old format (.doc)",
         hint="Open it in Word and save it as .docx.",
     )
 
 
-def _locked(name: str) -> UnreadableDocument:
+def _encrypted_error(name: str) -> UnreadableDocument:
     return UnreadableDocument(
-        f"{name} is locked with a password",
-        hint="Save a copy of it without a password.",
+        f"{name} is protected with a password",
+        hint="Save a copy without a password.",
     )
 
 
 def build_damaged_docx_error(name: str) -> UnreadableDocument:
-    """Say that the Word file called `name` is damaged."""
+    """Return the error for a damaged Word file called `name`."""
     return UnreadableDocument(
-        f"{name} is damaged: it cannot be opened as a Word document",
+        f"{name} is damaged and cannot be opened as a Word document",
         hint="Open it in Word, let Word repair it, and save it again.",
     )
 
 
-def _too_large(name: str) -> UnreadableDocument:
+def _too_large_error(name: str) -> UnreadableDocument:
     return UnreadableDocument(
-        f"{name} unpacks to more than lrwr opens",
+        f"{name} is too large when unpacked",
         hint="Split it, or save a copy without pictures.",
     )
 
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-"""The namespace of Word's own elements."""
+"""XML namespace of Word's elements."""
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_PASSED = frozenset(
+_SKIPPED_TAGS = frozenset(
     W + name
     for name in ("del", "moveFrom", "pPr", "rPr", "sdtPr", "sdtEndPr", "tbl", "p")
 )
-_OFF = ("0", "false", "off", "none")
-_MAX_CHAIN = 12
+_OFF_VALUES = ("0", "false", "off", "none")
+_MAX_STYLE_CHAIN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class DocxStyle:
-    """What a style says of its text. `level` is a heading's, 0 for a title."""
+    """Formatting of a paragraph or character style.
+
+    `level` is the outline level of a heading, 0 for a title, None for body text.
+    `generated` marks the lines of a table of contents.
+    """
 
     bold: bool = False
     italic: bool = False
@@ -220,7 +231,7 @@ class DocxStyle:
 
 @dataclass(frozen=True, slots=True)
 class DocxRun:
-    """Some words that look alike."""
+    """A run of text with the same formatting."""
 
     text: str
     bold: bool = False
@@ -229,7 +240,7 @@ class DocxRun:
 
 @dataclass(slots=True)
 class DocxAnchors:
-    """What a paragraph refers to, in order: footnotes, endnotes, comments, by id."""
+    """Ids of the footnotes, endnotes and comments that a paragraph refers to, in order."""
 
     footnotes: list[str] = field(default_factory=list)
     endnotes: list[str] = field(default_factory=list)
@@ -237,13 +248,19 @@ class DocxAnchors:
 
 
 class DocxParagraphReader:
-    """Reads paragraphs of one document, whose styles it knows."""
+    """Reads the text of paragraphs.
+
+    `styles` maps style ids to the document's styles.
+    """
 
     def __init__(self, styles: Mapping[str, DocxStyle]) -> None:
         self._styles = styles
 
     def style_of(self, paragraph: "_Element") -> DocxStyle:
-        """Return the paragraph's style, its own outline level put in."""
+        """Return the style of `paragraph`.
+
+        Its own outline level overrides the style's.
+        """
         properties = paragraph.find(W + "pPr")
         if properties is None:
             return DocxStyle()
@@ -254,17 +271,19 @@ class DocxParagraphReader:
         return DocxStyle(style.bold, style.italic, outline_level, style.generated)
 
     def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
-        """Yield what a reader sees of `element`, and note what it refers to."""
+        """Yield the visible runs of `element`, and add the notes that it refers to to
+        `anchors`.
+        """
         for child in element:
             tag = child.tag
-            if not isinstance(tag, str) or tag in _PASSED:
+            if not isinstance(tag, str) or tag in _SKIPPED_TAGS:
                 continue
             if tag == W + "r":
                 yield from self._run(child, anchors)
             elif tag == W + "commentRangeStart":
-                _note(anchors.comments, child)
+                _add_id(anchors.comments, child)
             elif tag == _COMPATIBILITY + "AlternateContent":
-                yield from self.pieces(_chosen(child), anchors)
+                yield from self.pieces(_choose_alternative(child), anchors)
             else:
                 yield from self.pieces(child, anchors)
 
@@ -283,7 +302,7 @@ class DocxParagraphReader:
 
 
 def find_text_box_paragraphs(paragraph: "_Element") -> "Iterator[_Element]":
-    """Yield the paragraphs of text boxes that hang on `paragraph`."""
+    """Yield the paragraphs of text boxes that are anchored in `paragraph`."""
     for box in paragraph.iter(W + "txbxContent"):
         if not any(a.tag == _COMPATIBILITY + "Fallback" for a in box.iterancestors()):
             yield from box.iterchildren(W + "p")
@@ -294,19 +313,19 @@ def _run_text(run: "_Element", anchors: DocxAnchors) -> Iterator[str]:
         match child.tag:
             case "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t":
                 yield re.sub(r"[\r\n]+", " ", child.text or "")
-            case tag if isinstance(tag, str) and tag in _SIGNS:
-                yield _SIGNS[tag]
+            case tag if isinstance(tag, str) and tag in _CHARACTERS_BY_TAG:
+                yield _CHARACTERS_BY_TAG[tag]
             case tag if tag == W + "br":
                 yield "" if child.get(W + "type") in ("page", "column") else "\n"
             case tag if tag == W + "footnoteReference":
-                _note(anchors.footnotes, child)
+                _add_id(anchors.footnotes, child)
             case tag if tag == W + "endnoteReference":
-                _note(anchors.endnotes, child)
+                _add_id(anchors.endnotes, child)
             case tag if tag == W + "commentReference":
-                _note(anchors.comments, child)
+                _add_id(anchors.comments, child)
 
 
-_SIGNS = {
+_CHARACTERS_BY_TAG = {
     W + "tab": "\t",
     W + "ptab": "\t",
     W + "cr": "\n",
@@ -315,12 +334,15 @@ _SIGNS = {
 
 
 def join_runs(pieces: Iterable[DocxRun]) -> str:
-    """Join pieces without marks."""
+    """Return the text of the runs without formatting, in NFC, trimmed."""
     return unicodedata.normalize("NFC", "".join(p.text for p in pieces)).strip()
 
 
 def join_runs_as_markdown(pieces: Iterable[DocxRun]) -> str:
-    """Join pieces with `*italics*` and `**bold**`, marks close to the words."""
+    """Return the text with `*italics*` and `**bold**`, in NFC, trimmed.
+
+    White space at the edge of a run stays outside of its marks.
+    """
     out: list[str] = []
     open_marks: list[str] = []
     space = ""
@@ -331,15 +353,20 @@ def join_runs_as_markdown(pieces: Iterable[DocxRun]) -> str:
             continue
         lead = piece.text[: len(piece.text) - len(piece.text.lstrip())]
         run_marks = [m for m, on in (("**", piece.bold), ("*", piece.italic)) if on]
-        closed, opened = _turn(open_marks, run_marks)
+        closed, opened = _switch_marks(open_marks, run_marks)
         out += [*closed, space + lead, *opened, core]
         space = piece.text[len(lead) + len(core) :]
     out += reversed(open_marks)
     return unicodedata.normalize("NFC", "".join(out) + space).strip()
 
 
-def _turn(open_marks: list[str], run_marks: list[str]) -> tuple[list[str], list[str]]:
-    """Close and open marks until `run_marks` are open; the innermost closes first."""
+def _switch_marks(
+    open_marks: list[str], run_marks: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the marks to close and to open so that `run_marks` are open.
+
+    `open_marks` is updated; the innermost mark closes first.
+    """
     closed: list[str] = []
     while any(mark not in run_marks for mark in open_marks):
         closed.append(open_marks.pop())
@@ -350,27 +377,30 @@ def _turn(open_marks: list[str], run_marks: list[str]) -> tuple[list[str], list[
 
 @lru_cache(maxsize=8)
 def parse_docx_styles(xml: bytes) -> Mapping[str, DocxStyle]:
-    """Read a styles part: what each style, with those it is based on, says."""
+    """Parse the styles part of a Word file; return its styles by id.
+
+    A style inherits from the styles that it is based on. Cached.
+    """
     if not xml:
         return {}
     elements = {
         style.get(W + "styleId", ""): style
         for style in parse_docx_xml(xml).iter(W + "style")
     }
-    return {name: _resolved(name, elements) for name in elements}
+    return {name: _resolve_style(name, elements) for name in elements}
 
 
-def _resolved(name: str, elements: "Mapping[str, _Element]") -> DocxStyle:
+def _resolve_style(name: str, elements: "Mapping[str, _Element]") -> DocxStyle:
     bold = italic = generated = None
     level: int | None = None
-    for _ in range(_MAX_CHAIN):
+    for _ in range(_MAX_STYLE_CHAIN):
         style = elements.get(name)
         if style is None:
             break
         properties = style.find(W + "rPr")
         if properties is not None:
-            bold = _first(bold, _switch(properties, "b"))
-            italic = _first(italic, _switch(properties, "i"))
+            bold = _first_known(bold, _switch(properties, "b"))
+            italic = _first_known(italic, _switch(properties, "i"))
         level = _style_level(style, name) if level is None else level
         generated = generated or _value(style, "name").lower().startswith("toc ")
         name = _value(style, "basedOn")
@@ -390,18 +420,21 @@ def _style_level(style: "_Element", style_id: str) -> int | None:
 
 
 def _outline_level(properties: "_Element") -> int | None:
-    """Return 1 to 9; None for body text, which Word writes as 9 counted from 0."""
+    """Return the outline level, 1 to 9.
+
+    None for body text (`outlineLvl` counts from 0).
+    """
     level = _value(properties, "outlineLvl")
     return int(level) + 1 if re.fullmatch("[0-8]", level) else None
 
 
-def _note(names: list[str], element: "_Element") -> None:
+def _add_id(names: list[str], element: "_Element") -> None:
     name = element.get(W + "id", "")
     if name not in names:
         names.append(name)
 
 
-def _chosen(alternatives: "_Element") -> "_Element":
+def _choose_alternative(alternatives: "_Element") -> "_Element":
     choice = alternatives.find(_COMPATIBILITY + "Choice")
     if choice is None:
         choice = alternatives.find(_COMPATIBILITY + "Fallback")
@@ -415,7 +448,9 @@ def _value(element: "_Element", name: str) -> str:
 
 def _switch(properties: "_Element", name: str) -> bool | None:
     child = properties.find(W + name)
-    return None if child is None else child.get(W + "val", "1").lower() not in _OFF
+    return (
+        None if child is None else child.get(W + "val", "1").lower() not in _OFF_VALUES
+    )
 
 
 def _is_on(properties: "_Element", name: str, *, default: bool = False) -> bool:
@@ -423,5 +458,5 @@ def _is_on(properties: "_Element", name: str, *, default: bool = False) -> bool:
     return default if switch is None else switch
 
 
-def _first(value: bool | None, fallback: bool | None) -> bool | None:
+def _first_known(value: bool | None, fallback: bool | None) -> bool | None:
     return fallback if value is None else value

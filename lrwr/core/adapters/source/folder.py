@@ -1,4 +1,4 @@
-"""Manuscripts in folders on this machine."""
+"""Manuscripts in folders on this machine, and the rules for skipping files."""
 
 import asyncio
 import os
@@ -17,19 +17,26 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILE_NAME = ".lrwrignore"
-"""The file at the top of a target whose lines are patterns."""
+"""File at the top of a target with exclude patterns, one per line."""
 
 
 class ExclusionRules:
-    """What is left out under one target, whose path from the root is `prefix`."""
+    """Patterns that exclude files under one target, as in `.gitignore`.
+
+    `patterns` come from the settings and apply to paths relative to the library's root
+    or to the target; `prefix` is the path of the target relative to the root.
+    """
 
     def __init__(self, patterns: Sequence[str], prefix: str) -> None:
         self._prefix = prefix
-        self._settings = _spec(patterns) if patterns else None
+        self._settings = _compile_patterns(patterns) if patterns else None
         self._file: GitIgnoreSpec | None = None
 
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
-        """Take up the target's own patterns; yield a word on a file that is of no use."""
+        """Add the patterns of the target's `.lrwrignore`.
+
+        Yields `(path, "", problem)` if that file cannot be used.
+        """
         path = target / IGNORE_FILE_NAME
         display_path = (
             IGNORE_FILE_NAME
@@ -38,7 +45,7 @@ class ExclusionRules:
         )
         try:
             if not stat.S_ISREG(path.lstat().st_mode):
-                yield display_path, "", "not an ordinary file; its patterns are ignored"
+                yield display_path, "", "not a regular file; its patterns are ignored"
                 return
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except FileNotFoundError:
@@ -47,12 +54,15 @@ class ExclusionRules:
             yield display_path, "", "cannot be read; its patterns are ignored"
             return
         try:
-            self._file = _spec(lines)
+            self._file = _compile_patterns(lines)
         except SettingsProblem as problem:
             yield display_path, "", f"{problem}; its patterns are ignored"
 
-    def why(self, inner: str) -> str:
-        """Say why a path under the target is left out; folders end in `/`."""
+    def explain(self, inner: str) -> str:
+        """Return why a path under the target is excluded; empty if it is not.
+
+        `inner` is relative to the target; a folder ends in `/`.
+        """
         if self._file and self._file.check_file(inner).include:
             return IGNORED
         return EXCLUDED if self._settings_match(inner) else ""
@@ -67,7 +77,7 @@ class ExclusionRules:
         return True in verdicts and False not in verdicts
 
 
-def _spec(patterns: Sequence[str]) -> "GitIgnoreSpec":
+def _compile_patterns(patterns: Sequence[str]) -> "GitIgnoreSpec":
     # Imported here: most manuscripts have no patterns.
     from pathspec import GitIgnoreSpec
 
@@ -83,26 +93,26 @@ def _spec(patterns: Sequence[str]) -> "GitIgnoreSpec":
     except (ValueError, re.error) as error:
         invalid = next(filter(is_invalid, patterns), "")
         raise SettingsProblem(
-            f"The pattern {invalid!r} cannot be read",
-            hint="Write it as in a .gitignore file, or take it out of `exclude`.",
+            f"The pattern {invalid!r} is not valid",
+            hint="Write it as in a .gitignore file, or delete it from `manuscript.exclude`.",
         ) from error
 
 
-OUTSIDE = "a link that leads out of the manuscript folder; it is not followed"
-NOWHERE = "a link to nothing, or back to itself"
-TWICE = "a link to a file that is read at its own place"
-LINKED_FOLDER = "a link to a folder; it is not followed"
+OUTSIDE = "a link out of the manuscript folder; lrwr does not follow it"
+BROKEN_LINK = "a broken link"
+LINKED_TWICE = "a link to a file that is already in the manuscript"
+LINKED_FOLDER = "a link to a folder; lrwr does not follow it"
 EXCLUDED = "excluded by your settings"
 IGNORED = "excluded by .lrwrignore"
-CLOSED = "may not be opened: you have no permission"
+NO_PERMISSION = "cannot be opened: permission denied"
 BAD_NAME = "its name is not valid text; rename it"
-NOT_A_FILE = "not an ordinary file"
+NOT_A_FILE = "not a regular file"
 _HIDDEN = "hidden"
-_LOCK = "a lock file that Word keeps while a document is open"
+_LOCK = "a lock file of an open Word document"
 _BACKUP = "a backup or temporary file"
 _SCRIVENER = "a Scrivener project; compile it to .docx or .md"
 _FORMAT = "not a format lrwr reads; save it as .docx or .md"
-_OTHER = "not text that lrwr reads"
+_OTHER = "not a text file that lrwr reads"
 _WRITERS_FORMATS = (
     ".doc .odt .fodt .rtf .pages .epub .pdf .mobi .azw3 .fdx .fountain .gdoc .wps "
     ".wpd .docm .dot .dotx .htm .html .tex .org .rst .adoc .sxw"
@@ -115,7 +125,7 @@ _TEMPORARY = re.compile(
 
 
 def explain_skipped_file(name: str) -> str:
-    """Say why the file called `name` is passed over; empty when it is read."""
+    """Return why a file with this name is skipped; empty if it is read."""
     if name.startswith("~$"):
         return _LOCK
     if name.startswith("."):
@@ -129,12 +139,12 @@ def explain_skipped_file(name: str) -> str:
 
 
 def may_be_manuscript_name(name: str) -> bool:
-    """Say whether `name` may be a manuscript's or a folder's, and no temporary one."""
+    """Return whether `name` may belong to a manuscript file or a folder."""
     return explain_skipped_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
 
 
 def explain_skipped_folder(name: str) -> str:
-    """Say why the folder called `name` is passed over; empty when it is entered."""
+    """Return why a folder with this name is skipped; empty if it is read."""
     if name.startswith("."):
         return _HIDDEN
     ending = PurePosixPath(name).suffix.lower()
@@ -144,18 +154,22 @@ def explain_skipped_folder(name: str) -> str:
 
 
 FILE_LIMIT = 300 * 1024 * 1024
-"""The largest file that is taken into memory, in bytes."""
-_OURS = frozenset({".lrwr", ".lrwrignore", "lrwr.toml", "lrwr.canon.toml"})
+"""Size of the largest file that lrwr reads, in bytes."""
+_OWN_NAMES = frozenset({".lrwr", ".lrwrignore", "lrwr.toml", "lrwr.canon.toml"})
 _ATTEMPTS = 5
-_PAUSE = 0.05
+"""Readings of a file that changes meanwhile; pauses grow by `_PAUSE_SECONDS`."""
+
+_PAUSE_SECONDS = 0.05
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class FolderSource:
-    """Reads manuscripts under `targets`, files or folders; ids are relative to `root`.
+    """Manuscript files under `targets`, files or folders.
+
+    Ids are paths relative to `root`.
 
     `exclude` are patterns as in `.gitignore`, for paths relative to `root` or to the
-    target; a `.lrwrignore` at the top of a target adds its own.
+    target. A `.lrwrignore` at the top of a target adds patterns.
     """
 
     def __init__(
@@ -164,51 +178,53 @@ class FolderSource:
         self._root = _absolute(root)
         self._targets = tuple(_absolute(root / target) for target in targets)
         self._exclude = tuple(exclude)
-        self._closed: tuple[str, ...] = ()
+        self._unreadable: tuple[str, ...] = ()
 
     async def list(self) -> SourceListing:
-        """Return every manuscript file there is.
+        """Return every manuscript file under the targets, and every skipped file.
 
         Raises:
-            NotFound: A target is not there.
-            SettingsProblem: A pattern to exclude cannot be read.
+            NotFound: A target does not exist.
+            SettingsProblem: An exclude pattern is invalid.
         """
         return await asyncio.to_thread(self._list)
 
     def covers(self, document: DocumentId) -> bool:
-        """Say whether `document` lies under a target that can be looked into.
+        """Return whether the source decides if `document` still exists.
 
-        An excluded one does: to leave a file out is to have it forgotten. One in a
-        folder that the last look could not open does not: it may still be there.
+        True for every path under a target, also for an excluded one: excluding a file
+        removes it from the library. False for a path in a folder that the last listing
+        could not open: the document may still be there.
         """
         if any(
-            document == closed or (closed.endswith("/") and document.startswith(closed))
-            for closed in self._closed
+            document == unreadable
+            or (unreadable.endswith("/") and document.startswith(unreadable))
+            for unreadable in self._unreadable
         ):
             return False
         path = _absolute(self._root / document)
         return any(path.is_relative_to(target) for target in self._targets)
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return the file's bytes and the revision that they belong to.
+        """Return the bytes of `document` and the revision that they belong to.
 
-        A file that changes while it is read is read again.
+        A file that changes during the reading is read again, a few times.
 
         Raises:
-            NotFound: The file is gone, or is under no target.
-            UnreadableDocument: The file may not be read, is too large, or does not
-                stop changing.
+            NotFound: The file does not exist, or is under no target.
+            UnreadableDocument: The file cannot be read, is too large, or keeps
+                changing.
         """
         path = self._path_of(document)
         for attempt in range(_ATTEMPTS):
             if attempt:
-                await asyncio.sleep(_PAUSE * attempt)
+                await asyncio.sleep(_PAUSE_SECONDS * attempt)
             content = await asyncio.to_thread(_read_whole, path, document)
             if content:
                 return content
         raise UnreadableDocument(
-            f"{document} does not stop changing while it is read",
-            hint="Try again when the program that writes it is done.",
+            f"{document} keeps changing while lrwr reads it",
+            hint="Try again when the program that writes it has finished.",
         )
 
     def _list(self) -> SourceListing:
@@ -222,8 +238,8 @@ class FolderSource:
                     skipped.setdefault(path, reason)
                 else:
                     revisions.setdefault(path, revision)
-        self._closed = tuple(
-            p for p, skip_reason in skipped.items() if skip_reason == CLOSED
+        self._unreadable = tuple(
+            p for p, skip_reason in skipped.items() if skip_reason == NO_PERMISSION
         )
         return SourceListing(
             found=tuple(
@@ -244,27 +260,27 @@ class FolderSource:
                 os.path.realpath(target)
             ):
                 return path
-        raise _gone(document)
+        raise _missing_error(document)
 
 
-_Seen = tuple[str, str, str]
-"""A path, its revision, and why it is passed over: one of the last two is empty."""
+_ListedFile = tuple[str, str, str]
+"""A path, its revision, and why it is skipped; one of the last two is empty."""
 
 
 class _FolderWalk:
-    """One look at a target and all that is under it."""
+    """One listing of a target and everything under it."""
 
     def __init__(self, root: Path, target: Path, exclude: Sequence[str]) -> None:
         self._root = root
         self._target = target
         self._real = os.path.realpath(target)
         self._prefix = _relative(target, root)
-        self._excludes = ExclusionRules(exclude, self._prefix)
+        self._rules = ExclusionRules(exclude, self._prefix)
         self._inodes: set[tuple[int, int]] = set()
-        self._links: list[tuple[str, str]] = []
+        self._pending_links: list[tuple[str, str]] = []
 
-    def run(self) -> Iterator[_Seen]:
-        """Yield what is there; links last, since a linked file may be seen already."""
+    def run(self) -> Iterator[_ListedFile]:
+        """Yield all files; links last, because a linked file may be listed already."""
         try:
             status = self._target.stat()
         except OSError as error:
@@ -275,90 +291,94 @@ class _FolderWalk:
         if not stat.S_ISDIR(status.st_mode):
             yield self._file(self._prefix, self._target.name, status)
             return
-        yield from self._excludes.read_file(self._target)
+        yield from self._rules.read_file(self._target)
         yield from self._folder(self._target, "")
-        for path, inner in self._links:
+        for path, inner in self._pending_links:
             yield self._link(path, inner)
 
-    def _folder(self, folder: Path, inside: str) -> Iterator[_Seen]:
-        waiting = [(folder, inside)]
-        while waiting:
-            folder, inside = waiting.pop()
+    def _folder(self, folder: Path, inside: str) -> Iterator[_ListedFile]:
+        pending = [(folder, inside)]
+        while pending:
+            folder, inside = pending.pop()
             try:
                 with os.scandir(folder) as opened:
                     entries = tuple(opened)
             except OSError:
-                yield f"{self._shown(inside)}/", "", CLOSED
+                yield f"{self._display_path(inside)}/", "", NO_PERMISSION
                 continue
             for entry in entries:
-                yield from self._entry(entry, inside, waiting)
+                yield from self._entry(entry, inside, pending)
 
     def _entry(
         self,
         entry: os.DirEntry[str],
         inside: str,
-        waiting: list[tuple[Path, str]],
-    ) -> Iterator[_Seen]:
+        pending: list[tuple[Path, str]],
+    ) -> Iterator[_ListedFile]:
         inner = f"{inside}/{entry.name}" if inside else entry.name
-        path = self._shown(inner)
+        path = self._display_path(inner)
         if not _is_text(entry.name):
             yield path.encode(errors="replace").decode(), "", BAD_NAME
-        elif entry.name in _OURS:
+        elif entry.name in _OWN_NAMES:
             return
         elif entry.is_symlink():
-            self._links.append((path, inner))
+            self._pending_links.append((path, inner))
         elif entry.is_dir(follow_symlinks=False):
-            reason = explain_skipped_folder(entry.name) or self._excludes.why(
+            reason = explain_skipped_folder(entry.name) or self._rules.explain(
                 f"{inner}/"
             )
             if reason:
                 yield f"{path}/", "", reason
             else:
-                waiting.append((Path(entry.path), inner))
+                pending.append((Path(entry.path), inner))
         else:
             yield self._entry_file(entry, path, inner)
 
-    def _entry_file(self, entry: os.DirEntry[str], path: str, inner: str) -> _Seen:
-        reason = explain_skipped_file(entry.name) or self._excludes.why(inner)
+    def _entry_file(
+        self, entry: os.DirEntry[str], path: str, inner: str
+    ) -> _ListedFile:
+        reason = explain_skipped_file(entry.name) or self._rules.explain(inner)
         if reason:
             return path, "", reason
         try:
             return self._file(path, entry.name, Path(entry.path).stat())
         except OSError:
-            return path, "", CLOSED
+            return path, "", NO_PERMISSION
 
-    def _file(self, path: str, name: str, status: os.stat_result) -> _Seen:
+    def _file(self, path: str, name: str, status: os.stat_result) -> _ListedFile:
         if not stat.S_ISREG(status.st_mode):
             return path, "", NOT_A_FILE
         self._inodes.add((status.st_dev, status.st_ino))
         reason = explain_skipped_file(name)
         return path, "" if reason else _revision(status), reason
 
-    def _link(self, path: str, inner: str) -> _Seen:
-        """Follow a link to a file inside the target that is not listed otherwise."""
+    def _link(self, path: str, inner: str) -> _ListedFile:
+        """Return the file behind a link, if it is inside the target and not listed
+        already.
+        """
         reason = explain_skipped_file(Path(path).name)
         link = self._target / inner
         try:
             status = link.stat()
         except OSError:
-            return path, "", NOWHERE
+            return path, "", BROKEN_LINK
         if not Path(os.path.realpath(link)).is_relative_to(self._real):
             return path, "", OUTSIDE
         if stat.S_ISDIR(status.st_mode):
             return path, "", LINKED_FOLDER
-        reason = reason or self._excludes.why(inner)
+        reason = reason or self._rules.explain(inner)
         if not reason and (status.st_dev, status.st_ino) in self._inodes:
-            reason = TWICE
+            reason = LINKED_TWICE
         return (path, "", reason) if reason else self._file(path, link.name, status)
 
-    def _shown(self, inner: str) -> str:
+    def _display_path(self, inner: str) -> str:
         if self._prefix == ".":
             return inner
         return f"{self._prefix}/{inner}" if inner else self._prefix
 
 
 def _read_whole(path: Path, document: DocumentId) -> tuple[bytes, str] | None:
-    """Return bytes and revision; None when the file changed meanwhile."""
+    """Return bytes and revision; None if the file changed during the reading."""
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:  # noqa: PTH123 (by descriptor)
             before = os.fstat(file.fileno())
@@ -366,12 +386,12 @@ def _read_whole(path: Path, document: DocumentId) -> tuple[bytes, str] | None:
             content = file.read(FILE_LIMIT + 1)
         after = path.stat()
     except FileNotFoundError as error:
-        raise _gone(document) from error
+        raise _missing_error(document) from error
     except NotADirectoryError as error:
-        raise _gone(document) from error
+        raise _missing_error(document) from error
     except OSError as error:
         raise UnreadableDocument(
-            f"{document} may not be read: {error.strerror}",
+            f"{document} cannot be read: {error.strerror}",
             hint="Check the file's permissions and the disk.",
         ) from error
     revision = _revision(before)
@@ -382,7 +402,7 @@ def _read_whole(path: Path, document: DocumentId) -> tuple[bytes, str] | None:
 def _check_readable(status: os.stat_result, document: DocumentId) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableDocument(
-            f"{document} is not an ordinary file", hint="Move it out of the folder."
+            f"{document} is not a regular file", hint="Move it out of the folder."
         )
     if status.st_size > FILE_LIMIT:
         raise UnreadableDocument(
@@ -392,13 +412,14 @@ def _check_readable(status: os.stat_result, document: DocumentId) -> None:
 
 
 def _revision(status: os.stat_result) -> str:
+    # ctime and inode also change when a program replaces a file and resets its mtime.
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
 
 
-def _gone(document: DocumentId) -> NotFound:
+def _missing_error(document: DocumentId) -> NotFound:
     return NotFound(
-        f"{document} is not there any more",
-        hint="Run `lrwr ingest` to take up what the folder holds now.",
+        f"{document} no longer exists",
+        hint="Run `lrwr ingest` to update the library.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Manuscript folders, watched with what the system offers."""
+"""File system events of manuscript folders, through watchfiles."""
 
 import asyncio
 import os
@@ -21,28 +21,28 @@ from lrwr.core.ports.sources import (
 )
 
 EVENT_BATCH_MS = 50
-"""Milliseconds in which what happens is told together."""
+"""Milliseconds during which events are collected into one batch."""
 
 EVENT_CHECK_MS = 20
-"""Milliseconds between two looks at what the system has told."""
+"""Milliseconds between two checks for new system events."""
 
 FOLDER_CHECK_MS = 1000
-"""Milliseconds between two looks whether the folders are still there."""
+"""Milliseconds between two checks that the folders still exist."""
 
 FILE_POLL_MS = 2000
-"""Milliseconds between two looks at every file, where the system does not tell."""
+"""Milliseconds between two checks of every file when polling."""
 
 WATCH_LIMIT_REASON = "the system cannot watch so many folders ({})"
 
 FolderInode = tuple[int, int]
-"""What tells a folder from another of the same name: its device and number."""
+"""Device and inode, which tell a folder from another with the same path."""
 
 
 class WatchfilesEventSource:
-    """Keeps the `FolderEventSource` port over folders and files.
+    """The `FolderEventSource` port over files and folders.
 
-    `poll` says in a clause why the system's own word is not trusted here; empty where
-    it is. `every` are the milliseconds between two looks where it is not.
+    `poll` is the reason, as a clause, for polling instead of system events; empty to
+    use system events. `every` is the polling interval in milliseconds.
     """
 
     def __init__(
@@ -53,45 +53,49 @@ class WatchfilesEventSource:
         self._every = every
 
     async def news(self) -> AsyncGenerator[FolderEvent]:
-        """Yield what happens from now on, until a folder is lost.
+        """Yield events from now on, until a watched folder disappears.
+
+        Falls back to polling if the system cannot watch the folders.
 
         Raises:
-            UnreadableDocument: A folder may not be looked into.
+            UnreadableDocument: A folder cannot be read.
         """
         missing = (target for target in self._targets if not target.exists())
         if (target := next(missing, None)) is not None:
             yield FolderLost(target)
             return
-        places = {folder: _place(folder) for folder in map(_folder_of, self._targets)}
+        inodes = {
+            folder: _folder_inode(folder) for folder in map(_folder_of, self._targets)
+        }
         if self._poll:
             yield PollingStarted(self._poll)
         try:
-            async with aclosing(self._watched(places)) as watched:
-                async for news in watched:
+            async with aclosing(self._watch(inodes)) as events:
+                async for news in events:
                     yield news
         except OSError as error:
-            self._cannot(error, places)
+            self._fall_back_to_polling(error, inodes)
 
-    def _cannot(
-        self, error: OSError, places: Mapping[Path, FolderInode | None]
+    def _fall_back_to_polling(
+        self, error: OSError, inodes: Mapping[Path, FolderInode | None]
     ) -> None:
-        """Look for changes from now on, if the system will not tell of them."""
-        if self._poll and _lost(places) is None:
+        """Switch to polling after `error`; raise if polling failed too."""
+        if self._poll and _find_lost_folder(inodes) is None:
             raise UnreadableDocument(
                 f"The manuscript's folder cannot be watched: {error.strerror or error}",
-                hint="Check your rights there; `lrwr ingest` reads without watching.",
+                hint="Check your permissions there; `lrwr ingest` works without watching.",
             ) from error
         self._poll = self._poll or WATCH_LIMIT_REASON.format(error.strerror or error)
 
-    async def _watched(
-        self, places: Mapping[Path, FolderInode | None]
+    async def _watch(
+        self, inodes: Mapping[Path, FolderInode | None]
     ) -> AsyncGenerator[FolderEvent]:
-        if (lost_folder := _lost(places)) is not None:
+        if (lost_folder := _find_lost_folder(inodes)) is not None:
             yield FolderLost(lost_folder)
             return
 
         batches = awatch(
-            *places,
+            *inodes,
             watch_filter=None,
             debounce=EVENT_BATCH_MS,
             step=EVENT_CHECK_MS,
@@ -105,29 +109,33 @@ class WatchfilesEventSource:
         )
         async with aclosing(batches) as opened:
             async for batch in opened:
-                if (lost_folder := _lost(places)) is not None:
+                if (lost_folder := _find_lost_folder(inodes)) is not None:
                     yield FolderLost(lost_folder)
                     return
                 paths = {Path(path) for _, path in batch}
-                if changed_paths := frozenset(_wanted(paths, _as_told(self._targets))):
+                if changed_paths := frozenset(
+                    _relevant_paths(paths, _with_real_paths(self._targets))
+                ):
                     yield PathsChanged(changed_paths)
 
 
-def _as_told(targets: Sequence[Path]) -> list[Path]:
-    """Return targets by all their names: some systems tell where a link leads to."""
+def _with_real_paths(targets: Sequence[Path]) -> list[Path]:
+    """Return the targets with their real paths: some systems report the target of a
+    link.
+    """
     return [*targets, *(Path(os.path.realpath(target)) for target in targets)]
 
 
-def _wanted(paths: Collection[Path], targets: Sequence[Path]) -> Iterator[Path]:
+def _relevant_paths(paths: Collection[Path], targets: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if any(_may_matter(path, target) for target in targets):
             yield path
 
 
 def _may_matter(path: Path, target: Path) -> bool:
-    """Say whether what happened at `path` may concern a manuscript under `target`.
+    """Return whether a change at `path` may affect a manuscript under `target`.
 
-    A name without an ending that is read may be a folder's, and then matters.
+    A name without a known ending may be a folder's, so its changes count.
     """
     if not path.is_relative_to(target):
         return False
@@ -138,19 +146,21 @@ def _may_matter(path: Path, target: Path) -> bool:
 
 
 def _folder_of(target: Path) -> Path:
-    """Return what is watched for a target: a file is swapped at each save."""
+    """Return the folder to watch: a program replaces a file when it saves it."""
     return target if target.is_dir() else target.parent
 
 
-def _lost(places: Mapping[Path, FolderInode | None]) -> Path | None:
-    """Return the first folder that is gone, or has another in its place."""
-    lost_folders = (path for path, place in places.items() if _place(path) != place)
+def _find_lost_folder(inodes: Mapping[Path, FolderInode | None]) -> Path | None:
+    """Return the first folder that disappeared or was replaced by another one."""
+    lost_folders = (
+        path for path, inode in inodes.items() if _folder_inode(path) != inode
+    )
     return next(lost_folders, None)
 
 
-def _place(path: Path) -> FolderInode | None:
+def _folder_inode(path: Path) -> FolderInode | None:
     try:
-        status = os.stat(path)  # noqa: PTH116 (a number is wanted, not a path)
+        status = os.stat(path)  # noqa: PTH116 (the inode is needed, not a path)
     except OSError:
         return None
     return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""What a format's reader found in a file, before it is cut into chapters."""
+"""Layout of a document: headings, scene breaks and prose, before chapters are found."""
 
 import re
 from bisect import bisect_right
@@ -38,28 +38,32 @@ _WORD = (
 NUMERAL_PATTERN = (
     rf"(?:\d{{1,4}}(?:st|nd|rd|th)?|(?i:{_WORD})|(?-i:{_ROMAN}|{_ROMAN_SMALL}))\b"
 )
-"""A pattern for a number; `parse_numeral` reads what it finds."""
+"""Pattern of a number in figures, words or Roman numerals, for `parse_numeral`."""
 FIGURE_PATTERN = rf"(?:\d{{1,4}}|(?-i:{_ROMAN}))"
-"""A pattern for an Arabic or Roman numeral alone."""
+"""Pattern of an Arabic or Roman numeral."""
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 def parse_numeral(numeral: str) -> int | None:
-    """Read "12", "12th", "XII", "twelve" or "Twelfth"; None when it is none of them."""
+    """Return the number in "12", "12th", "XII", "twelve" or "Twelfth".
+
+    None for other texts.
+    """
     word = " ".join(numeral.lower().replace("-", " ").split())
     digits = re.match(r"\d{1,6}", word)
     if digits:
         return int(digits[0])
-    if word in _named():
-        return _named()[word]
+    if word in _numbers_by_word():
+        return _numbers_by_word()[word]
     if word and re.fullmatch(_ROMAN, word.upper()):
-        return _roman(word.upper())
+        return _parse_roman(word.upper())
     return None
 
 
-def _roman(numeral: str) -> int:
+def _parse_roman(numeral: str) -> int:
     values = [_ROMAN_VALUES[letter] for letter in numeral]
     following = [*values[1:], 0]
+    # A smaller value before a larger one is subtracted: IV is 5 - 1.
     return sum(
         -value if value < after else value
         for value, after in zip(values, following, strict=True)
@@ -67,7 +71,7 @@ def _roman(numeral: str) -> int:
 
 
 @cache
-def _named() -> dict[str, int]:
+def _numbers_by_word() -> dict[str, int]:
     names: dict[str, int] = {}
     for first, words in (
         (1, _UNITS),
@@ -88,20 +92,22 @@ class HeadingKind(Enum):
     """What a heading announces."""
 
     CHAPTER = "chapter"
-    """A chapter by name: "Chapter 7", "BOOK ONE, CHAPTER I"."""
+    """A chapter with the word: "Chapter 7", "BOOK ONE, CHAPTER I"."""
     OPENING = "opening"
-    """What comes before the first chapter: "Prologue", "Preface"."""
+    """Text before the first chapter: "Prologue", "Preface"."""
     NAMED = "named"
     """A chapter without a number: "Epilogue", "Interlude"."""
     GROUP = "group"
-    """A run of chapters: "Volume II", "Part One"."""
+    """A group of chapters: "Volume II", "Part One"."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingMeaning:
-    """What a heading's words say. `rank` orders groups: a volume holds books,
-    a book holds parts.
+    """Meaning of the words of a heading.
+
+    `number` is the chapter's number; `volume` that of the volume, book or part. `rank`
+    orders groups of chapters: 0 a volume, 1 a book, 2 a part or an act.
     """
 
     kind: HeadingKind
@@ -110,18 +116,27 @@ class HeadingMeaning:
     rank: int = 0
 
 
+# Keyed by the first three letters of the word.
 _RANKS = {"vol": 0, "tom": 0, "boo": 1, "par": 2, "act": 2}
 _OPENINGS = (
     "preface|foreword|prologue|prelude|introduction|dedication|epigraph"
     "|front[ -]?matter|title[ -]page|half[ -]title|copyright|dramatis person(?:ae|æ)"
 )
-_NAMED = "epilogue|afterword|interlude|intermission|intermezzo|coda|postscript"
+_UNNUMBERED = "epilogue|afterword|interlude|intermission|intermezzo|coda|postscript"
 _SMALL_WORDS = "a an and as at but by for from in into of on or the to upon with"
 _TITLE_LIMIT = 100
+"""Characters of the longest line that may be a heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
+    """Compiled patterns for titles.
+
+    `chapter` and `group` capture the numeral; `word` matches "chapter" without a
+    numeral; `bare` a title that begins with, or is, a numeral; `figures` a lone
+    numeral.
+    """
+
     chapter: re.Pattern[str]
     word: re.Pattern[str]
     group: re.Pattern[str]
@@ -142,14 +157,14 @@ def _patterns() -> _Patterns:
         word=re.compile(r"chapter\b(?!\s+\w+\s+\w+\s+\w)", re.I),
         group=re.compile(group, re.I),
         opening=re.compile(rf"(?:the\s+)?(?:{_OPENINGS})\b{after}", re.I),
-        named=re.compile(rf"(?:the\s+)?(?:{_NAMED})\b{after}", re.I),
+        named=re.compile(rf"(?:the\s+)?(?:{_UNNUMBERED})\b{after}", re.I),
         bare=re.compile(bare),
         figures=re.compile(rf"({FIGURE_PATTERN})\.?"),
     )
 
 
 def parse_heading(title: str) -> HeadingMeaning:
-    """Say what a heading's text, without marks, announces."""
+    """Return the meaning of a heading's text, given without heading marks."""
     patterns = _patterns()
     group = patterns.group.match(title)
     chapter = (
@@ -177,11 +192,11 @@ def parse_heading(title: str) -> HeadingMeaning:
 
 
 def parse_heading_line(line: str) -> HeadingMeaning | None:
-    """Say what a line of plain text announces; None when it is a line of prose.
+    """Return the meaning of a heading in plain text; None if `line` is prose.
 
-    Stricter than `parse_heading`, since nothing but its words marks the line: it is
-    short, has a number unless it is a name such as "Prologue", and what follows is
-    set off by punctuation or written as a title.
+    Stricter than `parse_heading`, because only its words mark the line: it has at most
+    100 characters and a number (unless it is a name such as "Prologue"), and the rest
+    is set off by punctuation or capitalized as a title.
     """
     line = line.strip()
     if not line or len(line) > _TITLE_LIMIT:
@@ -203,7 +218,7 @@ def parse_heading_line(line: str) -> HeadingMeaning | None:
 
 
 def parse_lone_number(line: str) -> int | None:
-    """Return the number that is all there is on a line: "IV", "IV.", "4"."""
+    """Return the number of a line that consists of a numeral: "IV", "IV.", "4"."""
     match = _patterns().figures.fullmatch(line.strip())
     return parse_numeral(match[1]) if match else None
 
@@ -219,13 +234,15 @@ def _is_title(text: str) -> bool:
 
 
 def derive_words_from_file_name(name: str) -> str:
-    """Turn a file's name without its ending into words: `07-the-fog` → "the fog"."""
+    """Return the words of a file name without ending: `07-the-fog` becomes "the fog"."""
     name = re.sub(r"^\d+(?=[-_ .])", "", name)
     return " ".join(re.split(r"[-_\s]+", name)).strip(" .")
 
 
 def derive_title_from_file_name(name: str) -> str:
-    """Make a title from a file's name: `volume-iii-chapter-vi` → "Volume III …"."""
+    """Return a title for a file name: `volume-iii-chapter-vi` becomes "Volume III
+    Chapter VI".
+    """
     words = derive_words_from_file_name(name) or name
     if not words.islower():
         return words
@@ -238,7 +255,7 @@ def derive_title_from_file_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: where it stands, its depth (1 is a chapter's, 0 a book's), its words."""
+    """A heading: its span, its level (0 a book's title, 1 the top level), and its text."""
 
     span: Span
     level: int
@@ -247,7 +264,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A footnote: `span` holds its text, `anchor` is where the story refers to it."""
+    """A footnote: `span` covers its text, `anchor` is the offset that refers to it."""
 
     span: Span
     anchor: int
@@ -255,11 +272,13 @@ class Footnote:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLayout:
-    """A canonical text and what stands where in it.
+    """The canonical text of a document and the positions of its parts.
 
-    `body` is where chapters are: after front matter, before footnotes and comments.
-    `headings`, `breaks` and `notes` are in order; notes may lie outside the body.
-    `fields` are the front matter's, names in lower case, values as written.
+    `body` contains the chapters: it begins after front matter and ends before footnotes
+    and comments. `headings`, `breaks` (scene breaks) and `notes` (the author's
+    comments) are in text order; comments may lie outside the body. `asides` are
+    footnotes. `fields` are those of the front matter, with names in lower case and
+    values as written.
     """
 
     text: str
@@ -280,25 +299,25 @@ _BREAK = (
 
 
 def is_scene_break(line: str) -> bool:
-    """Say whether a line by itself marks the end of a scene: `* * *`, `#`, `⁂`."""
+    """Return whether `line` is a scene break: `* * *`, `#`, `⁂` and similar marks."""
     return re.fullmatch(_BREAK, line.strip(), re.I) is not None
 
 
 def find_scene_breaks(text: str) -> Iterator[int]:
-    """Yield the offset of the first mark of every line that ends a scene."""
+    """Yield the offset of the first mark of every scene break, in order."""
     pattern = re.compile(rf"^[ \t]*(?P<all>{_BREAK})[ \t]*$", re.I | re.M)
     return (match.start("all") for match in pattern.finditer(text))
 
 
 def trim_prose_span(text: str, start: int, end: int) -> Span:
-    """Return the span from `start` to `end` without white space at either side."""
+    """Return the span between two offsets without leading and trailing white space."""
     piece = text[start:end]
     indent = len(piece) - len(piece.lstrip())
     return Span(start + indent, max(start + indent, start + len(piece.rstrip())))
 
 
 class ProseRegions:
-    """A text with holes: what is left when notes and scene breaks are cut out."""
+    """The parts of `text` outside of `cuts` (comments and scene breaks)."""
 
     def __init__(self, text: str, cuts: Iterable[Span]) -> None:
         self._text = text
@@ -316,7 +335,7 @@ class ProseRegions:
         return tuple(piece for piece in pieces if len(piece))
 
     def any(self, start: int, end: int) -> bool:
-        """Say whether there is any prose between two offsets."""
+        """Return whether there is prose other than white space between two offsets."""
         gaps = self._gaps(start, end)
         return any(
             not self._text[gap_start:gap_end].isspace() for gap_start, gap_end in gaps
@@ -336,26 +355,27 @@ class ProseRegions:
 def find_unmarked_headings(
     blocks: Iterable[tuple[Span, str]],
 ) -> tuple[Heading, ...]:
-    """Find chapter headings that nothing but their words marks: "CHAPTER I."
+    """Return chapter headings that only their words mark, such as "CHAPTER I.", in
+    order.
 
-    `blocks` are the paragraphs with their text. A numeral alone is a heading only
-    where several count up from one.
+    `blocks` are the paragraphs with their text. A lone numeral is a heading only in a
+    run that counts up from 1 and has at least two members.
     """
     headings: list[Heading] = []
     figures: list[tuple[Heading, int]] = []
     for span, block in blocks:
-        if len(block) > 200:
+        if len(block) > 200:  # too long for a heading with its subtitle
             continue
         first, _, later_lines = block.partition("\n")
-        heading = _spoken(span, first, later_lines)
+        heading = _unmarked_heading(span, first, later_lines)
         if heading:
             headings.append(heading)
         elif not later_lines and (number := parse_lone_number(block)) is not None:
             figures.append((Heading(span, 3, block.strip()), number))
-    return tuple(sorted([*headings, *_counting(figures)], key=lambda h: h.span))
+    return tuple(sorted([*headings, *_counting_runs(figures)], key=lambda h: h.span))
 
 
-def _spoken(span: Span, first: str, later_lines: str) -> Heading | None:
+def _unmarked_heading(span: Span, first: str, later_lines: str) -> Heading | None:
     reading = parse_heading_line(first)
     if reading is None or (later_lines and not _is_subtitle(later_lines)):
         return None
@@ -369,8 +389,8 @@ def _is_subtitle(text: str) -> bool:
     return single and (text.isupper() or text[-1] not in ".!?,;:\"'”’")
 
 
-def _counting(figures: list[tuple[Heading, int]]) -> Iterator[Heading]:
-    """Yield the figures of runs that start at 1 and have two or more members."""
+def _counting_runs(figures: list[tuple[Heading, int]]) -> Iterator[Heading]:
+    """Yield the headings of runs that count up from 1 and have two or more members."""
     run: list[Heading] = []
     for heading, number in figures:
         if number == 1 or number != len(run) + 1:

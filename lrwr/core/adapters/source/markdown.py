@@ -1,4 +1,4 @@
-"""Markdown: headings, scene breaks, front matter and comments, by CommonMark."""
+"""Markdown, parsed by CommonMark: front matter, headings, scene breaks and comments."""
 
 import re
 from bisect import bisect_right
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 FRONT_MATTER_LIMIT = 65_536
-"""The longest front matter that is read, in characters."""
-_DEEPEST = 20
+"""Characters of the longest front matter that lrwr reads."""
+_MAX_NESTING = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Fields by lower-case name, values as written; `end` is where prose begins."""
+    """Fields by lower-case name, with values as written.
+
+    `end` is the offset where the text after the front matter begins.
+    """
 
     end: int = 0
     fields: dict[str, str] = field(default_factory=dict)
@@ -39,9 +42,9 @@ class FrontMatter:
 
 
 def parse_front_matter(text: str) -> FrontMatter:
-    """Read the YAML at the top of `text`, if there is any.
+    """Parse the YAML between `---` lines at the top of `text`; empty if there is none.
 
-    A text that opens with a scene break and goes on in prose has none.
+    A text that opens with a scene break and continues with prose has no front matter.
     """
     opened = re.match(r"---[ \t]*\n", text)
     if not opened:
@@ -54,7 +57,7 @@ def parse_front_matter(text: str) -> FrontMatter:
     block = text[opened.end() : closed.start()]
     if not _looks_like_fields(block):
         return FrontMatter()
-    fields, warning = _fields(block)
+    fields, warning = _parse_fields(block)
     return FrontMatter(closed.end(), fields, (warning,) if warning else ())
 
 
@@ -67,9 +70,9 @@ def _looks_like_fields(block: str) -> bool:
     )
 
 
-def _fields(block: str) -> tuple[dict[str, str], str]:
+def _parse_fields(block: str) -> tuple[dict[str, str], str]:
     if len(block) > FRONT_MATTER_LIMIT:
-        return {}, "The front matter is too long to be read; its fields are ignored."
+        return {}, "The front matter is too long; its fields are ignored."
     try:
         loaded = yaml.load(block, Loader=_plain_loader())
     except (yaml.YAMLError, RecursionError, ValueError):
@@ -84,7 +87,10 @@ def _fields(block: str) -> tuple[dict[str, str], str]:
 
 
 def _plain_loader() -> type[yaml.BaseLoader]:
-    """Return a loader that makes strings, lists and maps, and refuses aliases."""
+    """Return a YAML loader for texts, lists and maps only.
+
+    It rejects aliases and deep nesting.
+    """
 
     class PlainLoader(yaml.BaseLoader):
         depth = 0
@@ -93,10 +99,10 @@ def _plain_loader() -> type[yaml.BaseLoader]:
             self, parent: yaml.Node | None, index: int
         ) -> yaml.Node | None:
             if self.check_event(yaml.AliasEvent):
-                raise yaml.YAMLError("aliases are not read")
+                raise yaml.YAMLError("aliases are not supported")
             self.depth += 1
-            if self.depth > _DEEPEST:
-                raise yaml.YAMLError("nested too deep")
+            if self.depth > _MAX_NESTING:
+                raise yaml.YAMLError("nested too deeply")
             node = super().compose_node(parent, index)
             self.depth -= 1
             return node
@@ -105,23 +111,25 @@ def _plain_loader() -> type[yaml.BaseLoader]:
 
 
 _SETEXT_LIMIT = 80
-_TOLD = 3
+"""Characters of the longest heading with an underline; longer ones are prose."""
+
+_MAX_UNCLOSED_WARNINGS = 3
 
 
 def parse_markdown(content: bytes, name: str) -> DocumentLayout:
-    """Read a `.md` file; the canonical text is the whole file as decoded.
+    """Parse a `.md` file called `name`; the canonical text is the whole decoded file.
 
     Raises:
-        UnreadableDocument: The bytes are no text.
+        UnreadableDocument: The bytes are not text.
     """
     text, warnings = decode_text(content, name)
     front = parse_front_matter(text)
     lines = LineIndex.of(text)
-    notes, unclosed = _comments(text, front.end)
+    notes, unclosed = _find_comments(text, front.end)
     page = _MarkdownPage(text, lines, front.end, notes)
     headings, breaks = page.headings(), page.breaks()
     if not headings:
-        headings = page.spoken_headings()
+        headings = page.unmarked_headings()
     return DocumentLayout(
         text=text,
         lines=lines,
@@ -133,13 +141,13 @@ def parse_markdown(content: bytes, name: str) -> DocumentLayout:
         warnings=(
             *warnings,
             *front.warnings,
-            *(_unclosed(lines, at) for at in unclosed[:_TOLD]),
+            *(_unclosed_warning(lines, at) for at in unclosed[:_MAX_UNCLOSED_WARNINGS]),
         ),
     )
 
 
-def _unclosed(lines: LineIndex, at: int) -> str:
-    return f"A comment opened in line {lines.line_of(at)} is never closed; it is read as prose."
+def _unclosed_warning(lines: LineIndex, at: int) -> str:
+    return f"A comment opened in line {lines.line_of(at)} is never closed, so it is read as prose."
 
 
 _MARKS = re.compile(
@@ -148,11 +156,13 @@ _MARKS = re.compile(
     re.M,
 )
 _LONE_TILDES = re.compile(r"(?<=\n\n)[ ]{0,3}~{3,}[ \t]*(?=\n\n|\n*\Z)")
-"""A scene break that CommonMark would take for the start of a code block."""
+"""A scene break that CommonMark would read as the start of a code block."""
 
 
-def _comments(text: str, start: int) -> tuple[tuple[Span, ...], list[int]]:
-    """Find `<!-- … -->` and `%%…%%` outside code, and those that nothing closes."""
+def _find_comments(text: str, start: int) -> tuple[tuple[Span, ...], list[int]]:
+    """Return the spans of `<!-- … -->` and `%%…%%` outside code, and the offsets of
+    unclosed ones.
+    """
     notes: list[Span] = []
     unclosed: list[int] = []
     if "%%" not in text and "<!--" not in text:
@@ -183,12 +193,18 @@ def _fence_end(text: str, opened: re.Match[str]) -> int:
 
 
 def _html_end(text: str, opened: re.Match[str], last: int) -> int | None:
-    """Find the closing `-->`, the last of which is at `last`."""
+    """Return the offset after the closing `-->`.
+
+    The last one of the text is at `last`.
+    """
     return text.find("-->", opened.end()) + 3 if opened.end() <= last else None
 
 
 def _percent_end(text: str, opened: re.Match[str]) -> int | None:
-    """Find the closing `%%`; past an empty line only for one that opens its line."""
+    """Return the offset after the closing `%%`; None if there is none.
+
+    A comment may contain an empty line only if it opens at the start of a line.
+    """
     closed = text.find("%%", opened.end())
     if closed < 0:
         return None
@@ -202,29 +218,31 @@ def _percent_end(text: str, opened: re.Match[str]) -> int | None:
 
 
 class _MarkdownPage:
-    """A Markdown text with front matter and comments blanked, line by line the same."""
+    """A Markdown text whose front matter and comments are blanked, with the same lines."""
 
     def __init__(
         self, text: str, lines: LineIndex, start: int, notes: Sequence[Span]
     ) -> None:
         self._text = text
         self._starts = lines.starts
-        self._bare = "".join(_blanked(text, start, notes))
+        self._bare = "".join(_blank_out(text, start, notes))
         self._bare_starts = (
             LineIndex.of(self._bare).starts if notes or start else lines.starts
         )
         self._tokens = self._parse()
 
     def headings(self) -> tuple[Heading, ...]:
-        """Return every heading with words that CommonMark sees at the top level."""
+        """Return every non-empty heading that CommonMark finds at the top level."""
         return tuple(
-            Heading(self._lines_span(token), int(token.tag[1]), _plain(inline.content))
+            Heading(
+                self._lines_span(token), int(token.tag[1]), _strip_marks(inline.content)
+            )
             for token, inline in self._heading_tokens()
             if _has_words(inline) and not _is_prose_over_dashes(token, inline)
         )
 
     def breaks(self) -> tuple[Span, ...]:
-        """Return every scene break: CommonMark's, and those that writers use."""
+        """Return every scene break, those of CommonMark and those that writers use."""
         rows = {
             bisect_right(self._bare_starts, at) - 1
             for at in find_scene_breaks(self._bare)
@@ -240,16 +258,19 @@ class _MarkdownPage:
                 rows -= set(range(first, end))
         return tuple(self._row_span(row, row + 1) for row in sorted(rows))
 
-    def spoken_headings(self) -> tuple[Heading, ...]:
-        """Return headings that only their words mark; for a text with no others."""
-        unmarked_headings = find_unmarked_headings(find_text_blocks(self._bare))
+    def unmarked_headings(self) -> tuple[Heading, ...]:
+        """Return headings that only their words mark.
+
+        For a text without other headings.
+        """
+        found_headings = find_unmarked_headings(find_text_blocks(self._bare))
         return tuple(
             Heading(
                 self._row_span(self._row(h.span.start), self._row(h.span.end - 1) + 1),
                 h.level,
                 h.title,
             )
-            for h in unmarked_headings
+            for h in found_headings
         )
 
     def _row(self, at: int) -> int:
@@ -275,7 +296,7 @@ class _MarkdownPage:
         return trim_prose_span(self._text, self._starts[first], last)
 
 
-def _blanked(text: str, start: int, notes: Sequence[Span]) -> Iterator[str]:
+def _blank_out(text: str, start: int, notes: Sequence[Span]) -> Iterator[str]:
     yield "\n" * text.count("\n", 0, start)
     at = start
     for note in notes:
@@ -290,7 +311,9 @@ def _has_words(inline: "Token") -> bool:
 
 
 def _is_prose_over_dashes(token: "Token", inline: "Token") -> bool:
-    """Say whether `---` right under a paragraph was meant as a scene break."""
+    """Return whether `---` right below a paragraph is a scene break, not a heading's
+    underline.
+    """
     title = inline.content.strip()
     if (
         not title
@@ -301,7 +324,7 @@ def _is_prose_over_dashes(token: "Token", inline: "Token") -> bool:
     return "\n" in title or len(title) > _SETEXT_LIMIT or title[-1] in ".!?…,;:\"'”’*_"
 
 
-def _plain(title: str) -> str:
+def _strip_marks(title: str) -> str:
     title = re.sub(r"\s*\{[#.][^{}]*\}$", "", " ".join(title.split()))
     title = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]", r"\1", title)
     return re.sub(r"(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1", r"\2", title)

@@ -1,4 +1,6 @@
-"""Bytes of a manuscript file to a document."""
+"""Parsing of manuscript files: bytes to a `Document` with chapters, scenes and
+metadata.
+"""
 
 import math
 import re
@@ -25,7 +27,7 @@ from lrwr.core.model.documents import (
 )
 from lrwr.core.model.errors import UnreadableDocument
 
-_TYPES = {
+_TYPE_NAMES = {
     DocumentType.CHARACTER: "character person people cast",
     DocumentType.SETTING: "setting place location",
     DocumentType.WORLDBUILDING: (
@@ -33,7 +35,7 @@ _TYPES = {
     ),
     DocumentType.SCENE: "scene chapter prose manuscript draft story prologue epilogue",
 }
-_FOLDERS = {
+_FOLDER_NAMES = {
     DocumentType.CHARACTER: "character characters people cast persons person",
     DocumentType.SETTING: "setting settings place places location locations",
     DocumentType.WORLDBUILDING: (
@@ -47,7 +49,10 @@ _FOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetadata:
-    """What front matter says; None where it says nothing."""
+    """Fields of the front matter that lrwr reads; None or empty if not given.
+
+    `order` is the position in the story, `chapter` and `volume` are numbers.
+    """
 
     title: str = ""
     type: DocumentType | None = None
@@ -58,23 +63,26 @@ class DocumentMetadata:
 
 
 def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
-    """Read the fields that lrwr knows; what it cannot read becomes a warning."""
+    """Return the metadata in front matter `fields`.
+
+    An invalid value becomes a warning.
+    """
     warnings: list[str] = []
     kind = fields.get("type", "").strip()
     document_type = _known_type(kind)
     if kind and document_type is None:
         warnings.append(
-            f"The front matter's type {kind[:40]!r} is unknown: it is one of "
+            f"The front matter's type {kind[:40]!r} is unknown. Use one of: "
             f"{', '.join(DocumentType)}."
         )
     order = fields.get("order", "")
-    place = _place(order)
-    if order and place is None:
+    position = _parse_order(order)
+    if order and position is None:
         warnings.append(f"The front matter's order {order[:40]!r} is not a number.")
     return DocumentMetadata(
         title=" ".join(fields.get("title", "").split()),
         type=document_type,
-        order=place,
+        order=position,
         chapter=parse_numeral(fields.get("chapter", "")),
         volume=parse_numeral(fields.get("volume", "")),
         warnings=tuple(warnings),
@@ -82,10 +90,13 @@ def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
 
 
 def infer_type_from_folder(path: PurePosixPath) -> DocumentType | None:
-    """Tell a document's type by the nearest folder whose name says one."""
+    """Return the type that the nearest folder name suggests, such as `characters/`.
+
+    Or None.
+    """
     for folder in reversed(path.parts[:-1]):
         name = re.sub(r"^[\W\d_]+", "", folder.lower()).replace("_", "-")
-        for kind, names in _FOLDERS.items():
+        for kind, names in _FOLDER_NAMES.items():
             if name in names.split():
                 return kind
     return None
@@ -93,18 +104,18 @@ def infer_type_from_folder(path: PurePosixPath) -> DocumentType | None:
 
 def _known_type(word: str) -> DocumentType | None:
     word = re.sub(r"[\s_]+", "-", word.lower())
-    for kind, names in _TYPES.items():
+    for kind, names in _TYPE_NAMES.items():
         if word in names.split() or word.removesuffix("s") in names.split():
             return kind
     return None
 
 
-def _place(order: str) -> float | None:
+def _parse_order(order: str) -> float | None:
     try:
-        place = float(order)
+        position = float(order)
     except ValueError:
         return None
-    return place if math.isfinite(place) else None
+    return position if math.isfinite(position) else None
 
 
 FORMATS_BY_SUFFIX = {
@@ -113,41 +124,46 @@ FORMATS_BY_SUFFIX = {
     ".docx": DocumentFormat.DOCX,
     ".txt": DocumentFormat.TEXT,
 }
-"""The file endings that are read, in lower case."""
+"""File endings that lrwr reads, in lower case."""
 MAX_TEXT_FILE_BYTES = 50 * 1024 * 1024
-"""The largest text file that is read, in bytes."""
+"""Size of the largest text file that lrwr reads, in bytes."""
 _WORD = re.compile(r"\w\S*")
 
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptParser:
-    """Keeps the port: bytes in, a document out, nothing remembered.
+    """The `DocumentParser` port; stateless.
 
-    `text_limit` is the largest text file that is read, in bytes.
+    `text_limit` is the size of the largest text file to parse, in bytes.
     """
 
     text_limit: int = MAX_TEXT_FILE_BYTES
 
     def __call__(self, document: DocumentId, content: bytes) -> Document:
-        """Parse `content`; the format is told by the ending of `document`.
+        """Parse the bytes of a file; the ending of `document` selects the format.
 
         Raises:
-            UnreadableDocument: The bytes are not what the ending says.
+            UnreadableDocument: The bytes are not in that format.
         """
         return parse_document(document, content, text_limit=self.text_limit)
 
     def revision(self) -> str:
-        """Name the parser's version; when it changes, documents are read again."""
+        """Return the version of the parser.
+
+        When it changes, documents are ingested again.
+        """
         return "parser-2"
 
 
 def parse_document(
     document: DocumentId, content: bytes, *, text_limit: int = MAX_TEXT_FILE_BYTES
 ) -> Document:
-    """Make a document of a file's bytes; the same bytes make the same document.
+    """Parse the bytes of a file; the same bytes give the same document.
+
+    `text_limit` is the size of the largest text file to parse, in bytes.
 
     Raises:
-        UnreadableDocument: The bytes are not what the ending of `document` says.
+        UnreadableDocument: The bytes are not in the format that the ending says.
     """
     path = PurePosixPath(document)
     kind = FORMATS_BY_SUFFIX.get(path.suffix.lower())
@@ -161,13 +177,13 @@ def parse_document(
             f"{path.name} is larger than {text_limit // 1024**2} MB",
             hint="Split it into a file for each chapter or volume.",
         )
-    layout = _parse_layout(kind, content, path.name) if content else _empty()
-    return _document(document, kind, layout)
+    layout = _parse_layout(kind, content, path.name) if content else _empty_layout()
+    return _build_document(document, kind, layout)
 
 
 def _parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLayout:
-    # Parsers are imported when a file needs one: commands that only compare revisions
-    # start without them.
+    # Parsers are imported when a file needs one: commands that only list files start
+    # faster without them.
     match kind:
         case DocumentFormat.MARKDOWN:
             from lrwr.core.adapters.source.markdown import parse_markdown
@@ -181,11 +197,11 @@ def _parse_layout(kind: DocumentFormat, content: bytes, name: str) -> DocumentLa
             return parse_plain_text(content, name)
 
 
-def _empty() -> DocumentLayout:
+def _empty_layout() -> DocumentLayout:
     return parse_plain_text(b"", "")
 
 
-def _document(
+def _build_document(
     document: DocumentId, kind: DocumentFormat, layout: DocumentLayout
 ) -> Document:
     path = PurePosixPath(document)
@@ -201,7 +217,7 @@ def _document(
     chapters = structure.chapters() if is_story else structure.whole()
     title = _title(path, document_metadata, structure, chapters)
     if is_story:
-        chapters = _placed(chapters, path, document_metadata)
+        chapters = _number_chapters(chapters, path, document_metadata)
     return Document(
         id=document,
         format=kind,
@@ -209,20 +225,20 @@ def _document(
         title=title,
         text=layout.text,
         lines=layout.lines,
-        chapters=_named(chapters, title, is_story=is_story),
+        chapters=_title_only_chapter(chapters, title, is_story=is_story),
         notes=layout.notes,
         order=document_metadata.order,
-        words=_words(layout.text, chapters),
+        words=_count_words(layout.text, chapters),
         warnings=(
             *layout.warnings,
             *document_metadata.warnings,
-            *_emptiness(layout.text),
+            *_empty_warning(layout.text),
         ),
         fields=layout.fields,
     )
 
 
-def _emptiness(text: str) -> tuple[str, ...]:
+def _empty_warning(text: str) -> tuple[str, ...]:
     return () if text.strip() else ("The file is empty.",)
 
 
@@ -232,9 +248,9 @@ def _title(
     structure: ChapterFinder,
     chapters: tuple[Chapter, ...],
 ) -> str:
-    """Choose the front matter's title, the first heading, or the file's name.
+    """Return the title of the front matter, else the first heading, else the file name.
 
-    The first of several chapters does not name the whole.
+    The heading of the first of several chapters is not the title of the document.
     """
     if document_metadata.title:
         return document_metadata.title
@@ -248,12 +264,12 @@ def _title(
     return derive_title_from_file_name(path.stem)
 
 
-def _placed(
+def _number_chapters(
     chapters: tuple[Chapter, ...],
     path: PurePosixPath,
     document_metadata: DocumentMetadata,
 ) -> tuple[Chapter, ...]:
-    """Number chapters by the front matter, or by the file's name where they do not."""
+    """Return the chapters with numbers from front matter, or from the file name."""
     name = parse_heading(derive_words_from_file_name(path.stem))
     volume = name.volume if name.kind is HeadingKind.CHAPTER else None
     volume = volume if document_metadata.volume is None else document_metadata.volume
@@ -279,16 +295,16 @@ def _placed(
     return chapters
 
 
-def _named(
+def _title_only_chapter(
     chapters: tuple[Chapter, ...], title: str, *, is_story: bool
 ) -> tuple[Chapter, ...]:
-    """Give a document's only chapter the document's title where it has none."""
+    """Give a document's only chapter the document's title if it has none."""
     if len(chapters) == 1 and (not chapters[0].title or not is_story):
         return (replace(chapters[0], title=title),)
     return chapters
 
 
-def _words(text: str, chapters: tuple[Chapter, ...]) -> int:
+def _count_words(text: str, chapters: tuple[Chapter, ...]) -> int:
     return sum(
         len(_WORD.findall(text, part.start, part.end))
         for chapter in chapters

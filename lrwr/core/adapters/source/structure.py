@@ -1,4 +1,4 @@
-"""A layout cut into chapters and scenes."""
+"""Chapters and scenes, found from the headings and scene breaks of a layout."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,35 +18,38 @@ from lrwr.core.adapters.source.layout import (
 from lrwr.core.model.documents import Chapter, Scene
 from lrwr.core.model.text import Span
 
-_NEVER = (-1, -1)
-_LEAST_SECTIONS = 3
+_NO_LEVELS = (-1, -1)
+"""Levels above every heading: no heading begins a chapter."""
+
+_MIN_SECTIONS = 3
+"""Numbered sections below one title that make a book; fewer are scenes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A heading and what it says."""
+    """A heading and the meaning of its words."""
 
     heading: Heading
     reading: HeadingMeaning
 
     @property
     def level(self) -> int:
-        """How deep it is; 0 is a book's title."""
+        """The heading's level; 0 is a book's title."""
         return self.heading.level
 
     @property
     def kind(self) -> HeadingKind:
-        """What it announces."""
+        """What the heading announces."""
         return self.reading.kind
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """The span of the heading."""
         return self.heading.span
 
     @property
     def is_numbered(self) -> bool:
-        """Whether it is a chapter by name or by number."""
+        """Whether the heading is a chapter by name or by number."""
         return self.kind is HeadingKind.CHAPTER or (
             self.kind is HeadingKind.OTHER and self.reading.number is not None
         )
@@ -54,7 +57,10 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChapterStart:
-    """Where a chapter begins, the heading that names it, and its numbers."""
+    """The offset of a chapter, the heading that names it, and its numbers.
+
+    `opening` marks text before the first chapter, such as a preface.
+    """
 
     at: int
     entry: OutlineEntry | None
@@ -64,7 +70,10 @@ class ChapterStart:
 
     @classmethod
     def alone(cls, at: int, entry: OutlineEntry | None) -> "ChapterStart":
-        """Make the start of a document's only chapter."""
+        """Return the start of a document's only chapter.
+
+        A group's number counts as its number.
+        """
         if entry is None:
             return cls(at, None)
         reading, is_group = entry.reading, entry.kind is HeadingKind.GROUP
@@ -78,20 +87,21 @@ class ChapterStart:
 
 
 def build_outline_entries(headings: Iterable[Heading]) -> Iterator[OutlineEntry]:
-    """Read every heading."""
+    """Yield each heading with its meaning, in order."""
     return (OutlineEntry(heading, parse_heading(heading.title)) for heading in headings)
 
 
 def find_chapter_starts(
     outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
 ) -> list[ChapterStart]:
-    """Return the chapters that headings begin, in order; empty when none does.
+    """Return the starts of chapters, in order; empty if no heading begins a chapter.
 
-    A heading of a volume, or a book's title, begins the chapter that follows it.
+    The chapter after a volume's heading, or after a book's title, begins at that
+    heading. `sections_count` is that of `ChapterFinder`.
     """
     low, high = _levels(outline, prose, sections_count)
     begins = [entry for entry in outline if _begins(entry, low, high)]
-    return _opened(list(_merged(begins, prose)))
+    return _mark_openings(list(_merge_introductions(begins, prose)))
 
 
 def _begins(entry: OutlineEntry, low: int, high: int) -> bool:
@@ -103,7 +113,7 @@ def _begins(entry: OutlineEntry, low: int, high: int) -> bool:
 def _levels(
     outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
 ) -> tuple[int, int]:
-    """Return how deep a chapter's heading may be: any other one, one by name."""
+    """Return the deepest level of a chapter's heading: without a name, and with one."""
     numbered = [e.level for e in outline if e.kind is HeadingKind.CHAPTER]
     if numbered:
         return min(numbered), max(numbered)
@@ -134,22 +144,22 @@ def _unnamed_levels(
 ) -> tuple[int, int]:
     levels = [e.level for e in outline if e.level > 0] or [e.level for e in outline]
     if not levels:
-        return _NEVER
+        return _NO_LEVELS
     top = min(levels)
     if levels.count(top) > 1:
         return top, top
     below = [e for e in outline if e.level > top and e.is_numbered]
     numbers = [e.reading.number for e in below if e.level == below[0].level]
     counts = numbers == list(range(1, len(numbers) + 1))
-    if sections_count and counts and len(numbers) >= _LEAST_SECTIONS:
+    if sections_count and counts and len(numbers) >= _MIN_SECTIONS:
         return below[0].level, below[0].level
-    return _NEVER
+    return _NO_LEVELS
 
 
-def _merged(
+def _merge_introductions(
     begins: Sequence[OutlineEntry], prose: ProseRegions
 ) -> Iterator[ChapterStart]:
-    """Yield chapters, each with the headings above it that only lead to it."""
+    """Yield the chapters; headings that only introduce a chapter are merged into it."""
     at: int | None = None
     volume: OutlineEntry | None = None
     for i, entry in enumerate(begins):
@@ -157,7 +167,7 @@ def _merged(
         at = entry.span.start if at is None else at
         leads = after is not None and _leads_to(entry, after, prose, first=i == 0)
         if entry.kind is HeadingKind.GROUP and (leads or _is_over(entry, after)):
-            volume = _outer(volume, entry)
+            volume = _outer_group(volume, entry)
         if leads:
             continue
         start = ChapterStart.alone(at, entry)
@@ -172,8 +182,8 @@ def _is_over(entry: OutlineEntry, after: OutlineEntry | None) -> bool:
     return after is not None and after.level > entry.level
 
 
-def _outer(current: OutlineEntry | None, entry: OutlineEntry) -> OutlineEntry:
-    """Choose what counts as the volume: "Book Two" stays it when "Part 1" follows."""
+def _outer_group(current: OutlineEntry | None, entry: OutlineEntry) -> OutlineEntry:
+    """Return which heading is the volume: "Book Two" remains it when "Part 1" follows."""
     if current is None:
         return entry
     old = (current.level, current.reading.rank)
@@ -183,7 +193,7 @@ def _outer(current: OutlineEntry | None, entry: OutlineEntry) -> OutlineEntry:
 def _leads_to(
     entry: OutlineEntry, after: OutlineEntry, prose: ProseRegions, *, first: bool
 ) -> bool:
-    """Say whether a heading only leads to the next chapter's."""
+    """Return whether a heading only introduces the heading `after` it."""
     if entry.kind is HeadingKind.GROUP and after.kind is HeadingKind.CHAPTER:
         return True
     if prose.any(entry.span.end, after.span.start):
@@ -198,8 +208,8 @@ def _leads_to(
     return False
 
 
-def _opened(starts: list[ChapterStart]) -> list[ChapterStart]:
-    """Mark what stands before the first chapter."""
+def _mark_openings(starts: list[ChapterStart]) -> list[ChapterStart]:
+    """Mark the starts before the first chapter as opening."""
     at = 0
     first = next(
         (i for i, s in enumerate(starts) if s.entry and s.entry.is_numbered), 0
@@ -219,8 +229,8 @@ def _is_other(start: ChapterStart) -> bool:
 class ChapterFinder:
     """Finds the chapters of one layout.
 
-    `sections_count` says that numerals alone, below one title, are chapters: so in a
-    whole book, not in a file that is itself one of several chapters.
+    `sections_count` says that lone numerals below a single title are chapters. That is
+    so in a whole book, but not in a file that is itself one of several chapters.
     """
 
     def __init__(self, layout: DocumentLayout, *, sections_count: bool) -> None:
@@ -234,22 +244,28 @@ class ChapterFinder:
         )
 
     def chapters(self) -> tuple[Chapter, ...]:
-        """Return the chapters in order, footnotes laid where they are referred to."""
+        """Return the chapters in order.
+
+        Each footnote belongs to the scene that refers to it.
+        """
         starts = self._starts()
         ends = [start.at for start in starts[1:]] + [self._layout.body.end]
         chapters = [self._chapter(*edges) for edges in zip(starts, ends, strict=True)]
-        return self._finish([chapter for chapter in chapters if chapter])
+        return self._attach_footnotes([chapter for chapter in chapters if chapter])
 
     def whole(self) -> tuple[Chapter, ...]:
-        """Return one chapter that holds everything, its scenes split at headings."""
+        """Return one chapter with the whole body, its scenes split at headings.
+
+        Empty if no text.
+        """
         body = self._layout.body
         chapter = self._chapter(
             ChapterStart(body.start, self.first_heading()), body.end
         )
-        return self._finish([chapter] if chapter else [])
+        return self._attach_footnotes([chapter] if chapter else [])
 
     def first_heading(self) -> OutlineEntry | None:
-        """Return the first heading of the highest rank."""
+        """Return the first heading of the highest level; None without headings."""
         top = min((entry.level for entry in self._outline), default=0)
         return next((e for e in self._outline if e.level == top), None)
 
@@ -273,7 +289,7 @@ class ChapterFinder:
         return [replace(first, at=body.start), *starts[1:]]
 
     def _has_text_before(self, end: int) -> bool:
-        """Say whether words that are no heading stand before the first chapter."""
+        """Return whether prose other than headings stands before the first chapter."""
         at = self._layout.body.start
         for entry in self._outline:
             if entry.span.start >= end or self._prose.any(at, entry.span.start):
@@ -295,25 +311,28 @@ class ChapterFinder:
         )
 
     def _scenes(self, start: int, end: int) -> list[Scene]:
-        """Cut at breaks and headings; notes between breaks join the scene before."""
+        """Return the scenes, cut at breaks and headings.
+
+        A comment between two breaks joins the scene before it.
+        """
         scenes: list[Scene] = []
-        waiting: Span | None = None
+        leading: Span | None = None
         for segment_start, segment_end in self._segments(start, end):
             span = trim_prose_span(self._layout.text, segment_start, segment_end)
             parts = self._prose.parts(segment_start, segment_end)
             if parts:
-                first = waiting.start if waiting else span.start
+                first = leading.start if leading else span.start
                 scenes.append(Scene(Span(first, span.end), parts))
-                waiting = None
+                leading = None
             elif len(span) and scenes:
                 last = scenes.pop()
                 scenes.append(Scene(Span(last.span.start, span.end), last.parts))
             elif len(span):
-                waiting = Span(waiting.start if waiting else span.start, span.end)
-        return [Scene(waiting, ())] if waiting else scenes
+                leading = Span(leading.start if leading else span.start, span.end)
+        return [Scene(leading, ())] if leading else scenes
 
     def _segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield what lies between breaks, and between headings that follow prose."""
+        """Yield the offsets between breaks, and between headings that follow prose."""
         segment_start = at = start
         for mark_start, mark_end, is_break in self._marks_between(start, end):
             if is_break or self._prose.any(at, mark_start):
@@ -326,8 +345,8 @@ class ChapterFinder:
         first = bisect_left(self._marks, (start, 0, False))
         return self._marks[first : bisect_left(self._marks, (end, 0, False))]
 
-    def _finish(self, chapters: list[Chapter]) -> tuple[Chapter, ...]:
-        """Lay each footnote in the scene that refers to it."""
+    def _attach_footnotes(self, chapters: list[Chapter]) -> tuple[Chapter, ...]:
+        """Add each footnote to the scene that refers to it."""
         asides = self._layout.asides
         if asides and not chapters:
             first = asides[0].span
@@ -335,25 +354,25 @@ class ChapterFinder:
         by_chapter: dict[int, list[Footnote]] = {}
         starts = [chapter.span.start for chapter in chapters]
         for aside in asides:
-            by_chapter.setdefault(_holder(starts, aside.anchor), []).append(aside)
+            by_chapter.setdefault(_index_before(starts, aside.anchor), []).append(aside)
         for at, chapter_asides in by_chapter.items():
-            scenes = _with_asides(chapters[at].scenes, chapter_asides)
+            scenes = _add_footnotes(chapters[at].scenes, chapter_asides)
             chapters[at] = replace(chapters[at], scenes=scenes)
         return tuple(chapters)
 
 
-def _with_asides(
+def _add_footnotes(
     scenes: tuple[Scene, ...], asides: Sequence[Footnote]
 ) -> tuple[Scene, ...]:
     extra: dict[int, list[Span]] = {}
     starts = [scene.span.start for scene in scenes]
     for aside in asides:
-        extra.setdefault(_holder(starts, aside.anchor), []).append(aside.span)
+        extra.setdefault(_index_before(starts, aside.anchor), []).append(aside.span)
     return tuple(
         Scene(scene.span, (*scene.parts, *extra.get(at, ())))
         for at, scene in enumerate(scenes)
     )
 
 
-def _holder(starts: Sequence[int], anchor: int) -> int:
+def _index_before(starts: Sequence[int], anchor: int) -> int:
     return max(0, bisect_left(starts, anchor + 1) - 1)

@@ -1,4 +1,4 @@
-"""Plain text: chapters and scenes told by their words alone."""
+"""Plain text: decoding, blocks, sentences, and the layout of `.txt` files."""
 
 import codecs
 import re
@@ -13,73 +13,83 @@ from lrwr.core.adapters.source.layout import (
 from lrwr.core.model.errors import UnreadableDocument
 from lrwr.core.model.text import LineIndex, Span
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-_CONTROL_SHARE = 0.01
-_SAMPLE = 65_536
-_SHOWN_AS_HOLES = "Some bytes are not UTF-8; they are shown as �."
-_BY_LINE = "Some lines are UTF-8, others Windows-1252; each is read as what it is."
+# Control bytes other than tab, line ends, form feed, end of file and escape.
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+_MAX_CONTROL_SHARE = 0.01
+"""Share of control bytes above which a file is not text."""
+
+_SAMPLE_BYTES = 65_536
+_SHOWN_AS_HOLES = "Some bytes are not UTF-8; they appear as �."
+_BY_LINE = "Some lines are UTF-8 and others Windows-1252; each is decoded by itself."
 
 
 def canonicalize_text(text: str) -> str:
-    """Return `text` in NFC, its lines ended by `\\n`."""
+    r"""Return `text` in Unicode NFC with `\\n` line ends."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def decode_text(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return canonical text, and a warning where the encoding had to be guessed.
+    """Return canonical text, and warnings if the encoding of `content` had to be
+    guessed.
+
+    Tries byte order marks, UTF-8, UTF-16, then Windows-1252 and Latin-1.
 
     Raises:
-        UnreadableDocument: The bytes are no text.
+        UnreadableDocument: The bytes are not text.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            text, warnings = _marked(content[len(mark) :], encoding)
+            text, warnings = _decode_marked(content[len(mark) :], encoding)
             break
     else:
-        text, warnings = _unmarked(content, name)
+        text, warnings = _decode_unmarked(content, name)
     if "\0" in text:
-        raise _no_text(name)
+        raise _not_text_error(name)
     return canonicalize_text(text), warnings
 
 
-def _marked(content: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+def _decode_marked(content: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     try:
         return content.decode(encoding), ()
     except UnicodeDecodeError:
         return content.decode(encoding, errors="replace"), (
-            f"Some bytes are not {encoding.upper()}; they are shown as �.",
+            f"Some bytes are not {encoding.upper()}; they appear as �.",
         )
 
 
-def _unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+def _decode_unmarked(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     if b"\0" in content:
-        return _wide(content, name), ("Read as UTF-16: its first bytes do not say so.",)
+        return _decode_utf16(content, name), (
+            "Read as UTF-16, although it has no byte order mark.",
+        )
     try:
         return content.decode(), ()
     except UnicodeDecodeError:
         pass
-    sample = content[:_SAMPLE]
-    controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    if controls > _CONTROL_SHARE * len(sample):
-        raise _no_text(name)
+    sample = content[:_SAMPLE_BYTES]
+    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+    if controls > _MAX_CONTROL_SHARE * len(sample):
+        raise _not_text_error(name)
     lines = content.splitlines(keepends=True)
     if not any(map(_holds_utf8, lines)) and not _is_mostly_utf8(content):
-        return _western(content)
-    text = "".join(map(_line, lines))
+        return _decode_western(content)
+    text = "".join(map(_decode_line, lines))
     return text, (_SHOWN_AS_HOLES if "�" in text else _BY_LINE,)
 
 
 def _is_mostly_utf8(content: bytes) -> bool:
-    """Say whether at least two in three of the letters beyond ASCII are UTF-8."""
+    """Return whether at least two thirds of the characters beyond ASCII are valid
+    UTF-8.
+    """
     patched = content.decode(errors="replace")
     foreign = len(patched) - len(patched.encode("ascii", errors="ignore"))
     return foreign > 3 * patched.count("�")
@@ -92,44 +102,51 @@ def _holds_utf8(line: bytes) -> bool:
         return False
 
 
-def _line(line: bytes) -> str:
+def _decode_line(line: bytes) -> str:
     if line.isascii() or _holds_utf8(line):
         return line.decode()
-    return line.decode(errors="replace") if _is_mostly_utf8(line) else _western(line)[0]
+    return (
+        line.decode(errors="replace")
+        if _is_mostly_utf8(line)
+        else _decode_western(line)[0]
+    )
 
 
-def _western(content: bytes) -> tuple[str, tuple[str, ...]]:
+def _decode_western(content: bytes) -> tuple[str, tuple[str, ...]]:
     try:
-        return content.decode("cp1252"), ("Read as Windows-1252: it is not UTF-8.",)
+        return content.decode("cp1252"), (
+            "Read as Windows-1252, because it is not UTF-8.",
+        )
     except UnicodeDecodeError:
-        return content.decode("latin-1"), ("Read as Latin-1: it is not UTF-8.",)
+        return content.decode("latin-1"), ("Read as Latin-1, because it is not UTF-8.",)
 
 
-def _wide(content: bytes, name: str) -> str:
-    """Read UTF-16 without a mark: its zero bytes are all on one side."""
+def _decode_utf16(content: bytes, name: str) -> str:
+    """Decode UTF-16 without a byte order mark: its zero bytes are all on one side."""
     even, odd = content[::2].count(0), content[1::2].count(0)
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     few, many = sorted((even, odd))
+    # Western text in UTF-16 has a zero in almost every second byte, on one side only.
     if few > many // 50 or 10 * many < len(content):
-        raise _no_text(name)
+        raise _not_text_error(name)
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _no_text(name) from error
+        raise _not_text_error(name) from error
 
 
-def _no_text(name: str) -> UnreadableDocument:
+def _not_text_error(name: str) -> UnreadableDocument:
     return UnreadableDocument(
-        f"{name} is not text: it holds bytes that no text has",
+        f"{name} is not text: it contains bytes that text does not have",
         hint="Save it again as plain text (UTF-8), or as .docx or .md.",
     )
 
 
 def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
-    """Read a `.txt` file; the canonical text is the whole file as decoded.
+    """Parse a `.txt` file called `name`; the canonical text is the whole decoded file.
 
     Raises:
-        UnreadableDocument: The bytes are no text.
+        UnreadableDocument: The bytes are not text.
     """
     text, warnings = decode_text(content, name)
     return DocumentLayout(
@@ -137,32 +154,33 @@ def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
         lines=LineIndex.of(text),
         body=Span(0, len(text)),
         headings=find_unmarked_headings(find_text_blocks(text)),
-        breaks=tuple(_line_from(text, at) for at in find_scene_breaks(text)),
+        breaks=tuple(_line_span(text, at) for at in find_scene_breaks(text)),
         warnings=warnings,
     )
 
 
 def find_text_blocks(text: str) -> Iterator[tuple[Span, str]]:
-    """Yield the stretches of lines between empty lines, trimmed."""
+    """Yield the span and text of each block of lines between empty lines, trimmed."""
     for match in re.finditer(r"\S[^\n]*(?:\n[ \t]*\S[^\n]*)*", text):
         block = match[0].rstrip()
         yield Span(match.start(), match.start() + len(block)), block
 
 
-def _line_from(text: str, at: int) -> Span:
+def _line_span(text: str, at: int) -> Span:
     end = text.find("\n", at)
     line = text[at:] if end < 0 else text[at:end]
     return Span(at, at + len(line.rstrip()))
 
 
 _PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\n#|\Z)", re.DOTALL)
-"""A run of text without an empty line; a heading ends it too."""
+"""Text up to the next empty line or heading, where every sentence ends."""
 
 
 def find_sentence_spans(text: str) -> list[Span]:
-    """Return where each sentence of `text` stands, in order, without white space.
+    """Return the spans of sentences, in order, without white space around them.
 
-    No sentence crosses an empty line, and a heading is one of its own.
+    No sentence crosses an empty line, and a line that begins with `#` starts a new one.
+    Uses nupunkt, which knows abbreviations such as "Mr."
     """
     from nupunkt import sent_spans
 

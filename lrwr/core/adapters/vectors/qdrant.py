@@ -49,7 +49,9 @@ class CollectionInUse(ServiceUnavailable):
 
 
 class QdrantCollectionIndex(FeedVectorIndex):
-    """The `VectorIndex` port over a collection; any method may raise `ServiceUnavailable`.
+    """The `VectorIndex` port over a collection.
+
+    Any method may raise `ServiceUnavailable`.
 
     The folder `index` stores the collection's mark. The mark is random and disappears
     when the folder is cleared, so that the collection is built again after a repair or
@@ -259,7 +261,8 @@ def create_qdrant_index(
 
     `library` is the key of `build_library_key`; `index` is the folder for the mark of
     the collection. With `refused`, the reason why the server may not be asked, this
-    machine compares vectors instead. Requests to other machines are logged in `request_logger`.
+    machine compares vectors instead. Requests to other machines are logged in
+    `request_logger`.
 
     Raises:
         SettingsProblem: `vectors.url` is not an address, or may not be used.

@@ -160,8 +160,8 @@ T = TypeVar("T")
 class QdrantConnection:
     """Where the server is, and how it is asked.
 
-    `timeout` is in seconds and bounds one request. `own` says that the server is on this
-    machine: no proxy is used.
+    `timeout` is in seconds and bounds one request. `own` says that the server is on
+    this machine: no proxy is used.
     """
 
     url: str = QDRANT_URL
@@ -187,8 +187,8 @@ class QdrantCursor:
 class QdrantHttpClient:
     """Asks one server, and lets a request that failed be made again.
 
-    With `request_logger` nothing is sent that was not noted before. Nothing is imported or
-    opened before the first request. `connect` makes the client, in a thread.
+    With `request_logger` nothing is sent that was not noted before. Nothing is imported
+    or opened before the first request. `connect` makes the client, in a thread.
     """
 
     def __init__(

@@ -71,7 +71,10 @@ def _address(url: str) -> str:
 
 
 def _shortened(text: str, sentences: SentenceSplitter) -> str:
-    """Return whole sentences of at most `MAX_PAGE_TEXT_CHARS` characters; a long one is cut."""
+    """Return whole sentences of at most `MAX_PAGE_TEXT_CHARS` characters.
+
+    A long one is cut.
+    """
     if len(text) <= MAX_PAGE_TEXT_CHARS:
         return text
     fitting = [planted.end for planted in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][

@@ -72,9 +72,9 @@ class TavilySearch:
     """The web as Tavily searches it. Nothing is imported or opened before a search.
 
     A search sends the query, how many pages are wanted, and the key; nothing is tried
-    twice, since a turn waits for it. The client never works without a key: it is
-    given a connection of ours, on which it has no keyless mode. With `request_logger` a search
-    is noted before it leaves.
+    twice, since a turn waits for it. The client never works without a key: it is given
+    a connection of ours, on which it has no keyless mode. With `request_logger` a
+    search is noted before it leaves.
     """
 
     def __init__(
@@ -312,7 +312,8 @@ def create_tavily_search(
     A key that is there turns nothing on. Nothing is sent or opened yet.
 
     Raises:
-        SettingsProblem: It is on without a key, or a downloaded setting leads elsewhere.
+        SettingsProblem: It is on without a key, or a downloaded setting leads
+            elsewhere.
         ServiceUnavailable: The keyring is locked.
     """
     connection = build_tavily_connection(settings, env)
@@ -327,7 +328,8 @@ def build_tavily_connection(
     """Return where the web is asked and with what key, None where it is off.
 
     Raises:
-        SettingsProblem: It is on without a key, or a downloaded setting leads elsewhere.
+        SettingsProblem: It is on without a key, or a downloaded setting leads
+            elsewhere.
         ServiceUnavailable: The keyring is locked.
     """
     if settings.web.use == "off":
