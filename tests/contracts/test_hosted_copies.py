@@ -110,7 +110,7 @@ async def test_libraries_are_listed_with_what_they_hold_and_deleted_with_all_of_
         assert (marsh.id, marsh.name) == (library, "The marsh")
         assert (marsh.version, marsh.documents, marsh.threads) == (5, 1, 1)
         assert (tides.version, tides.documents, tides.threads) == (0, 0, 0)
-        assert marsh.created >= tides.created > 1.7e9
+        assert marsh.created_at >= tides.created_at > 1.7e9
         assert await delete_remote_library(hosted, library)
         assert not await delete_remote_library(hosted, library)
         assert await list_remote_libraries(hosted) == [tides]

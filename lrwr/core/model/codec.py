@@ -9,14 +9,13 @@ becomes a number, but an integer becomes a float where a float is expected.
 msgspec does the work (docs/decisions/025-one-codec.md). JSON text itself is read and
 written by the standard library: stored texts contain lone surrogates and `NaN`, which
 msgspec refuses, and digests of stored texts depend on the way Python writes floats.
+msgspec is imported on first use, because many commands never need it.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, TypeVar
-
-import msgspec
 
 T = TypeVar("T")
 
@@ -37,6 +36,8 @@ def encode_value(value: object) -> Any:
     Raises:
         TypeError: `value` contains an object that has no JSON form.
     """
+    import msgspec
+
     return msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_other)
 
 
@@ -48,6 +49,8 @@ def decode_value(value: Any, kind: type[T]) -> T:
     Raises:
         InvalidData: `value` does not have the shape of `kind`.
     """
+    import msgspec
+
     try:
         return msgspec.convert(value, kind, str_keys=True, dec_hook=_decode_other)
     except msgspec.ValidationError as error:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lrwr.core.adapters.storage.sqlite.errors import (
+    build_damaged_entry_error,
     build_newer_library_error,
     build_older_library_error,
     translate_sqlite_error,
 )
+from lrwr.core.model.codec import InvalidData
 from lrwr.core.model.errors import StoreProblem
 
 if TYPE_CHECKING:
@@ -341,6 +343,8 @@ class SqliteDatabase:
             if library.why_read_only is not None and begin != "BEGIN":
                 raise library.why_read_only
             return _transaction(library.connection, begin, work)
+        except InvalidData as error:
+            raise build_damaged_entry_error(self._path) from error
         except (sqlite3.Error, OSError, UnicodeError) as error:
             raise translate_sqlite_error(
                 error, self._path, patience=self._patience

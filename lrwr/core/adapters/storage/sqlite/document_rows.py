@@ -23,9 +23,6 @@ UNUSED_VECTORS_KEPT = 24 * 3600.0
 _SWEEP_DELAY = 3600.0
 """Seconds between a vector's being no longer promised and its being deleted."""
 
-DOCUMENT_ROWS_FORMAT = 1
-"""Names how a draft is written down; a later lrwr may write another."""
-
 _EMBEDDED = """
 select text_hash from embedding
 where space = :space and text_hash in (select value from json_each(:texts))
@@ -228,46 +225,6 @@ def find_embedded_texts(
     """Return which of `texts` have a vector."""
     parameters = {"space": space, "texts": json.dumps(list(texts))}
     return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
-
-
-def document_rows_to_json(draft: DocumentRows) -> str:
-    """Write a draft down; the same draft is always the same text, in ASCII."""
-    fact_rows = draft.read
-    fields = {
-        "format": DOCUMENT_ROWS_FORMAT,
-        "document": draft.document,
-        "pipeline": draft.pipeline.value,
-        "content": draft.content,
-        "recipe": draft.recipe,
-        "space": draft.space,
-        "chunks": draft.chunks,
-        "read": None if fact_rows is None else fact_rows.told(),
-    }
-    return json.dumps(fields, separators=(",", ":"))
-
-
-def document_rows_from_json(text: str) -> DocumentRows:
-    """Read a draft.
-
-    Raises:
-        ValueError: It is no draft, or written by a later lrwr.
-    """
-    fields: dict[str, Any] = json.loads(text)
-    if not isinstance(fields, dict) or fields.get("format") != DOCUMENT_ROWS_FORMAT:
-        raise ValueError("written by another lrwr")
-    try:
-        fact_fields = fields["read"]
-        return DocumentRows(
-            document=tuple(fields["document"]),
-            pipeline=Pipeline(fields["pipeline"]),
-            content=fields["content"],
-            recipe=fields["recipe"],
-            space=fields["space"],
-            chunks=tuple(tuple(row) for row in fields["chunks"]),
-            read=None if fact_fields is None else FactRows.of(fact_fields),
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError("not what is known of a document") from error
 
 
 def _document_row(document: Document, now: float) -> tuple[object, ...]:

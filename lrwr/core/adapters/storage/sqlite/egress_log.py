@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Mapping
-from typing import TypeAlias
+from dataclasses import fields
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
+from lrwr.core.model.codec import decode_value
 from lrwr.core.model.egress import (
     EgressReport,
     EgressTotal,
@@ -14,20 +15,6 @@ from lrwr.core.model.egress import (
     RequestOutcome,
     RequestPurpose,
 )
-
-_Row: TypeAlias = tuple[
-    str,
-    str,
-    str,
-    str,
-    float,
-    int,
-    int | None,
-    int | None,
-    int | None,
-    float | None,
-    str,
-]
 
 _BEGIN = """
 insert into sent (at, service, host, purpose, model, sent_bytes, received_bytes,
@@ -56,6 +43,9 @@ select service, host, purpose, model, at, sent_bytes, received_bytes, prompt_tok
   completion_tokens, price, outcome
 from sent where at >= :since order by at desc, n desc limit :limit
 """
+
+_ENTRY_FIELDS = tuple(field.name for field in fields(OutboundRequest))
+"""The columns of `_NEWEST` in their order."""
 
 _BEGAN = "select max(at) from sent_since"
 
@@ -152,36 +142,10 @@ def _report(
             EgressTotal(service, host, RequestPurpose(purpose), *columns)
             for service, host, purpose, *columns in totals
         ),
-        newest=tuple(_sent(row) for row in newest),
-    )
-
-
-def _sent(row: _Row) -> OutboundRequest:
-    (
-        service,
-        host,
-        purpose,
-        model,
-        sent_at,
-        size,
-        received,
-        prompt,
-        reply,
-        price,
-        end,
-    ) = row
-    return OutboundRequest(
-        service=service,
-        host=host,
-        purpose=RequestPurpose(purpose),
-        model=model,
-        when=sent_at,
-        sent_bytes=size,
-        received_bytes=received,
-        prompt_tokens=prompt,
-        completion_tokens=reply,
-        price=price,
-        outcome=RequestOutcome(end),
+        newest=tuple(
+            decode_value(dict(zip(_ENTRY_FIELDS, row, strict=True)), OutboundRequest)
+            for row in newest
+        ),
     )
 
 

@@ -85,6 +85,14 @@ def translate_sqlite_error(
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
 
 
+def build_damaged_entry_error(path: Path) -> StoreProblem:
+    """Return the error for a row of the library at `path` that does not decode."""
+    return StoreProblem(
+        f"{path} contains a damaged entry.",
+        hint="Restore a backup with `lrwr restore`, or run `lrwr repair`.",
+    )
+
+
 def build_newer_library_error(path: Path) -> StoreProblem:
     """Return the refusal of a library that a later lrwr has changed."""
     return StoreProblem(

@@ -2,9 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lrwr.core.model.cast import Mention
 from lrwr.core.model.chunks import ChunkId, Knowledge
@@ -33,16 +32,16 @@ insert into fact (
 _SEAM = "insert into seam (document_id, space, key, distance) values (?, ?, ?, ?)"
 _READING = "insert into reading (document_id, evidence, noted) values (?, ?, ?)"
 _STORED_FACTS = """
-select document_id, about, subject, field, attribute, value, keeper, certainty,
+select about, subject, field, attribute, value, keeper, certainty,
   char_start, reach, spans, details
 from fact where document_id = ? order by n
 """
 _STORED_SEAMS = """
-select document_id, space, key, distance from seam where document_id = ?
+select space, key, distance from seam where document_id = ?
 order by space, key
 """
 _STORED_READING = """
-select document_id, evidence, noted from reading where document_id = ?
+select evidence, noted from reading where document_id = ?
 """
 FactRow = tuple[str, str, str, str, str, str, int, str, str]
 """A fact from `about` to `details` without `attribute` and `char_start`."""
@@ -55,35 +54,14 @@ class FactRows:
     """The rows of one document."""
 
     document: DocumentId
-    facts: list[tuple[object, ...]]
-    seams: list[tuple[str, str, str, float]]
-    reading: tuple[str, str, str]
+    facts: tuple[tuple[object, ...], ...]
+    seams: tuple[tuple[str, str, float], ...]
+    reading: tuple[str, str]
 
     @property
     def space(self) -> str:
         """Name the space in which sentences were compared; empty where none were."""
-        return self.seams[0][1] if self.seams else ""
-
-    def told(self) -> dict[str, object]:
-        """Return the rows as JSON has them, without the document's name in each."""
-        return {
-            "document": self.document,
-            "facts": [row[1:] for row in self.facts],
-            "seams": [row[1:] for row in self.seams],
-            "reading": self.reading[1:],
-        }
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> "FactRows":
-        """Return the rows that the JSON `fields` hold."""
-        document = DocumentId(fields["document"])
-        evidence, noted = fields["reading"]
-        return cls(
-            document,
-            [(document, *row) for row in fields["facts"]],
-            [(document, space, key, far) for space, key, far in fields["seams"]],
-            (document, evidence, noted),
-        )
+        return self.seams[0][0] if self.seams else ""
 
 
 def build_fact_rows(knowledge: Knowledge) -> FactRows:
@@ -91,12 +69,12 @@ def build_fact_rows(knowledge: Knowledge) -> FactRows:
     document = knowledge.document.id
     return FactRows(
         document=document,
-        facts=[_row(document, fact) for fact in knowledge.facts],
-        seams=[
-            (document, knowledge.space, key, distance)
+        facts=tuple(_row(fact) for fact in knowledge.facts),
+        seams=tuple(
+            (knowledge.space, key, distance)
             for key, distance in sorted(knowledge.seams.items())
-        ],
-        reading=(document, knowledge.evidence, knowledge.noted),
+        ),
+        reading=(knowledge.evidence, knowledge.noted),
     )
 
 
@@ -109,8 +87,8 @@ def load_fact_rows(
         return None
     return FactRows(
         document,
-        connection.execute(_STORED_FACTS, (document,)).fetchall(),
-        connection.execute(_STORED_SEAMS, (document,)).fetchall(),
+        tuple(connection.execute(_STORED_FACTS, (document,))),
+        tuple(connection.execute(_STORED_SEAMS, (document,))),
         reading,
     )
 
@@ -122,9 +100,10 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
     """
     for statement in (*_DROP, _UNWOVEN):
         connection.execute(statement, (fact_rows.document,))
-    connection.executemany(_FACT, fact_rows.facts)
-    connection.executemany(_SEAM, fact_rows.seams)
-    connection.execute(_READING, fact_rows.reading)
+    document = fact_rows.document
+    connection.executemany(_FACT, ((document, *row) for row in fact_rows.facts))
+    connection.executemany(_SEAM, ((document, *row) for row in fact_rows.seams))
+    connection.execute(_READING, (document, *fact_rows.reading))
 
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
@@ -173,9 +152,8 @@ def find_first_mentions(
     return first_mentions
 
 
-def _row(document: DocumentId, fact: Fact) -> tuple[object, ...]:
+def _row(fact: Fact) -> tuple[object, ...]:
     return (
-        document,
         fact.about.value,
         fact.subject,
         fact.field,
@@ -198,8 +176,6 @@ def _attribute(fact: Fact) -> str:
     return fact.field.replace("_", " ")
 
 
-ATTRIBUTION_ROWS_FORMAT = 1
-"""Names how rows are written down; a later lrwr may write others."""
 SELECT_CHUNK_SPANS = """
 select id, char_start, char_end from chunk
 where document_id = ? and pipeline = 'b' and kind = 'prose' order by ordinal
@@ -331,37 +307,6 @@ def store_attribution_rows(
     connection.executemany(_FIRST_SEEN, ((document, *row) for row in weave.first_seen))
     connection.execute(_WOVEN, (document, weave.revision))
     return True
-
-
-def attribution_rows_to_json(weave: AttributionRows) -> str:
-    """Write rows down; the same rows are always the same text, in ASCII."""
-    return json.dumps(
-        {"format": ATTRIBUTION_ROWS_FORMAT, **asdict(weave)}, separators=(",", ":")
-    )
-
-
-def attribution_rows_from_json(text: str) -> AttributionRows:
-    """Read rows.
-
-    Raises:
-        ValueError: It is nothing woven, or written by a later lrwr.
-    """
-    fields: dict[str, Any] = json.loads(text)
-    if (
-        not isinstance(fields, dict)
-        or fields.pop("format", None) != ATTRIBUTION_ROWS_FORMAT
-    ):
-        raise ValueError("written by another lrwr")
-    try:
-        return AttributionRows(
-            **{name: _frozen(value) for name, value in fields.items()}
-        )
-    except TypeError as error:
-        raise ValueError("not what is woven of a document") from error
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(tuple, value)) if isinstance(value, list) else value
 
 
 def _quotations(woven: AttributionResult) -> Iterator[tuple[object, ...]]:

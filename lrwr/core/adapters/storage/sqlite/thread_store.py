@@ -3,18 +3,14 @@
 import json
 import sqlite3
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from lrwr.core.adapters.storage.sqlite.database import SqliteDatabase
 from lrwr.core.adapters.storage.sqlite.fts_index import build_fts_any_query
+from lrwr.core.model.codec import decode_json, decode_value, encode_json, encode_value
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import (
-    AnswerIntent,
-    AnswerMode,
     Citation,
     GapFlag,
     NarrativeState,
@@ -24,7 +20,6 @@ from lrwr.core.model.turns import (
     Turn,
     TurnId,
     TurnState,
-    WebCitation,
 )
 from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
@@ -51,7 +46,7 @@ def parse_thread_row(row: ThreadRow) -> Thread:
         created_at=created_at,
         updated_at=updated_at,
         turns=turns,
-        state=_state(json.loads(state)),
+        state=decode_json(state, NarrativeState),
     )
 
 
@@ -63,43 +58,34 @@ def parse_turn_row(row: TurnRow) -> Turn:
         number=number,
         asked_at=asked_at,
         question=question,
-        output=_output(answer, json.loads(output)),
+        output=decode_value(
+            {**json.loads(output), "response_text": answer}, SupervisorOutput
+        ),
         state=TurnState(state),
-        usage=Usage(**json.loads(usage)),
+        usage=decode_json(usage, Usage),
         price=price,
     )
 
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
     """Return a turn's columns by name; the store gives the number."""
-    fields = asdict(turn.output)
-    answer = fields.pop("response_text")
+    output = encode_value(turn.output)
+    answer = output.pop("response_text")
     return {
         "id": turn.id,
         "asked_at": turn.asked_at,
         "state": turn.state.value,
         "price": turn.price,
-        "usage": _json(asdict(turn.usage)),
+        "usage": encode_json(turn.usage),
         "question": replace_surrogates(turn.question),
         "answer": replace_surrogates(answer),
-        "output": _json(fields),
+        "output": replace_surrogates(encode_json(output)),
     }
 
 
 def state_to_json(state: NarrativeState) -> str:
     """Return a conversation's state as JSON."""
-    return _json(asdict(state))
-
-
-def gaps_from_json(flags: str) -> list[GapFlag]:
-    """Return the gaps that a row's output holds."""
-    return [GapFlag(**flag) for flag in json.loads(flags)]
-
-
-def citations_from_json(cited: str) -> tuple[Citation, ...]:
-    """Return the citations that a row's output holds, in the order of their numbers."""
-    citations = (_citation(fields) for fields in json.loads(cited))
-    return tuple(sorted(citations, key=lambda citation: citation.number))
+    return replace_surrogates(encode_json(state))
 
 
 def replace_surrogates(text: str) -> str:
@@ -108,52 +94,6 @@ def replace_surrogates(text: str) -> str:
     No answer is lost because a terminal sent a broken letter; places stay the same.
     """
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _json(value: object) -> str:
-    return replace_surrogates(
-        json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    )
-
-
-def _output(answer: str, output: dict[str, Any]) -> SupervisorOutput:
-    return SupervisorOutput(
-        response_text=answer,
-        intent=AnswerIntent(output["intent"]),
-        resolved_characters=tuple(output["resolved_characters"]),
-        citations=tuple(_citation(fields) for fields in output["citations"]),
-        gap_flags=tuple(GapFlag(**fields) for fields in output["gap_flags"]),
-        narrative_state_delta=_state(output["narrative_state_delta"]),
-        tavily_used=output["tavily_used"],
-        low_confidence=output["low_confidence"],
-        unsupported=tuple(Span(**fields) for fields in output["unsupported"]),
-        remarks=tuple(output["remarks"]),
-        model=output["model"],
-        web=tuple(WebCitation(**fields) for fields in output.get("web", ())),
-        web_query=output.get("web_query", ""),
-    )
-
-
-def _citation(fields: dict[str, Any]) -> Citation:
-    return Citation(
-        number=fields["number"],
-        document=DocumentId(fields["document"]),
-        span=Span(**fields["span"]),
-        lines=LineRange(**fields["lines"]),
-        text=fields["text"],
-        chapter=fields["chapter"],
-    )
-
-
-def _state(fields: dict[str, Any]) -> NarrativeState:
-    return NarrativeState(
-        character=fields["character"],
-        mode=AnswerMode(fields["mode"]),
-        as_of=fields["as_of"],
-        witnessed=fields["witnessed"],
-        entities=tuple(fields["entities"]),
-        assumptions=tuple(fields["assumptions"]),
-    )
 
 
 _THREADS = f"""
@@ -242,10 +182,13 @@ class SqliteThreadStore:
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
         """Return a conversation's turns in order, or the `last` so many of them."""
         limit = _NO_LIMIT if last is None else max(0, last)
-        rows = await self._database.read(
-            lambda connection: connection.execute(_TURNS, (thread, limit)).fetchall()
+        newest_first = await self._database.read(
+            lambda connection: [
+                parse_turn_row(row)
+                for row in connection.execute(_TURNS, (thread, limit))
+            ]
         )
-        return [parse_turn_row(row) for row in reversed(rows)]
+        return newest_first[::-1]
 
     async def keep_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
@@ -285,7 +228,7 @@ class SqliteThreadStore:
             lambda connection: [
                 RecordedGap(gap, as_of)
                 for flags, as_of in connection.execute(_GAPS)
-                for gap in gaps_from_json(flags)
+                for gap in decode_json(flags, tuple[GapFlag, ...])
             ]
         )
 
@@ -296,9 +239,7 @@ class SqliteThreadStore:
         documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
             lambda connection: [
-                TurnCitations(
-                    ThreadId(thread), TurnId(turn), citations_from_json(cited)
-                )
+                TurnCitations(ThreadId(thread), TurnId(turn), _sort_citations(cited))
                 for thread, turn, cited in connection.execute(
                     _CITING, (documents_json,)
                 )
@@ -325,6 +266,11 @@ class SqliteThreadStore:
         )
         if not changed:
             raise _no_thread(thread)
+
+
+def _sort_citations(cited: str) -> tuple[Citation, ...]:
+    citations = decode_json(cited, tuple[Citation, ...])
+    return tuple(sorted(citations, key=lambda citation: citation.number))
 
 
 def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:

@@ -2,20 +2,24 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeVar
 
 from lrwr.core.adapters.storage.sqlite.document_rows import (
     DocumentRows,
-    document_rows_from_json,
-    document_rows_to_json,
 )
 from lrwr.core.adapters.storage.sqlite.story_rows import (
     AttributionRows,
-    attribution_rows_from_json,
-    attribution_rows_to_json,
 )
 from lrwr.core.adapters.storage.sqlite.story_store import cast_from_json
 from lrwr.core.adapters.storage.supabase.records import SupabaseRecord
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.codec import (
+    InvalidData,
+    decode_json,
+    decode_value,
+    encode_json,
+    encode_value,
+)
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import StoreProblem
 
@@ -24,6 +28,12 @@ DOCUMENT, WOVEN, CAST = "document", "woven", "cast"
 
 CAST_RECORD_KEY = "cast"
 """The key of the one record of its kind."""
+
+
+ROWS_FORMAT = 1
+"""The version of a record's JSON; a later lrwr may write another."""
+
+Rows = TypeVar("Rows", DocumentRows, AttributionRows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +64,14 @@ def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseReco
     match content:
         case DocumentRows():
             body, key = (
-                document_rows_to_json(content),
+                _encode_rows(content),
                 build_record_key(content.id, content.pipeline),
             )
             texts = tuple(sorted(content.texts))
             space = content.space if texts else ""
             return _record(DOCUMENT, key, content.content, body, space, texts)
         case AttributionRows():
-            body = attribution_rows_to_json(content)
+            body = _encode_rows(content)
             key = build_record_key(content.document, Pipeline.AGENTIC)
             return _record(WOVEN, key, content.content, body)
         case str():
@@ -84,9 +94,9 @@ def decode_record(record: SupabaseRecord) -> RecordContent:
             return _gone(record)
         match record.kind:
             case "document":
-                return document_rows_from_json(record.body)
+                return _decode_rows(record.body, DocumentRows)
             case "woven":
-                return attribution_rows_from_json(record.body)
+                return _decode_rows(record.body, AttributionRows)
             case _:
                 cast_from_json(record.body)
                 return record.body
@@ -96,6 +106,18 @@ def decode_record(record: SupabaseRecord) -> RecordContent:
             hint="Look for a newer lrwr; if there is none, run `lrwr ingest` where the"
             " manuscript is.",
         ) from error
+
+
+def _encode_rows(rows: DocumentRows | AttributionRows) -> str:
+    # ASCII, and always the same text: its digest tells whether a record has changed.
+    return encode_json({"format": ROWS_FORMAT, **encode_value(rows)}, ascii_only=True)
+
+
+def _decode_rows(body: str, kind: type[Rows]) -> Rows:
+    fields = decode_json(body, dict[str, object])
+    if fields.get("format") != ROWS_FORMAT:
+        raise InvalidData("written by another version")
+    return decode_value(fields, kind)
 
 
 def _gone(record: SupabaseRecord) -> RecordTombstone:

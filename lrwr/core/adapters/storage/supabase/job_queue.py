@@ -16,12 +16,12 @@ from lrwr.core.adapters.storage.supabase.rpc import (
     encode_postgres_json,
 )
 from lrwr.core.model.chunks import Pipeline
+from lrwr.core.model.codec import decode_value, encode_value
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import (
     Job,
     JobClaim,
     JobId,
-    JobKind,
     JobOrder,
     JobStage,
     JobState,
@@ -39,18 +39,10 @@ class SupabaseJobQueue:
         """Queue work; a newer order changes the kind of one that waits already."""
         if not orders:
             return 0
-        order_rows = [
-            {
-                "kind": order.kind.value,
-                "document": order.document,
-                "pipeline": order.pipeline.value,
-            }
-            for order in orders
-        ]
         added = await self._hosted.call(
             "enqueue",
             library=self._library,
-            orders=encode_postgres_json(order_rows),
+            orders=encode_postgres_json(encode_value(tuple(orders))),
             kept=KEPT_JOBS,
         )
         with self._hosted.reading():
@@ -126,23 +118,18 @@ class SupabaseJobQueue:
 
 
 def _claimed(row: RpcJson, worker: str) -> JobClaim:
-    return JobClaim(JobId(row["id"]), _order(row), worker, row["attempts"])
-
-
-def _order(row: RpcJson) -> JobOrder:
-    document, pipeline = DocumentId(row["document"]), Pipeline(row["pipeline"])
-    return JobOrder(JobKind(row["kind"]), document, pipeline)
+    return JobClaim(
+        JobId(row["id"]), decode_value(row, JobOrder), worker, row["attempts"]
+    )
 
 
 def _job(row: RpcJson) -> Job:
-    return Job(
-        id=JobId(row["id"]),
-        order=_order(row),
-        state=JobState(row["state"]),
-        stage=JobStage(row["stage"]) if row["stage"] else None,
-        attempts=row["attempts"],
-        error=row["error"],
-        hint=row["hint"],
-        created=float(row["created_at"]),
-        updated=float(row["updated_at"]),
-    )
+    """Decode a row of the table, whose columns include those of the order."""
+    fields = {
+        **row,
+        "order": row,
+        "stage": row["stage"] or None,
+        "created": row["created_at"],
+        "updated": row["updated_at"],
+    }
+    return decode_value(fields, Job)

@@ -6,10 +6,9 @@ counts the library's version up and is known by it, in the order in which change
 made: who has read up to a version has missed none before it.
 """
 
-import base64
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 
 from lrwr.core.adapters.storage.supabase.rpc import (
@@ -20,8 +19,8 @@ from lrwr.core.adapters.storage.supabase.rpc import (
 from lrwr.core.adapters.storage.supabase.thread_api import (
     ModelReplyRow,
     SupabaseThreadApi,
-    parse_model_reply_row,
 )
+from lrwr.core.model.codec import decode_value, encode_value
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.model.jobs import JobClaim
 
@@ -104,7 +103,7 @@ class RemoteLibraryState:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLibrary:
-    """A library as it is listed. `created` is in seconds since 1970, UTC.
+    """A library as it is listed. `created_at` is in seconds since 1970, UTC.
 
     `documents` counts those of which something is known, by whichever pipeline.
     """
@@ -114,7 +113,7 @@ class RemoteLibrary:
     version: int
     documents: int
     threads: int
-    created: float
+    created_at: float
 
 
 class SupabaseRecords:
@@ -135,9 +134,7 @@ class SupabaseRecords:
         """Return the version, and whether others have changed anything `after` one."""
         rpc_json = await self._told("state", writer=self._writer, after=after)
         with self._hosted.reading():
-            return RemoteLibraryState(
-                int(rpc_json["version"]), bool(rpc_json["others"])
-            )
+            return decode_value(rpc_json, RemoteLibraryState)
 
     async def put(
         self,
@@ -158,13 +155,7 @@ class SupabaseRecords:
         rpc_json = await self._told(
             "put_record",
             writer=self._writer,
-            kind=record.kind,
-            key=record.key,
-            content=record.content,
-            digest=record.digest,
-            body=record.body,
-            space=record.space,
-            texts=record.texts,
+            **encode_value(record),
             job=claim.job if claim else None,
             worker=claim.worker if claim else None,
             attempt=claim.attempt if claim else None,
@@ -172,23 +163,13 @@ class SupabaseRecords:
             if_digest=if_digest,
         )
         with self._hosted.reading():
-            return PutResult(
-                bool(rpc_json["done"]),
-                bool(rpc_json["lost"]),
-                int(rpc_json["version"]),
-                tuple(rpc_json["missing"]),
-                int(rpc_json["before"]),
-                bool(rpc_json["overtaken"]),
-            )
+            return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
         """Return what there is, without what it says."""
         rpc_json = await self._told("manifest")
         with self._hosted.reading():
-            entries = tuple(
-                RecordEntry(row["kind"], row["key"], row["content"], row["digest"])
-                for row in rpc_json["records"]
-            )
+            entries = decode_value(rpc_json["records"], tuple[RecordEntry, ...])
             return RecordManifest(int(rpc_json["version"]), entries)
 
     async def changes(self, after: int, *, most: int = 1_000_000) -> RecordPage:
@@ -202,10 +183,8 @@ class SupabaseRecords:
         """
         rpc_json = await self._told("changes", after=after, most=most)
         with self._hosted.reading():
-            records = tuple(_record(row) for row in rpc_json["records"])
-            stand = (int(rpc_json[name]) for name in ("upto", "version", "spoken"))
-            page = RecordPage(records, *stand)
-        for record in records:
+            page = decode_value(rpc_json, RecordPage)
+        for record in page.records:
             _check(record)
         return page
 
@@ -221,39 +200,35 @@ class SupabaseRecords:
         They stay for a day, and then as long as a record lists them.
         """
         if vectors:
-            encoded_vectors = {
-                text: base64.b64encode(vector).decode("ascii")
-                for text, vector in vectors.items()
-            }
             await self._call(
                 "put_vectors",
                 space=space,
-                vectors=encode_postgres_json(encoded_vectors),
+                vectors=encode_postgres_json(encode_value(vectors)),
             )
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
         """Return those vectors that are kept, by the hash of their text."""
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
         with self._hosted.reading():
-            return {text: base64.b64decode(vector) for text, vector in rpc_json.items()}
+            return decode_value(rpc_json, dict[str, bytes])
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
         """Keep models' replies; of two with the same key the one made later stays."""
         if replies:
-            rows = encode_postgres_json([asdict(reply) for reply in replies])
+            rows = encode_postgres_json(encode_value(tuple(replies)))
             await self._call("put_replies", rows=rows)
 
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return those replies that are kept, by key."""
         rpc_json = await self._call("replies", keys=list(keys))
         with self._hosted.reading():
-            return [parse_model_reply_row(row) for row in rpc_json]
+            return decode_value(rpc_json, list[ModelReplyRow])
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
         """Return the next replies by key, as code points order them; at first `""`."""
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._hosted.reading():
-            return [parse_model_reply_row(row) for row in rpc_json]
+            return decode_value(rpc_json, list[ModelReplyRow])
 
     async def _told(self, function: str, **arguments: RpcJson) -> RpcJson:
         rpc_json = await self._call(function, **arguments)
@@ -272,24 +247,14 @@ async def list_remote_libraries(hosted: SupabaseRpc) -> list[RemoteLibrary]:
     """Return the account's libraries, by name."""
     rows = await hosted.call("libraries")
     with hosted.reading():
-        return [
-            RemoteLibrary(
-                id=row["id"],
-                name=row["name"],
-                version=row["version"],
-                documents=row["documents"],
-                threads=row["threads"],
-                created=float(row["created_at"]),
-            )
-            for row in rows
-        ]
+        return decode_value(rows, list[RemoteLibrary])
 
 
 async def list_applied_migrations(hosted: SupabaseRpc) -> frozenset[int]:
     """Return the numbers of lrwr's SQL scripts that the project has run."""
     numbers = await hosted.call("migrations")
     with hosted.reading():
-        return frozenset(int(number) for number in numbers)
+        return decode_value(numbers, frozenset[int])
 
 
 async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
@@ -301,18 +266,6 @@ async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
 async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
     """Delete a library with all that it holds; False where there is none."""
     return bool(await hosted.call("delete_library", library=library))
-
-
-def _record(row: RpcJson) -> SupabaseRecord:
-    return SupabaseRecord(
-        kind=row["kind"],
-        key=row["key"],
-        content=row["content"],
-        digest=row["digest"],
-        body=row["body"],
-        space=row["space"],
-        texts=tuple(row["texts"]),
-    )
 
 
 def _check(record: SupabaseRecord) -> None:

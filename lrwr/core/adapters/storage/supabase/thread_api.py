@@ -1,7 +1,7 @@
 """Conversations, as the project keeps them."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from lrwr.core.adapters.storage.supabase.rpc import (
     PostgresJson,
@@ -9,6 +9,7 @@ from lrwr.core.adapters.storage.supabase.rpc import (
     SupabaseRpc,
     encode_postgres_json,
 )
+from lrwr.core.model.codec import decode_value, encode_json, encode_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,63 +56,30 @@ class ThreadRecord:
     digest: str = field(default="", compare=False)
 
 
-def parse_model_reply_row(row: PostgresJson) -> ModelReplyRow:
-    """Return the reply that a row tells."""
-    return ModelReplyRow(
-        key=row["key"],
-        made=float(row["made"]),
-        prompt_tokens=row["prompt_tokens"],
-        completion_tokens=row["completion_tokens"],
-        finding=row["finding"],
-    )
-
-
 def parse_thread_record(row: PostgresJson) -> ThreadRecord:
     """Return the conversation that a project tells."""
-    return ThreadRecord(
-        id=row["id"],
-        title=row["title"],
-        created_at=float(row["created_at"]),
-        updated_at=float(row["updated_at"]),
-        deleted_at=_number(row["deleted_at"]),
-        state=_json(row["state"]),
-        turns=tuple(_turn(turn) for turn in row["turns"]),
-        digest=row["digest"],
-    )
+    turns = [
+        {
+            **turn,
+            "usage": encode_json(turn["usage"]),
+            "output": encode_json(turn["output"]),
+        }
+        for turn in row["turns"]
+    ]
+    state = encode_json(row["state"])
+    return decode_value({**row, "state": state, "turns": turns}, ThreadRecord)
 
 
 def thread_record_to_json(thread: ThreadRecord) -> PostgresJson:
     """Return what a project is told of a conversation."""
     turns = [turn_record_to_json(turn) for turn in thread.turns]
-    return {**asdict(thread), "state": json.loads(thread.state), "turns": turns}
+    return {**encode_value(thread), "state": json.loads(thread.state), "turns": turns}
 
 
 def turn_record_to_json(turn: TurnRecord) -> PostgresJson:
     """Return what a project is told of a turn."""
     usage, output = json.loads(turn.usage), json.loads(turn.output)
-    return {**asdict(turn), "usage": usage, "output": output}
-
-
-def _turn(row: PostgresJson) -> TurnRecord:
-    return TurnRecord(
-        id=row["id"],
-        number=row["number"],
-        asked_at=float(row["asked_at"]),
-        state=row["state"],
-        price=_number(row["price"]),
-        usage=_json(row["usage"]),
-        question=row["question"],
-        answer=row["answer"],
-        output=_json(row["output"]),
-    )
-
-
-def _number(value: PostgresJson) -> float | None:
-    return None if value is None else float(value)
-
-
-def _json(value: PostgresJson) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return {**encode_value(turn), "usage": usage, "output": output}
 
 
 @dataclass(frozen=True, slots=True)
