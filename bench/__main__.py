@@ -20,8 +20,6 @@ from bench.report import Line, say, summary, table
 PARTS = (
     "startup",
     "ingest",
-    "remote",
-    "moving",
     "unchanged",
     "spans",
     "edit",
@@ -32,7 +30,6 @@ PARTS = (
     "characters",
     "story",
     "model",
-    "answers",
     "calibrate",
     "screen",
 )
