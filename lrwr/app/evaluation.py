@@ -1,4 +1,4 @@
-"""Evaluation over one library: what searches it, the arms, and who answers."""
+"""Evaluation of one library: its arms, its answerers and its lock."""
 
 import asyncio
 import time
@@ -64,10 +64,11 @@ SMALL = 20
 
 @dataclass(frozen=True, slots=True)
 class ArmSet:
-    """Arms over one library.
+    """The arms of one library.
 
-    `library` tells its state from any other. `models` are named by what they do.
-    `remarks` say in sentences which arms are not there or are not what they are called.
+    `shelf` is what they read. `library` is a hash of the library's state. `models` maps
+    uses to names of models. `remarks` are sentences on arms that are missing or
+    restricted.
     """
 
     arms: "tuple[Arm, ...]"
@@ -78,7 +79,7 @@ class ArmSet:
 
 
 class EvalFinderFactory:
-    """Passage finders of one library for any search variant, with shared models."""
+    """Builds passage finders of one library for any search variant, with shared models."""
 
     def __init__(self, workspace: Workspace, parts: RetrievalComponents) -> None:
         self.workspace = workspace
@@ -89,7 +90,7 @@ class EvalFinderFactory:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The reranker of all variants, with word counts of pipeline b."""
+        """The reranker of all variants, with word counts of pipeline b; None if it is off."""
         local = self.parts.create_local_reranker(Pipeline.AGENTIC)
         return self.workspace.egress.hosted_reranker() or local
 
@@ -114,10 +115,10 @@ class EvalFinderFactory:
 
 @asynccontextmanager
 async def open_eval_finders(workspace: Workspace) -> AsyncIterator[EvalFinderFactory]:
-    """Yield the finders of a library, over a connection of their own; close them.
+    """Yield a factory of finders over a separate connection, and close it on exit.
 
     Raises:
-        NotFound: Nothing has been ingested here.
+        NotFound: The library is empty.
     """
     workspace.require_library()
     async with AsyncExitStack() as stack:
@@ -145,13 +146,14 @@ async def open_arms(
     whole: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncIterator[ArmSet]:
-    """Lend out an arm for each of `steps` that is possible here, in their order.
+    """Yield an arm for each of `steps`, in order, restricted to features that are on.
 
-    If `whole`, the whole text is one more where it fits the largest of `budgets`.
+    With `whole`, the whole text is one more arm if it fits the largest of `budgets` (in
+    tokens).
 
     Raises:
-        NotFound: A pipeline that is needed has read nothing.
-        LrwrError: The pipelines have read different states of the manuscript.
+        NotFound: A pipeline has ingested nothing.
+        LrwrError: The pipelines have ingested different states of the manuscript.
         StoreProblem: The library cannot be read.
     """
     async with open_eval_finders(workspace) as factory:
@@ -248,14 +250,15 @@ async def open_answerer(
     now: Callable[[], float] = time.time,
     clock: Callable[[], float] = time.perf_counter,
 ) -> "AsyncIterator[Answerer]":
-    """Yield what answers as `lrwr ask` does, over one pipeline's passages.
+    """Yield an answerer that works as `lrwr ask` does, over one pipeline's passages.
 
-    Threads are stored in memory only. The web is not asked. Without `model` answers
-    are extractive, whatever is configured; unless `may_ask`, the model is only named.
+    Threads are stored in memory only, and the web is not searched. Without `model`,
+    answers quote the text, whatever is configured. With `may_ask` False the model is
+    only named.
 
     Raises:
-        NotFound: Nothing has been ingested here.
-        SettingsProblem: The language model that is set has no key or no name.
+        NotFound: The library is empty.
+        SettingsProblem: The configured language model has no key or no name.
     """
     async with open_eval_finders(workspace) as factory:
         settings = replace(workspace.settings, pipeline=pipeline)
@@ -279,7 +282,7 @@ async def open_answerer(
 
 
 class SessionAnswerer:
-    """Answers each question as the first of a conversation; keeps the Answerer port."""
+    """An `Answerer` that answers each question as the first of a new thread."""
 
     def __init__(
         self, session: AvatarSessionService, clock: Callable[[], float]
@@ -289,15 +292,15 @@ class SessionAnswerer:
 
     @property
     def name(self) -> str:
-        """Name the language model that answers; empty where the text speaks itself."""
+        """The name of the language model; empty if answers quote the text."""
         return self._session.model
 
     async def answer(self, question: str, as_of: str) -> "GroundedAnswer":
-        """Answer from what the story tells by `as_of`; empty is all of it.
+        """Answer from the story up to `as_of`; an empty `as_of` means the whole story.
 
         Raises:
             NotFound: The story has no such place.
-            SettingsProblem: It is no question, but a decision of the writer's.
+            SettingsProblem: The text is a `canon:` decision, not a question.
             ServiceUnavailable: The model did not answer.
             StoreProblem: The library cannot be read.
         """
@@ -323,15 +326,15 @@ class SessionAnswerer:
 
 
 async def load_eval_material(workspace: Workspace) -> SourceMaterial:
-    """Return what questions are made from.
+    """Return the material from which questions are generated.
 
     Raises:
-        NotFound: Nothing has been ingested here.
+        NotFound: The library is empty.
         StoreProblem: The library cannot be read.
     """
     return await load_source_material(workspace.bible(), find_sentence_spans)
 
 
 def create_eval_lock(library: Library) -> FileLock:
-    """Return what keeps two evaluations from running in one library at once."""
+    """Return the lock that keeps two evaluations of one library apart."""
     return FileLock(library.state_dir / "evaluations.lock")

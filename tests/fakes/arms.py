@@ -37,7 +37,7 @@ class SetArm:
     before: Callable[[], None] = lambda: None
     asked: list[str] = field(default_factory=list)
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
         """Give it, and note the question."""
         self.before()
         self.asked.append(question.id)
@@ -58,17 +58,19 @@ class SetMeasure:
     usage: Usage | None = None
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    def gives(self, question: EvalQuestion, arm: str) -> Sequence[str]:
+    def figure_names(self, question: EvalQuestion, arm: str) -> Sequence[str]:
         """Name the figures."""
         del question, arm
         return (*self.found, *self.failed)
 
-    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
+    def estimate_usage(
+        self, question: EvalQuestion, arm: str
+    ) -> Sequence[tuple[Usage, str]]:
         """Tell what is set."""
         del question, arm
         return [(self.usage, "a-model")] if self.usage else []
 
-    async def figures(
+    async def measure(
         self, question: EvalQuestion, arm: Arm, given: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Give them, and note the arm and the question."""

@@ -165,7 +165,7 @@ async def test_arm_b_is_what_a_search_gives(folder: Path) -> None:
     await ingest(folder, *BOTH)
     async with services_of(folder) as workspace:
         async with open_arms(workspace, (VARIANT_B,), [500]) as opened:
-            given = await opened.arms[0].give(QUESTIONS[0])
+            given = await opened.arms[0].retrieve(QUESTIONS[0])
         found = await workspace.finder().find(VARIANT_B.request(QUESTIONS[0].text, 20))
     wanted = [passage.chunk.span for passage in found.passages]
     assert [piece.span for piece in given.pieces] == wanted
@@ -186,7 +186,7 @@ async def test_with_embeddings_all_arms_are_there_and_share_one_second_look(
         assert isinstance(b, SearchArm)
         assert opened.models["the second look"] in a.recipe
         assert opened.models["the second look"] in b.recipe
-        assert (await a.give(QUESTIONS[0])).pieces
+        assert (await a.retrieve(QUESTIONS[0])).pieces
         by_name = {arm.name: arm.recipe for arm in opened.arms}
     assert len(set(by_name.values())) == len(ALL)
 

@@ -1,4 +1,4 @@
-"""A run of an evaluation as sheets: for a terminal, or for a Markdown file."""
+"""The report of a run as sections, for a terminal or a Markdown file."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,10 +63,7 @@ _DIGITS = {"precision": 3, "iou": 3, "dollars": 4}
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A part of a report: what is said, then a table, then a drawing.
-
-    `right` are headings whose column ends aligned.
-    """
+    """A section of a report: a heading, sentences, then a table."""
 
     heading: str
     said: tuple[str, ...] = ()
@@ -75,7 +72,7 @@ class ReportSection:
 
     @property
     def right(self) -> tuple[str, ...]:
-        """Headings of numbers: all but the first."""
+        """The headings of right-aligned columns: all but the first."""
         return self.headings[1:]
 
 
@@ -96,17 +93,17 @@ def render_report_sections(report: EvalReport) -> list[ReportSection]:
 
 
 def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str:
-    """Return sheets as a Markdown text; nothing in them counts as markup."""
+    """Return sections as Markdown; markup characters in their texts are escaped."""
     return "\n".join([f"# {_plain(title)}", *_markdown(sections)]) + "\n"
 
 
 def format_run_title(run: EvalRun) -> str:
-    """Name a run."""
+    """Return the title of a run: its date and time."""
     return f"Evaluation of {format_local_time(run.made)}"
 
 
 def describe_question_kind(kind: QuestionKind | None) -> str:
-    """Name a kind of questions; None is all of them."""
+    """Return the name of a kind of question; None means all."""
     return "all" if kind is None else _KINDS[kind]
 
 
@@ -351,7 +348,7 @@ def _plain(text: str) -> str:
 
 
 def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
-    """Say what two runs have in common, and what may be said of their difference."""
+    """Yield sentences on the common questions, the differences and the claims of two runs."""
     yield (
         f"{format_count(len(run_comparison.matched.questions), 'question')} are the same in both;"
         f" {len(run_comparison.matched.left_out):,} left out."

@@ -1,4 +1,4 @@
-"""`lrwr eval`: how well lrwr finds and answers what you know the answers of."""
+"""`lrwr eval` and its subcommands."""
 
 from dataclasses import replace
 from pathlib import Path

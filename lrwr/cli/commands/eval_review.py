@@ -1,4 +1,4 @@
-"""`lrwr eval review`: the questions that lrwr is judged by, shown and put right."""
+"""`lrwr eval review`: review the questions of an evaluation."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,1 +1,1 @@
-"""Evaluations run from the command line."""
+"""The evaluation commands of the command line."""

@@ -1,4 +1,4 @@
-"""Answers of an evaluation: who gives them, who judges them, on which model."""
+"""The models that answer and judge in an evaluation."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -30,10 +30,12 @@ from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 def require_chat_model(
     workspace: Workspace, *, judging: bool = False, may_ask: bool = True
 ) -> ChatModel:
-    """Return the language model that answers, or the one that judges.
+    """Return the language model that answers, or with `judging` the one that judges.
+
+    With `may_ask` False the model is only named and sends nothing.
 
     Raises:
-        SettingsProblem: No model is turned on, or it has no key or no name.
+        SettingsProblem: No model is configured, or it has no key or no name.
     """
     role = ModelRole.JUDGE if judging else ModelRole.AVATAR
     access = workspace.egress.model_access(may_ask=may_ask)
@@ -47,9 +49,9 @@ def require_chat_model(
 
 
 def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]]:
-    """Return what says whether a question seems to be answered by the library.
+    """Return a function that says whether search finds good evidence for a question.
 
-    It does where the evidence is not weak: such a question is no unanswerable one.
+    A question with good evidence does not count as unanswerable.
     """
     finder, pipeline = workspace.finder(), workspace.settings.pipeline
 
@@ -61,7 +63,7 @@ def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]
 
 
 def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
-    """Name the models that answer and judge."""
+    """Return the names of the answering and judging models by use."""
     answering = sorted({model.model for model in answers.answering.values()})
     return {
         "answers": ", ".join(model or "none, the text speaks" for model in answering),
@@ -77,10 +79,10 @@ async def create_answer_measure(
     spans: SpanMeasure,
     stack: AsyncExitStack,
 ) -> AnswerMeasure:
-    """Return what asks for answers, and has them judged where a model is to.
+    """Return the measure of answers, with judges if `--model` is given.
 
     Raises:
-        SettingsProblem: A model is wanted, and none is turned on.
+        SettingsProblem: A model is needed and none is configured.
     """
     answering = (
         _create_reader_methods(workspace, eval_request, arm_set, spans)

@@ -1,4 +1,4 @@
-"""Fitting, on questions with known answers, when evidence counts as weak."""
+"""`lrwr eval --calibrate` and `--reset`: when evidence counts as weak."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -33,7 +33,7 @@ from lrwr.pipeline.evaluation.questions import EvalQuestion, parse_questions
 
 
 def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> None:
-    """Forget what was fitted in this library."""
+    """Delete the library's own calibration, so that the shipped one is used."""
     library = resolve_library(settings)
     check_state_dir(library)
     removed = delete_calibrations(library)
@@ -48,12 +48,12 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
 async def run_calibration(
     settings: Settings, output: Output, path: Path, *, save: bool, as_json: bool
 ) -> None:
-    """Fit on a file of questions, show what that is worth, and keep it if asked to.
+    """Calibrate on a file of questions, print the figures, and store the fit with `save`.
 
     Raises:
-        NotFound: Nothing has been ingested here, or there is no such file.
-        SettingsProblem: The file holds something else.
-        LrwrError: There is too little to fit.
+        NotFound: The library is empty, or the file does not exist.
+        SettingsProblem: The file is not a file of questions.
+        LrwrError: There are too few questions.
     """
     questions = read_question_file(path)
     async with open_workspace(settings, say=output.story) as workspace:
@@ -102,11 +102,11 @@ def _save_calibrations(workspace: Workspace, trials: list[CalibrationTrial]) -> 
 
 
 def read_question_file(path: Path) -> list[EvalQuestion]:
-    """Return the questions that a file holds.
+    """Return the questions of a file.
 
     Raises:
-        NotFound: There is no such file.
-        SettingsProblem: It holds something else.
+        NotFound: The file cannot be read.
+        SettingsProblem: It is not a file of questions.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -130,13 +130,13 @@ _RANKINGS = {
 
 
 def describe_ranking(ranking: str) -> str:
-    """Return how passages were ranked, in words, and the name of it."""
+    """Return a ranking in words, followed by its name in parentheses."""
     description = _RANKINGS.get(ranking.partition("/")[0])
     return f"{description} ({ranking})" if description else ranking
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
-    """Say what was fitted on the writer's questions, a sentence for each ranking."""
+    """Return a sentence for each calibration that was fitted on the writer's questions."""
     return [
         f"How sure a search is, {describe_ranking(calibration.ranking)}: fitted on your"
         f" questions; {calibration.questions} of them, AUROC {_two(calibration.auroc)}; weak below"
@@ -146,7 +146,7 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
-    """Show one ranking's questions, and the figures side by side."""
+    """Print the counts of one ranking, and the shipped and fitted figures side by side."""
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Searches {describe_ranking(trial.ranking)}", "strong"))
     output.answer(
@@ -166,7 +166,7 @@ def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
 def print_calibration_advice(
     output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
-    """Say what the figures mean, and what was kept."""
+    """Print how to read the figures, and where the fit was saved."""
     output.story(
         "AUROC: of two questions, how often the right one is the surer; .5 is chance."
         " Brier error: 0 is best; in brackets, of one guess for all. What was fitted is"
@@ -185,7 +185,7 @@ def print_calibration_advice(
 def calibration_trials_as_json(
     trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
 ) -> dict[str, object]:
-    """Return what a script may want to know."""
+    """Return the trials as JSON-able values for `--json`."""
     return {
         "rankings": [
             {
@@ -207,7 +207,7 @@ def calibration_trials_as_json(
 
 
 def calibration_as_json(calibration: Calibration) -> dict[str, object]:
-    """Return a fitted model, whole."""
+    """Return all fields of a calibration as JSON-able values."""
     return asdict(calibration)
 
 

@@ -1,4 +1,4 @@
-"""Results of an evaluation, kept at LangSmith where the writer's settings say so."""
+"""Export of evaluation results to LangSmith."""
 
 from functools import partial
 
@@ -21,13 +21,13 @@ _OFF = "off"
 
 
 async def send_experiment(settings: Settings, output: Output, run: str | None) -> None:
-    """Send the results of a run by the beginning of its id, or of the newest.
+    """Send the results of a run, by a prefix of its id; None means the newest.
 
     Raises:
-        NotFound: There is no such run, or nothing has been ingested here.
-        SettingsProblem: Nothing is kept elsewhere, or the run is not complete.
+        NotFound: There is no such run, or the library is empty.
+        SettingsProblem: LangSmith is not configured, or the run is not complete.
         StoreProblem: The run or the library cannot be read.
-        ServiceUnavailable: LangSmith did not take all of them, or nothing may be sent.
+        ServiceUnavailable: LangSmith did not accept everything.
     """
     if settings.traces.keeper == _OFF:
         raise SettingsProblem(
@@ -46,9 +46,9 @@ async def send_experiment(settings: Settings, output: Output, run: str | None) -
 async def send_experiment_if_enabled(
     settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-    """Send the results of a run that has just ended, if traces are kept elsewhere.
+    """Send the results of a completed run if `[traces] keeper` is set.
 
-    What goes wrong is said in a line, and costs nothing but that.
+    A failure is printed as a warning only.
     """
     if settings.traces.keeper == _OFF or not report.run.complete:
         return

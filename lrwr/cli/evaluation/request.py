@@ -1,4 +1,4 @@
-"""What `lrwr eval` is to evaluate, and how its options are parsed."""
+"""The options of `lrwr eval`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from lrwr.core.model.errors import SettingsProblem
 
 @dataclass(frozen=True, slots=True)
 class EvalRequest:
-    """What the writer wants evaluated; see `lrwr eval --help`."""
+    """The options of one `lrwr eval` call; see `lrwr eval --help`."""
 
     pipelines: tuple[Pipeline, ...]
     questions: Path | None
@@ -26,10 +26,10 @@ class EvalRequest:
 
 
 def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
-    """Return the pipelines that `--pipeline` names; both where it was not given.
+    """Return the pipelines that `--pipeline` names; both if it is None or "both".
 
     Raises:
-        SettingsProblem: It names none.
+        SettingsProblem: The name is unknown.
     """
     if name is None or name.strip().lower() == "both":
         return (Pipeline.NAIVE, Pipeline.AGENTIC)
@@ -37,10 +37,10 @@ def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
 
 
 def parse_token_budgets(text: str) -> tuple[int, ...]:
-    """Return budgets in tokens, ascending.
+    """Return the budgets of a comma-separated list in tokens, ascending.
 
     Raises:
-        SettingsProblem: `text` is no list of whole numbers of 10 to 1,000,000.
+        SettingsProblem: `text` is not a list of whole numbers from 10 to 1,000,000.
     """
     try:
         budgets = sorted({int(number) for number in text.split(",")})

@@ -1,4 +1,4 @@
-"""An evaluation on the command line: questions read or made, arms opened, all asked."""
+"""`lrwr eval`: load or generate questions, open the arms, run and report."""
 
 import asyncio
 import time
@@ -64,7 +64,7 @@ CONCURRENT_QUESTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class EvalResult:
-    """What came of it; `remarks` are sentences on what is not as one might think."""
+    """The report of a run, and sentences on its limitations."""
 
     report: EvalReport
     remarks: tuple[str, ...]
@@ -73,14 +73,12 @@ class EvalResult:
 async def run_evaluation(
     settings: Settings, output: Output, eval_request: EvalRequest
 ) -> EvalResult | None:
-    """Ask every question of every arm, and return what that says.
-
-    None where it was only to be told what it would take.
+    """Run an evaluation and return its report; None after a dry run.
 
     Raises:
-        NotFound: Nothing has been ingested here, or there is no such file.
-        SettingsProblem: The questions, or what is set, cannot be used.
-        StoreProblem: The library cannot be read, or runs cannot be kept.
+        NotFound: The library is empty, or the file of questions does not exist.
+        SettingsProblem: The questions or a setting are invalid.
+        StoreProblem: The library cannot be read, or the run cannot be stored.
     """
     async with AsyncExitStack() as stack:
         workspace = await stack.enter_async_context(
@@ -267,7 +265,7 @@ def _where(settings: Settings) -> str:
 def _show_estimate(
     workspace: Workspace, output: Output, runner: EvalRunner, *, as_json: bool
 ) -> None:
-    run_estimate = runner.priced(create_price_lookup(workspace.settings))
+    run_estimate = runner.estimate(create_price_lookup(workspace.settings))
     if as_json:
         output.json(
             {

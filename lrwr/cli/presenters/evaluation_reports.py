@@ -1,4 +1,4 @@
-"""Reports of evaluations: shown, written, listed, and two of them compared."""
+"""Reports of evaluations: show, write, list and compare them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,10 +46,11 @@ def build_run_report(run: EvalRun) -> EvalReport:
 
 
 def check_report_file(settings: Settings, file: Path, *, force: bool) -> None:
-    """Make sure that a report may be written there, before anything is measured.
+    """Check that a report may be written to `file`, before anything is measured.
 
     Raises:
-        SettingsProblem: It is no `.md`, is there, or is in the manuscript.
+        SettingsProblem: It is not `.md`, exists without `force`, or is in the
+            manuscript.
     """
     check_output_file(file, settings, (".md",), force=force or None)
 
@@ -64,11 +65,11 @@ def deliver_report(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show a report, and write it where that is wanted.
+    """Print a report as text or JSON, and write it to `file` as Markdown if one is given.
 
     Raises:
         SettingsProblem: The file may not be written.
-        LrwrError: The disk or the rights there do not allow it.
+        LrwrError: Writing failed.
     """
     for remark in remarks:
         output.story(remark)
@@ -89,7 +90,7 @@ def deliver_report(
 
 
 def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> None:
-    """Show sheets one below the other."""
+    """Print the sections of a report, one below the other."""
     with output.paged():
         for number, section in enumerate(sections):
             if number:
@@ -102,10 +103,10 @@ def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> N
 
 
 def reload_report(settings: Settings, run: str | None) -> EvalReport:
-    """Return the report of a run by the beginning of its id, or of the newest.
+    """Return the report of a stored run by a prefix of its id; None means the newest.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no such run.
         StoreProblem: It cannot be read.
     """
     folder = _folder(settings)
@@ -115,7 +116,7 @@ def reload_report(settings: Settings, run: str | None) -> EvalReport:
 
 
 def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
-    """List the runs that are kept, the newest first."""
+    """Print the stored runs, newest first."""
     eval_runs = list_eval_runs(_folder(settings))
     if as_json:
         runs = [
@@ -150,7 +151,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
 def show_run_comparison(
     settings: Settings, output: Output, first_id: str, second_id: str, *, as_json: bool
 ) -> None:
-    """Compare the arms of two runs that have the same name, on the same questions.
+    """Print a comparison of two runs, arm by arm, on their common questions.
 
     Raises:
         NotFound: There is no such run.
@@ -180,7 +181,7 @@ def show_run_comparison(
 
 
 def eval_report_as_json(report: EvalReport) -> dict[str, object]:
-    """Return what a script may want to know of a report."""
+    """Return a report as JSON-able values for `--json`."""
     run = report.run
     return {
         "run": run.id,
@@ -210,7 +211,7 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
 
 
 def arm_comparison_as_json(arm_comparison: ArmComparison) -> dict[str, object]:
-    """Return what a script may want to know of a comparison."""
+    """Return a comparison as JSON-able values; infinite bounds become None."""
     return {
         "figure": arm_comparison.figure,
         "a": arm_comparison.a,

@@ -1,4 +1,4 @@
-"""Showing questions with their passages, and changing the file that holds them."""
+"""The review of a file of questions: list, ask and change them."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
 async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
-    """Return the manuscript's texts; none where nothing has been ingested."""
+    """Return the manuscript's texts; none if nothing is ingested."""
     async with open_workspace(settings, say=output.warn) as workspace:
         try:
             passages = workspace.passages
@@ -55,13 +55,13 @@ async def load_manuscript_texts(settings: Settings, output: Output) -> Manuscrip
 
 
 def resolve_question_file(settings: Settings, given_file: Path | None) -> Path:
-    """Return the file of questions: the one that is named, else the library's own."""
+    """Return the file given on the command line, else the library's own."""
     return given_file or locate_questions_file(resolve_library(settings))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
-    """A writer's review of one file of questions; the manuscript is only read."""
+    """A review of one file of questions; the manuscript is only read."""
 
     file: Path
     book: ManuscriptTexts
@@ -69,11 +69,11 @@ class QuestionReview:
 
     @property
     def interactive(self) -> bool:
-        """Whether somebody is there to answer."""
+        """Whether a user can answer at a terminal."""
         return self.output.interactive and is_terminal(sys.stdin)
 
     def show(self, *, every: bool, as_json: bool) -> None:
-        """Show the questions, all or those that are not dropped."""
+        """List the questions; `every` includes those that are dropped or reviewed."""
         questions = [
             eval_question
             for eval_question in self._read()
@@ -90,11 +90,11 @@ class QuestionReview:
         self.sum_up()
 
     def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
-        """Change questions by their ids: all of them, or on a mistake none.
+        """Apply changes to questions by id: all of them, or none if one fails.
 
         Raises:
-            NotFound: A question is not there.
-            SettingsProblem: A change cannot be made.
+            NotFound: A question does not exist.
+            SettingsProblem: A change is not possible.
         """
         questions = self._read()
         for id_, change in changes:
@@ -102,10 +102,10 @@ class QuestionReview:
         self._write(questions)
 
     def take_back(self) -> None:
-        """Take the last change back; taken back twice, it is made again.
+        """Undo the last change; a second call redoes it.
 
         Raises:
-            NotFound: Nothing was changed.
+            NotFound: There is no change to undo.
         """
         before = self._backup()
         if not before.exists():
@@ -119,7 +119,7 @@ class QuestionReview:
         self.output.story("The last change is taken back; --undo makes it again.")
 
     def ask(self, *, every: bool) -> None:
-        """Show question after question, and do with each what the writer types."""
+        """Show one question after another and apply what the user types."""
         questions = self._read()
         todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
@@ -135,7 +135,7 @@ class QuestionReview:
             index = max(0, index + self._apply_command(typed_command, question))
 
     def sum_up(self, *, as_json: bool = False) -> None:
-        """Say how far the review has come."""
+        """Print how many questions are kept, dropped and waiting."""
         progress = count_review_progress(self._read())
         if as_json:
             counts = {

@@ -1,1 +1,1 @@
-"""How well lrwr does on questions whose answers are known."""
+"""Evaluation of retrieval and answers on questions with known answers."""

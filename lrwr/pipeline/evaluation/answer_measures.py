@@ -1,4 +1,4 @@
-"""What an answer is worth as far as it can be counted, without a model. Pure."""
+"""Figures of answers: those that need no model, and those of judges."""
 
 import re
 from collections import Counter
@@ -58,20 +58,22 @@ def compute_answer_figures(
 ) -> dict[str, float]:
     """Return the figures of one answer by name, without those that do not apply.
 
-    `gold` holds, for each quote that answers, the places where it stands. `late` says
-    whether a piece comes after the question's horizon, None where nothing can.
+    `gold` holds, for each gold quote, the places where it occurs. `late` returns
+    whether a piece of text comes after the question's horizon; None if the question has
+    no horizon.
 
-    - `resolved_citation_share`: the share of citations whose words stand verbatim at their span.
-    - `citation_precision`: the share of citations that share with a quote that answers.
-    - `citation_recall`: the share of those quotes that citations cover; where any one
-      will do, 1.0 if one is covered.
-    - `verbatim_quote_share`: the share of quotations that stand in the words that were given.
-    - `gap`: 1.0 if the answer says that the text does not tell. `false_gap`: so, and
-      the text does. `invented`: the text does not, and the answer neither says so nor
-      warns. `doubted`: 1.0 if it warns that its evidence is weak.
-    - `spoiler_leak`: 1.0 if it cites what is `late`, or says what must not be told yet.
-    - `word_overlap`: how far its words are those of the written answer (F1).
-    - `tokens`, `seconds`, `dollars`: what it took.
+    - `resolved`: share of citations whose words occur verbatim at their span.
+    - `citation_precision`: share of citations that overlap a gold quote.
+    - `citation_recall`: share of gold quotes that citations cover; if any one quote
+      suffices, 1.0 as soon as one is covered.
+    - `quotes`: share of quotations that occur in the text given to the answerer.
+    - `gap`: 1.0 if the answer says that the text does not answer the question.
+      `false_gap`: the same, for a question that the text does answer.
+    - `invented`: 1.0 if the text does not answer the question, and the answer neither
+      says so nor warns. `doubted`: 1.0 if the answer warns that its evidence is weak.
+    - `leak`: 1.0 if the answer cites or quotes text from after the horizon.
+    - `word_overlap`: F1 of the words of the answer and of the known answer.
+    - `tokens`, `seconds`, `dollars`: usage, duration and price of the answer.
     """
     cited = answered.citations
     figures = {
@@ -105,7 +107,10 @@ def compute_answer_figures(
 def resolved_citation_share(
     citations: Sequence[Citation], text_of: TextLookup
 ) -> float | None:
-    """Return the share of citations that stand verbatim at their span; None of none."""
+    """Return the share of citations whose text occurs verbatim at their span, 0.0 to 1.0.
+
+    None without citations.
+    """
     return _share(
         [_stands_at(citation, text_of(citation.document)) for citation in citations]
     )
@@ -114,7 +119,7 @@ def resolved_citation_share(
 def citation_precision(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]]
 ) -> float | None:
-    """Return the share of citations that share with gold; None if nothing is cited."""
+    """Return the share of citations that cover a gold place; None without citations."""
     places = [place for quote in gold for place in quote]
     return _share(
         [
@@ -127,7 +132,11 @@ def citation_precision(
 def citation_recall(
     citations: Sequence[Citation], gold: Sequence[Sequence[AnswerPlace]], *, every: bool
 ) -> float | None:
-    """Return the share of gold quotes that are cited; unless `every`, 1.0 if any one is."""
+    """Return the share of gold quotes that citations cover; None without gold.
+
+    `every` says that the answer needs all quotes. Otherwise the result is 1.0 if any
+    one is covered, else 0.0.
+    """
     pieces = [_piece(citation) for citation in citations]
     covered = [
         any(covers_answer_place(piece, place) for piece in pieces for place in quote)
@@ -137,10 +146,11 @@ def citation_recall(
 
 
 def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
-    """Return the share of an answer's quotations that `texts` have; None of none.
+    """Return the share of an answer's quotations that occur in `texts`; None without any.
 
-    A quotation has `MIN_QUOTED_WORDS` words or more. Marks, dashes, white space and the
-    first capital may differ; what is left out with an ellipsis may stand elsewhere.
+    A quotation is text in double quotation marks of `QUOTED_WORDS` words or more.
+    Punctuation, white space and the case of the first letter may differ; the parts
+    around an ellipsis may occur apart from each other.
     """
     return _share([_is_in(quote, texts) for quote in _quotations(answer)])
 
@@ -150,7 +160,10 @@ def spoiler_leak(
     question: EvalQuestion,
     late: Callable[[ContextPiece], bool] | None,
 ) -> float | None:
-    """Return 1.0 if an answer contains a spoiler; None if it cannot contain one."""
+    """Return 1.0 if an answer cites or quotes text from after the horizon, else 0.0.
+
+    None if the question has neither a horizon (`late` is None) nor spoilers.
+    """
     if late is None and not question.spoilers:
         return None
     cites = late is not None and any(
@@ -164,10 +177,10 @@ def spoiler_leak(
 
 
 def word_overlap(answer: str, reference: str) -> float | None:
-    """Return the F1 of an answer's words and a reference's, None without a reference.
+    """Return the F1 of the words of an answer and a reference; None for an empty reference.
 
-    Words count as often as they stand; capitals, articles and numbers in brackets do
-    not. It knows nothing of meaning: “not in the mill” is near to “in the mill”.
+    Repeated words count as often as they occur; case, articles and citation numbers are
+    ignored. Meaning is not compared: "not in the mill" scores close to "in the mill".
     """
     reference_words = _words(reference)
     if not reference_words:
@@ -244,9 +257,10 @@ _SAID = 250
 
 @dataclass(frozen=True, slots=True)
 class AnswerMethod:
-    """How the answer of an arm is had; `way` names it and all that it depends on.
+    """How an arm's answers are produced.
 
-    `usage` is about what one takes of `model`, which is empty where none is asked.
+    `way` describes everything that the answers depend on. `usage` is the estimated
+    usage of one answer by `model`; `model` is empty if no language model is asked.
     """
 
     way: str
@@ -257,10 +271,11 @@ class AnswerMethod:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasure:
-    """Figures of answers; see `compute_answer_figures`, and `judging` for those of judges.
+    """Measures an arm's answers by `compute_answer_figures` and by judges.
 
-    `answering` has who answers by the names of arms; other arms have no answers.
-    `price` is what a usage of a model costs in US dollars, None where it is not known.
+    `answering` maps names of arms to the method that answers; other arms get no
+    figures. `price` returns the cost of a usage of a model in US dollars, None if
+    unknown. `repeats` is how often each answer is judged.
     """
 
     spans: SpanMeasure
@@ -273,7 +288,7 @@ class AnswerMeasure:
 
     @property
     def recipe(self) -> str:
-        """Describe what the figures depend on besides question, arm and library."""
+        """Everything that the figures depend on besides question, arm and library."""
         methods = (
             f"{arm}: {method.way}" for arm, method in sorted(self.answering.items())
         )
@@ -281,8 +296,8 @@ class AnswerMeasure:
         tries = f"{self.repeats} tries" if self.judges else ""
         return "\n".join(["answers 1", *methods, *judges, tries])
 
-    def gives(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Name the figures that a question has in an arm."""
+    def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
+        """Return the names of the figures that a question has in an arm."""
         if arm not in self.answering:
             return ()
         names = ["resolved", "quotes", "gap", "answer_seconds"]
@@ -293,8 +308,10 @@ class AnswerMeasure:
             names.append("invented")
         return (*names, *(name for judge in self.judges for name in judge.figures))
 
-    def foreseen(self, question: EvalQuestion, arm: str) -> list[tuple[Usage, str]]:
-        """Return the estimated usage of each model call, with the model's name; sends nothing."""
+    def estimate_usage(
+        self, question: EvalQuestion, arm: str
+    ) -> list[tuple[Usage, str]]:
+        """Return the estimated usage of each model call with the model's name; sends nothing."""
         method = self.answering.get(arm)
         if method is None:
             return []
@@ -304,13 +321,13 @@ class AnswerMeasure:
             usages += [(judge.estimate(sample), judge.name)] * self.repeats
         return usages
 
-    async def figures(
+    async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return the figures of the arm's answer, and those that failed.
+        """Answer the question and return its figures, and reasons for those that failed.
 
         Raises:
-            NotFound: A quote of the question stands nowhere in its file.
+            NotFound: A gold quote does not occur in its file.
             ServiceUnavailable: The model did not answer.
             StoreProblem: The library cannot be read.
         """
@@ -344,7 +361,7 @@ class AnswerMeasure:
 
 
 def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
-    """Return the method that answers as `lrwr ask` does."""
+    """Return the method that answers as `lrwr ask` does, with its own search."""
 
     async def answer(
         question: EvalQuestion, arm: Arm, context: RetrievedContext
@@ -361,7 +378,7 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
 def build_reader_answer_method(
     reader: ContextReader, spans: SpanMeasure, budget: int
 ) -> AnswerMethod:
-    """Return answers that a model makes from the first `budget` tokens of an arm."""
+    """Return the method that answers from the first `budget` tokens that an arm retrieves."""
 
     async def answer(
         question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext

@@ -1,4 +1,4 @@
-"""Answers of a golden set: read from what an arm gives, or told by a turn."""
+"""Answers to evaluation questions, from an arm's passages or from a turn of a thread."""
 
 import json
 import re
@@ -89,10 +89,11 @@ _MAY = re.compile(r"\b(?:may|might)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ReaderInput:
-    """What a reader is asked: a question, where in the story, and what it is given.
+    """A question with the retrieved text from which it is to be answered.
 
-    `pieces` are what an arm gives, cut to a budget. `texts` are those of their
-    documents, for the lines.
+    `as_of` is a point of the story as users write it, empty for the whole story.
+    `pieces` are already cut to a token budget. `texts` are their documents, to compute
+    line numbers.
     """
 
     question: str
@@ -108,10 +109,10 @@ class ReaderInput:
 
 @dataclass(frozen=True, slots=True)
 class ContextReader:
-    """A model that answers from what an arm gives: the same words for every arm.
+    """Answers questions from retrieved text with a language model, by one prompt for all arms.
 
-    `price` is what a usage costs in US dollars, None where that is not known. `clock`
-    counts seconds. `mark` makes the mark of the fences, which none of its texts holds.
+    `price` returns the cost of a usage in US dollars, None if unknown. `clock` returns
+    seconds. `mark` generates the delimiter around passages; no passage contains it.
     """
 
     chat: ChatModel
@@ -121,11 +122,11 @@ class ContextReader:
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The name of the language model."""
         return self.chat.name
 
     def key(self, reader_input: ReaderInput) -> str:
-        """Return a hash of everything an answer depends on: equal keys mean equal questions."""
+        """Return a hash of everything that the answer depends on."""
         parts = (
             PROMPT,
             self.name,
@@ -137,7 +138,7 @@ class ContextReader:
         return sha256(serialized_parts.encode("ascii")).hexdigest()
 
     def estimate(self, reader_input: ReaderInput) -> Usage:
-        """Return about what an answer takes: characters / 4 of what is sent."""
+        """Return the estimated usage of an answer, at four characters a token."""
         sent = sum(
             len(chat_message.text)
             for chat_message in _messages(reader_input, self.mark)
@@ -145,7 +146,7 @@ class ContextReader:
         return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
-        """Ask the model for an answer; retry when the reply cannot be parsed.
+        """Ask the model for an answer; ask again if the reply cannot be parsed.
 
         Raises:
             ServiceUnavailable: The model did not answer, or not in the required form.
@@ -179,11 +180,11 @@ class ContextReader:
 def build_answer_from_turn(
     turn: Turn, citations: Sequence[Citation], seconds: float
 ) -> GroundedAnswer:
-    """Return a turn of the product as an answer; `citations` was cited while it was made.
+    """Return a turn of a thread as an answer; `citations` are all that were found for it.
 
-    Without a model an answer with a gap says that the text does not tell. A model's
-    says it with a gap and no citation, or in words: see `is_abstention`. Beside an answer
-    that cites, a gap is one more thing that is left open.
+    An answer without a model counts as "the text does not say" if the turn has a gap. A
+    model's answer counts so if it has a gap and no citation, or says so in words (see
+    `is_abstention`): beside citations, a gap is only one more open question.
     """
     output = turn.output
     says_gap = bool(output.gap_flags)
@@ -210,8 +211,8 @@ def build_answer_from_turn(
 def is_abstention(answer: str, *, cites: bool) -> bool:
     """Return whether an answer says that the text does not tell. Matches English only.
 
-    That it may not is not enough. Of an answer that `cites` only the first sentence
-    counts: what follows tells what the text leaves open beside what it tells.
+    "May not tell" does not count. Of an answer that `cites`, only the first sentence is
+    checked: later ones may name further open questions.
     """
     parts = _SENTENCE_END.split(strip_citation_numbers(answer))
     sentences = [part for part in parts if part.strip()]
@@ -223,12 +224,12 @@ def is_abstention(answer: str, *, cites: bool) -> bool:
 
 
 def strip_citation_numbers(answer: str) -> str:
-    """Return an answer without the numbers of its citations."""
+    """Return an answer without citation numbers such as `[1]` or `[2, 3]`."""
     return _MARK.sub("", answer)
 
 
 def parse_cited_numbers(answer: str) -> list[int]:
-    """Return the numbers that an answer cites, each once, ascending."""
+    """Return the numbers that an answer cites, ascending and without duplicates."""
     numbers: set[int] = set()
     for mark in _MARK.finditer(answer):
         for first, last in _NUMBERS.findall(mark[1]):

@@ -1,4 +1,8 @@
-"""Fitting what a search's signals mean, on questions whose answers are known."""
+"""Calibration of search confidence on questions with known answers.
+
+A search's ranking signals are mapped to the probability that its first passages hold
+the answer, by logistic regression with a ridge penalty.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -51,21 +55,25 @@ _HALVINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class CalibrationExample:
-    """A question that was searched for, and whether the first passages hold it."""
+    """A question that was searched, with its ranking signals and its result.
+
+    `found` says whether the first passages hold the answer, `answerable` whether the
+    text answers the question. Questions of one `group` (file) are kept in one fold.
+    """
 
     group: str
     signals: RankingSignals
     found: bool
     answerable: bool
 
-    def tried(self, estimate: float) -> EstimatedQuestion:
-        """Return the question with what was estimated."""
+    def with_estimate(self, estimate: float) -> EstimatedQuestion:
+        """Return the question with an estimated probability, 0.0 to 1.0."""
         return EstimatedQuestion(self.group, self.found, self.answerable, estimate)
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTarget:
-    """Whose signals are fitted. `source` says what made the questions."""
+    """The ranking that is calibrated. `source` names the questions."""
 
     name: str
     pipeline: Pipeline
@@ -77,11 +85,11 @@ def fit_calibration(
     ranking: CalibrationTarget,
     base: Calibration | None = None,
 ) -> tuple[Calibration, list[EstimatedQuestion]]:
-    """Fit a model; return it, and each question estimated by a model of the others.
+    """Fit a calibration, and estimate each question by cross-validation.
 
-    The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED_SHARE` of what
-    was found, by the estimates of models that had not seen the question. Where a `base` model is given
-    the fit starts from it, and few questions change little.
+    The threshold is the highest up to `LIKELY` that doubts at most `DOUBTED_SHARE` of
+    the found questions, by the cross-validated estimates. With a `base` calibration the
+    fit starts from its weights, so that few questions change them little.
     """
     estimated_questions = cross_validate(examples, base)
     outcomes = [estimated.found for estimated in estimated_questions]
@@ -107,7 +115,7 @@ def fit_calibration(
 def cross_validate(
     examples: Sequence[CalibrationExample], base: Calibration | None = None
 ) -> list[EstimatedQuestion]:
-    """Estimate each question by a model that was fitted without its group."""
+    """Estimate each question by a model fitted without its fold, in input order."""
     folds = _folds(examples)
     estimates: dict[int, float] = {}
     for fold in range(FOLDS):
@@ -123,15 +131,15 @@ def cross_validate(
         for n in held_out:
             model = _bare(bias, terms)
             estimates[n] = estimate_probability(examples[n].signals, model)
-    return [example.tried(estimates[n]) for n, example in enumerate(examples)]
+    return [example.with_estimate(estimates[n]) for n, example in enumerate(examples)]
 
 
 def estimate_with_calibration(
     examples: Sequence[CalibrationExample], calibration: Calibration
 ) -> list[EstimatedQuestion]:
-    """Estimate each question with an existing calibration."""
+    """Estimate each question with an existing calibration, in input order."""
     return [
-        example.tried(estimate_probability(example.signals, calibration))
+        example.with_estimate(estimate_probability(example.signals, calibration))
         for example in examples
     ]
 
@@ -254,12 +262,11 @@ UNANSWERABLE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTrial:
-    """Questions whose passages were ranked in one way.
+    """The result of calibrating one ranking.
 
-    `shipped` are the figures of what lrwr ships, None where it ships nothing for the
-    ranking. `own` are those of models fitted on the others of these questions, and
-    `calibration` is fitted on all of them; both None where `describe_missing_examples` says what is
-    missing.
+    `shipped` are the figures of the calibration that lrwr ships, None if there is none.
+    `own` are cross-validated figures of a new fit, and `calibration` is that fit on all
+    questions; both are None if `short_of` names what is missing.
     """
 
     ranking: str
@@ -284,10 +291,12 @@ def try_calibrations(
     shipped: CalibrationTable,
     source: str,
 ) -> list[CalibrationTrial]:
-    """Fit each ranking that has enough questions, those with most questions first.
+    """Calibrate each ranking that has enough questions, the largest set first.
+
+    `source` names the questions.
 
     Raises:
-        LrwrError: None has.
+        LrwrError: No ranking has enough questions.
     """
     trials = [
         _trial(
@@ -312,7 +321,7 @@ def try_calibrations(
 
 
 def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
-    """Describe what is missing for a fit; empty if nothing is missing."""
+    """Return what is missing for a fit, as a clause; empty if nothing is missing."""
     number, found_count = len(examples), sum(example.found for example in examples)
     unanswerable = sum(not example.answerable for example in examples)
     if number < LEAST:
@@ -371,7 +380,7 @@ def _count(number: int, noun: str) -> str:
 
 @dataclass(slots=True)
 class CalibrationExamples:
-    """What searching for questions showed, by how their passages were ranked.
+    """Searched questions by the name of their ranking.
 
     `remarks` are sentences on questions that were left out.
     """
@@ -384,7 +393,7 @@ class CalibrationExamples:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCollector:
-    """Puts questions to one library, as it stands."""
+    """Searches one library for questions and records ranking signals and results."""
 
     finder: PassageFinder
     store: PassageStore
@@ -394,10 +403,11 @@ class ExampleCollector:
     async def ask(
         self, questions: Sequence[EvalQuestion], advance: Callable[[int], None]
     ) -> CalibrationExamples:
-        """Search for each question, and see whether the first passages hold it.
+        """Search for each question and check whether the first passages hold its answer.
 
-        A question whose quote is no longer there, or that nothing is found for, is
-        left out, and a remark says so.
+        A question whose gold quote no longer occurs in the text, or for which nothing
+        is found, is left out with a remark. `advance` is called with 1 after each
+        question.
 
         Raises:
             StoreProblem: The library cannot be read.

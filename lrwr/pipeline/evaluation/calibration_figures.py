@@ -1,4 +1,4 @@
-"""What estimates are worth, once it is known what came true. Pure."""
+"""Figures on how good estimated probabilities are. Pure functions."""
 
 import random
 from collections import defaultdict
@@ -17,10 +17,10 @@ BANDS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class EstimatedQuestion:
-    """A question that was asked: what was estimated, and what is true.
+    """A question with its estimated probability of being found, and the truth.
 
-    `found` says that the first passages hold the answer, `answerable` that the text
-    does. Questions of one `group` are alike, and are drawn together.
+    `found` says whether the first passages hold the answer, `answerable` whether the
+    text answers it. Questions of one `group` are resampled together.
     """
 
     group: str
@@ -31,7 +31,7 @@ class EstimatedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CoveragePoint:
-    """If only the surest `coverage` of answers were shown, `right` of them were."""
+    """The share of right answers if only the most confident share `coverage` is shown."""
 
     coverage: float
     right: float
@@ -39,7 +39,7 @@ class CoveragePoint:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Questions with an estimate from `low` to `high`: the mean of it, and the truth."""
+    """Questions with an estimate in `[low, high)`: mean estimate and share found."""
 
     low: float
     high: float
@@ -50,9 +50,9 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class DoubtRates:
-    """The shares of questions that are said to have weak evidence, by what is true.
+    """The share of questions whose evidence is called weak, by the true result.
 
-    `missed` are answerable and not found. None where there is no such question.
+    `missed` are answerable questions that were not found. None without such questions.
     """
 
     found: float | None
@@ -62,11 +62,12 @@ class DoubtRates:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationFigures:
-    """What the estimates of a set of questions are worth.
+    """How good the estimates of a set of questions are.
 
-    `found` and `answerable` are areas under the ROC curve: how often a question that
-    is so has the higher estimate of two; .5 is chance. None where all are alike.
-    `brier` is the mean squared error, `plain_brier` that of one estimate for all.
+    `found` and `answerable` are areas under the ROC curve for these two outcomes; 0.5
+    is chance, None if all outcomes are equal. `brier` is the mean squared error of the
+    estimates, `plain_brier` that of the same estimate for every question. `threshold`
+    is the estimate below which evidence is called weak.
     """
 
     questions: int
@@ -83,7 +84,7 @@ class CalibrationFigures:
 def compute_calibration_figures(
     estimated_questions: Sequence[EstimatedQuestion], threshold: float, *, seed: int = 0
 ) -> CalibrationFigures:
-    """Compute how well the estimates are calibrated; needs at least one question."""
+    """Compute the figures of at least one estimated question; `seed` is for resampling."""
     rate = fmean(estimated_question.found for estimated_question in estimated_questions)
     return CalibrationFigures(
         questions=len(estimated_questions),
@@ -106,9 +107,9 @@ def compute_calibration_figures(
 
 
 def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
-    """Return how often a positive scores higher than a negative; a tie counts half.
+    """Return the area under the ROC curve: how often a positive scores above a negative.
 
-    None if all outcomes are positive, or none is.
+    A tie counts half. None if all outcomes are positive or all are negative.
     """
     positives, negatives = sum(outcomes), len(outcomes) - sum(outcomes)
     if not positives or not negatives:
@@ -134,7 +135,10 @@ def estimate_auroc_interval(
     *,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the area under the ROC curve; its bounds by drawing groups anew."""
+    """Return the area under the ROC curve with a 95 % bootstrap interval over groups.
+
+    None if all outcomes are equal.
+    """
     value = _area(estimated_questions, is_positive)
     if value is None:
         return None
@@ -159,7 +163,7 @@ def estimate_auroc_interval(
 def find_doubt_threshold(
     estimated_questions: Sequence[EstimatedQuestion], doubted: float
 ) -> float:
-    """Return the highest threshold that doubts at most the share `doubted` of found questions.
+    """Return the highest threshold that doubts at most a share `doubted` of found questions.
 
     0.0, which doubts nothing, if no question is found.
     """

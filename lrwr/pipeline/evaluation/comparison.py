@@ -1,4 +1,4 @@
-"""Two arms on the same questions: what differs, and how surely. Pure."""
+"""Comparison of two arms on the same questions, with intervals. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,15 +69,15 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """One figure of two arms, on the questions where both got it.
+    """One figure of two arms, on the questions where both arms have it.
 
-    `difference` is b less a. `chance` is how likely one so far from 0 is if there is
-    none; `mcnemar_p_value` the same by McNemar's test, None where the figure is not 0 or 1.
-    `correct_p_values` is the greater of them, corrected for all figures looked at also; for
-    the headline as it is. `needed` is how many questions would show a difference of
-    this size, infinite for none. `failed_a` and `failed_b` are questions where the
-    figure was tried and not got, `lost` those where either failed. `also` is how many
-    figures were looked at beside the headline. Means are 0.0 without questions.
+    `difference` is b minus a. `chance` is the p-value of that difference, and `mcnemar`
+    that of McNemar's exact test, None unless the figure is always 0 or 1. `corrected`
+    is the greater of the two, corrected for the number of secondary figures; the
+    headline figure is not corrected. `needed` is the number of questions that would
+    show a difference of this size, infinite if there is no difference. `failed_a`,
+    `failed_b` and `lost` count questions where the figure failed in a, in b, and in
+    either. `also` is the number of secondary figures. Means are 0.0 without questions.
     """
 
     figure: str
@@ -99,24 +99,24 @@ class ArmComparison:
 
     @property
     def enough(self) -> bool:
-        """Whether there are questions enough, and few enough of them failed."""
+        """Whether there are at least `LEAST` questions and few enough of them failed."""
         tried = self.questions + self.lost
         return self.questions >= LEAST and self.lost <= MOST_LOST * tried
 
     @property
     def apart(self) -> bool:
-        """Whether the bounds leave out that there is no difference."""
+        """Whether the interval excludes zero."""
         return self.difference.low > 0 or self.difference.high < 0
 
     @property
     def claimed(self) -> bool:
-        """Whether the arms may be said to differ."""
+        """Whether the report may say that the arms differ."""
         return self.enough and self.apart and self.corrected < LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class ArmMean:
-    """An arm's mean of a figure; None where no question has it."""
+    """An arm's mean of a figure; None if no question has it."""
 
     arm: str
     questions: int
@@ -126,7 +126,7 @@ class ArmMean:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """Questions of one kind, an arm a cell; `kind` None is all of them."""
+    """Means of each arm for one kind of question; `kind` None means all questions."""
 
     kind: QuestionKind | None
     cells: tuple[ArmMean, ...]
@@ -141,11 +141,11 @@ def compare_arms(
     headline: str = HEADLINE,
     seed: int = 0,
 ) -> list[ArmComparison]:
-    """Compare two arms, question by question, in the order of `figures`.
+    """Compare two arms question by question, in the order of `figures`.
 
-    `groups` maps question ids to groups; a question without one is its own group.
-    Figures other than `headline` are corrected for multiple comparisons. An arm's
-    outcomes are of different questions, and there is at least one.
+    `groups` maps question ids to groups (files); a question without one is its own
+    group. P-values of all figures except `headline` are corrected together. Each arm
+    has at least one outcome, and at most one a question.
     """
     groups = groups or {}
     comparisons = [
@@ -180,8 +180,8 @@ def group_means_by_kind(
 ) -> list[KindRow]:
     """Return a row for each kind of question present, then one for all questions.
 
-    A cell counts the questions for which its own arm has the figure. It is descriptive:
-    nothing is tested per kind.
+    A cell covers the questions for which its arm has the figure. Nothing is tested by
+    kind.
     """
     present_kinds = {outcome.kind for outcomes in arms.values() for outcome in outcomes}
     kinds: list[QuestionKind | None] = [
@@ -199,8 +199,8 @@ def group_means_by_kind(
 def describe_comparison(comparison: ArmComparison) -> str:
     """Describe in one or two sentences what the comparison supports.
 
-    Where an arm is better it is named first, and the difference is its own less the
-    other's; else the difference is b less a.
+    If the arms differ, the better one is named first and the difference is its value
+    minus the other's; otherwise the difference is b minus a.
     """
     if not comparison.questions:
         statement = (

@@ -1,7 +1,7 @@
-"""How far a figure of some questions is chance. Pure.
+"""Confidence intervals and tests for means over questions. Pure functions.
 
-Questions of one file are alike, so files are drawn anew, not questions (Efron and
-Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8).
+Questions about one file are alike, so files are resampled instead of questions (Efron
+and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure, and between which bounds it lies nineteen times in twenty."""
+    """A value with the bounds of its 95 % interval."""
 
     value: float
     low: float
@@ -39,11 +39,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
-    """A mean of questions, and how sure it is.
+    """A mean with its interval.
 
-    `chance` is how likely a mean so far from 0 is where the truth is 0, 0.0 to 1.0.
-    It is Student's t, with the error that drawing anew shows. `spread` is the standard
-    deviation that independent questions would need for as large an error.
+    `chance` is the p-value of the mean against zero, by Student's t with the bootstrap
+    error. `spread` is the standard deviation that independent questions would need for
+    the same error.
     """
 
     interval: Interval
@@ -54,14 +54,14 @@ class MeanEstimate:
 def bootstrap_mean(
     values: Sequence[float], groups: Sequence[str], *, seed: int = 0
 ) -> MeanEstimate:
-    """Return a mean with its bounds, by drawing groups anew; `groups` is in the order
-    of `values`, and there must be at least one.
+    """Return the mean of `values` with a bootstrap interval over `groups`.
 
-    For a paired comparison the values are the differences. The bounds are percentiles,
-    moved outwards for few groups as Hesterberg advises ("What Teachers Should Know
-    about the Bootstrap", 2015). With fewer than `FEW_GROUPS` the questions are
-    drawn singly too, Student's bounds are taken beside the percentiles, and the widest
-    hold. Of one question nothing is known but itself: its bounds are infinite.
+    `groups` names the group of each value, in the same order; there is at least one.
+    For a paired comparison, pass the differences. Bounds are percentiles of `RESAMPLED`
+    resamples, widened for few groups as Hesterberg advises ("What Teachers Should Know
+    about the Bootstrap", 2015). With fewer than `FEW_GROUPS` groups, single values are
+    resampled too, Student's bounds are computed as well, and the widest bounds are
+    returned. The bounds of a single value are infinite.
     """
     bounds = [_bounds(values, groups, seed)]
     if len(set(groups)) < FEW_GROUPS:
@@ -82,10 +82,10 @@ def bootstrap_mean(
 
 
 def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
-    """Return how likely so uneven a split of disagreements is if neither is better.
+    """Return the p-value of McNemar's exact two-sided test (1947) on paired outcomes.
 
-    Exact and two-sided: the binomial test on the questions where only one of two is
-    right (McNemar, 1947). 1.0 where they never disagree.
+    It is the binomial test on the questions where only one of the two is right; 1.0 if
+    they never disagree.
     """
     only_a = sum(right_a and not right_b for right_a, right_b in zip(a, b, strict=True))
     only_b = sum(right_b and not right_a for right_a, right_b in zip(a, b, strict=True))
@@ -97,15 +97,15 @@ def mcnemar_p_value(a: Sequence[bool], b: Sequence[bool]) -> float:
 def correct_p_values(p_values: Sequence[float]) -> list[float]:
     """Return p-values corrected for testing all of them, in the same order.
 
-    Bonferroni's correction: each is multiplied by their number, up to 1.0.
+    Bonferroni's correction: each is multiplied by their number, at most 1.0.
     """
     return [min(1.0, len(p_values) * p_value) for p_value in p_values]
 
 
 def estimate_questions_needed(difference: float, spread: float) -> float:
-    """Return how many questions would show a mean difference four times in five.
+    """Return how many questions would show a mean difference with 80 % power.
 
-    `spread` is that of the differences. Infinite where there is no difference.
+    `spread` is the standard deviation of the differences. Infinite for no difference.
     """
     if not difference:
         return float("inf")

@@ -1,4 +1,4 @@
-"""Judgements of answers: asked for more than once, with their failures counted."""
+"""Judgements of answers: repeated, with failures counted apart."""
 
 import asyncio
 from collections import Counter
@@ -23,37 +23,37 @@ _TRY = "#"
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """What a judge said of one figure of one answer, try after try.
+    """A judge's repeated scores of one figure of one answer.
 
-    A try is a value from 0.0 to 1.0, or the sentence that says why there is none.
+    Each entry of `said` is a score from 0.0 to 1.0, or a sentence why there is none.
     """
 
     said: tuple[float | str, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
-        """What came."""
+        """The scores, in order, without failed tries."""
         return tuple(score for score in self.said if not isinstance(score, str))
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Why the rest did not."""
+        """The reasons of the failed tries, in order."""
         return tuple(score for score in self.said if isinstance(score, str))
 
     @property
     def mean(self) -> float | None:
-        """The mean of what came, None if nothing did."""
+        """The mean score; None if every try failed."""
         return fmean(self.values) if self.values else None
 
     @property
     def spread(self) -> float:
-        """How far the highest value lies above the lowest."""
+        """The highest score minus the lowest; 0.0 if every try failed."""
         return max(self.values) - min(self.values) if self.values else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePanelResult:
-    """What judges said of one answer, by figure, and what that took."""
+    """All judges' scores of one answer by figure, and the usage of the judges."""
 
     figures: Mapping[str, JudgeScores]
     usage: Usage = field(default_factory=Usage)
@@ -61,12 +61,12 @@ class JudgePanelResult:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigureSummary:
-    """One figure of a judge over many answers.
+    """One judged figure over many answers.
 
-    `value` is the mean over `answers`, None where it was not evaluated: too much of
-    what was tried failed, or all. `spread` is the mean distance between the highest
-    and the lowest try of one answer. `reasons` say why tries failed, the commonest
-    first, each with how often.
+    `value` is the mean over the answers; None if too many tries failed, or all.
+    `spread` is the mean difference between the highest and the lowest score of an
+    answer. `reasons` are the reasons of failed tries with their counts, most frequent
+    first.
     """
 
     figure: str
@@ -79,12 +79,15 @@ class JudgeFigureSummary:
 
     @property
     def failed_share(self) -> float:
-        """The share of tries that failed."""
+        """The share of tries that failed, 0.0 to 1.0."""
         return self.failed / self.tries if self.tries else 0.0
 
 
 def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> JudgeSample:
-    """Return what a judge is shown of an answer."""
+    """Return the input of a judge: question, answer, contexts and the known answer.
+
+    The known answer is empty for a question that the text does not answer.
+    """
     return JudgeSample(
         question=question.text,
         answer=answered.text,
@@ -100,7 +103,7 @@ def estimate_judging_usage(
     *,
     repeats: int = REPEATS,
 ) -> Usage:
-    """Return the estimated usage for every judge to judge all samples."""
+    """Return the estimated usage of all judges on all samples; sends nothing."""
     once = [judge.estimate(sample) for sample in samples for judge in judges]
     return sum((usage for usage in once for _ in range(repeats)), Usage())
 
@@ -123,10 +126,11 @@ async def judge_answer(
 def panel_result_to_figures(
     opinion: JudgePanelResult,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return an answer's figures and the reasons of failed ones, as an outcome stores them.
+    """Return an answer's judged figures and the reasons of failed ones, to store them.
 
-    A figure is the mean of its tries; it failed if all of them did. Each try is there
-    too, under the figure's name, `#` and its number, from 1: see `panel_result_from_figures`.
+    A figure is the mean of its tries and fails only if all tries fail. Each try is
+    added under the figure's name, `#` and its number from 1; see
+    `panel_result_from_figures`.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -145,14 +149,14 @@ def panel_result_to_figures(
 
 
 def is_single_try_figure(name: str) -> bool:
-    """Say whether a figure is a single try, and no figure to report."""
+    """Return whether a stored figure is one try of a judge, not a figure of the report."""
     return _TRY in name
 
 
 def panel_result_from_figures(
     figures: Mapping[str, float], failed: Mapping[str, str]
 ) -> JudgePanelResult:
-    """Rebuild the judges' scores from the figures of an outcome; usage is not restored."""
+    """Rebuild the judges' scores from stored figures; usage is not restored."""
     scores_by_figure: dict[str, dict[int, float | str]] = {}
     everything: dict[str, float | str] = {**figures, **failed}
     for name, score in everything.items():
@@ -170,7 +174,7 @@ def panel_result_from_figures(
 def summarize_panel_results(
     opinions: Iterable[JudgePanelResult], *, most_failed: float = MOST_FAILED
 ) -> list[JudgeFigureSummary]:
-    """Return each figure over many answers, in the order in which they came."""
+    """Return a summary of each judged figure, in the order of first occurrence."""
     by_figure: dict[str, list[JudgeScores]] = {}
     for opinion in opinions:
         for name, tries in opinion.figures.items():

@@ -1,4 +1,4 @@
-"""What an arm gives for a question, and what came of it."""
+"""What an arm retrieves for a question, and the measured outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from lrwr.pipeline.evaluation.questions import EvalQuestion, QuestionKind
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """Words of a document, verbatim, that are given for a question.
+    """A verbatim piece of a document, retrieved for a question.
 
-    `tokens` are the embedding model's, of the text alone.
+    `tokens` are counted by the embedding model's tokenizer, for `text` alone.
     """
 
     document: DocumentId
@@ -25,10 +25,10 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """What an arm gives for one question, best first, as much as it has.
+    """Everything that an arm retrieves for one question, best first.
 
-    `seconds` is how long that took. `low` says whether the evidence was called weak;
-    None where that was not evaluated.
+    `seconds` is the duration of the retrieval. `low` says whether search called its
+    evidence weak; None if search made no estimate.
     """
 
     pieces: tuple[ContextPiece, ...]
@@ -37,25 +37,25 @@ class RetrievedContext:
 
 
 class Arm(Protocol):
-    """One way of finding what a question needs; arms are compared with each other."""
+    """One way of retrieving text for questions. Runs compare arms with each other."""
 
     @property
     def name(self) -> str:
-        """Name the arm, in a word or two, the same in every run."""
+        """The arm's short name, the same in every run."""
         ...
 
     @property
     def told(self) -> str:
-        """Say in a sentence what it does."""
+        """A sentence that describes the arm."""
         ...
 
     @property
     def recipe(self) -> str:
-        """Tell all that its results depend on beside the library and the question."""
+        """Everything that the results depend on besides the library and the question."""
         ...
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
-        """Return what it finds, within the question's horizon.
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
+        """Return what the arm finds within the question's horizon.
 
         Raises:
             NotFound: The question names a place that the story does not have.
@@ -66,11 +66,11 @@ class Arm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """What came of one question in one arm.
+    """The figures of one question in one arm.
 
-    `figures` are by name, each 0.0 to 1.0 unless the name says otherwise (`seconds`,
-    `tokens`, `dollars`). `failed` are figures that were tried and not got, with the
-    reason: they count as failed, never as 0. What is in neither was not tried.
+    `figures` are by name, each 0.0 to 1.0 except `seconds`, `tokens` and `dollars`.
+    `failed` maps figures that could not be measured to the reason; they never count as
+    0. A figure in neither does not apply.
     """
 
     arm: str
@@ -83,9 +83,9 @@ class QuestionOutcome:
 def cut_to_token_budget(
     pieces: Sequence[ContextPiece], budget: int
 ) -> list[ContextPiece]:
-    """Return the first pieces that fill so many tokens; the last is cut to fit.
+    """Return the first pieces that fit `budget` tokens; the last is cut at its end.
 
-    It is cut by its share of characters, at its end.
+    The cut keeps the share of its characters that corresponds to the remaining tokens.
     """
     context_pieces: list[ContextPiece] = []
     for piece in pieces:
@@ -113,9 +113,9 @@ CHARACTERS_A_TOKEN = 4
 
 
 def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
-    """Return the token counter: `count` if it works, else an estimate and a remark on it.
+    """Return `count` with a cache if it works, else an estimate, and remarks on it.
 
-    Either caches: arms get the same passages many times.
+    Arms return the same passages many times, so counts are cached by text.
     """
     try:
         count(["a word"])
@@ -126,7 +126,7 @@ def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ..
 
 
 def estimate_token_counts(texts: Sequence[str]) -> list[int]:
-    """Take four characters for a token, and a text for one token at least."""
+    """Return estimated token counts, in order: four characters a token, at least 1 a text."""
     return [max(1, round(len(text) / CHARACTERS_A_TOKEN)) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Questions whose answers are known, as the writer keeps them in a file."""
+"""Questions with known answers, and the JSON Lines file that holds them."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from lrwr.core.model.text import Span
 
 
 class QuestionKind(StrEnum):
-    """What kind of question it is, as reports group them."""
+    """The kind of a question, by which reports group questions."""
 
     FACT = "fact"
     SEVERAL = "several"
@@ -42,7 +42,7 @@ WRITER_SOURCE = "the writer"
 
 @dataclass(frozen=True, slots=True)
 class GoldQuote:
-    """Words of a file that answer."""
+    """A verbatim quote of a file that answers a question."""
 
     file: str
     quote: str
@@ -50,13 +50,13 @@ class GoldQuote:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A question; `gold` is empty where the text does not answer it.
+    """A question with its gold quotes; `gold` is empty if the text does not answer it.
 
-    `every` says that the answer needs all of `gold`, not any. `as_of` is a place of
-    the story, as a writer says it; empty for all of it. `answer` is what a good answer
-    says, empty where nobody wrote one. `spoilers` are what must not be shown at
-    `as_of`. `made` says who made the question: "the writer", or what it was made from.
-    `dropped` are questions that the writer does not want asked.
+    `every` says that the answer needs all gold quotes instead of any one. `as_of` is a
+    point of the story as users write it (`ch3`), empty for the whole story. `answer` is
+    the known answer, empty if nobody wrote one. `spoilers` are quotes that must not be
+    shown at `as_of`. `made` is `WRITER_SOURCE` or what the question was generated from.
+    A `dropped` question is kept in the file and not asked.
     """
 
     id: str
@@ -72,42 +72,43 @@ class EvalQuestion:
 
     @property
     def answerable(self) -> bool:
-        """Whether the text answers it, there."""
+        """Whether the text answers the question, up to `as_of`."""
         return bool(self.gold)
 
     @property
     def group(self) -> str:
-        """Questions of one file are alike."""
+        """The group for resampling: the file of the first gold quote, else the question's own."""
         return self.gold[0].file if self.gold else f"{UNANSWERABLE} {self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlace:
-    """Where an answer stands."""
+    """Document and span of a quote that answers a question."""
 
     document: DocumentId
     span: Span
 
 
 class LocatedText(Protocol):
-    """Words of a document, wherever they were found."""
+    """Anything that has a document and a span."""
 
     @property
     def document(self) -> DocumentId:
-        """Name the document."""
+        """The document's id."""
         ...
 
     @property
     def span(self) -> Span:
-        """Tell where they stand."""
+        """The character range in the document."""
         ...
 
 
 def parse_questions(text: str, name: str) -> list[EvalQuestion]:
-    """Read a file of questions, one line of JSON each; `name` is what it is called.
+    """Parse a file of questions, one JSON object a line; `name` is used in errors.
 
     Raises:
-        SettingsProblem: A line is no question, or an answerable one has no quote.
+        SettingsProblem: A line is not a question, or an answerable one has no gold
+            quote.
     """
     questions = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -124,12 +125,12 @@ def parse_questions(text: str, name: str) -> list[EvalQuestion]:
 
 
 def serialize_questions(questions: Sequence[EvalQuestion]) -> str:
-    """Return questions as a file holds them; `parse_questions` reads the same."""
+    """Return questions as JSON Lines, which `parse_questions` reads."""
     return "".join(f"{_line(question)}\n" for question in questions)
 
 
 def find_quote_places(quote: str, document: DocumentId, text: str) -> list[AnswerPlace]:
-    """Return where `quote` stands in a document, whatever the white space is."""
+    """Return every place where `quote` occurs in a document, ignoring white space."""
     words = normalize("NFC", quote).split()
     pattern = r"\s+".join(re.escape(word) for word in words)
     if not pattern:
@@ -143,10 +144,10 @@ def has_gold(
     *,
     every: bool,
 ) -> bool:
-    """Return whether passages contain the answer: any of `gold`, or every one.
+    """Return whether passages hold the answer: any quote of `gold`, or with `every` all.
 
-    Each of `gold` lists the places where it occurs; one of them is enough. A
-    place is covered by a passage that shares at least half of the shorter of the two.
+    Each item of `gold` lists the places of one quote; covering one place covers the
+    quote. See `covers_answer_place`.
     """
     covered = [
         any(
@@ -160,7 +161,7 @@ def has_gold(
 
 
 def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
-    """Say whether words of a document cover a place: half of the shorter is shared."""
+    """Return whether a passage shares at least half of the shorter of itself and `place`."""
     if located_text.document != place.document:
         return False
     start = max(located_text.span.start, place.span.start)

@@ -1,4 +1,4 @@
-"""What a run says: each arm by itself, arms against each other, and what went wrong."""
+"""The report on a run: arms, comparisons and alarms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +28,11 @@ NEVER = ("leak", "answer_leak")
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """One arm by itself.
+    """The results of one arm.
 
-    `means` are by figure, of the questions that have it; `failed` says how many did
-    not get it, and `worthless` figures failed so often that their mean is no mean.
-    `half` and `most` are seconds in which half of the questions were searched, and 19
-    of 20; None where none was.
+    `means` are by figure, over the questions that have it; `failed` counts questions
+    without it because it failed, and figures in `worthless` failed too often to have a
+    mean. `half` and `most` are the median and the 95th percentile of search seconds.
     """
 
     name: str
@@ -48,10 +47,10 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class EvalAlarm:
-    """Something that is not as it must be: in an arm, so many of so many questions.
+    """Something that must not happen, in `questions` of `of` questions of an arm.
 
-    `reason` is one that was given, empty where none was. Of failures `figure` names
-    all that failed alike, and they are counted in tries.
+    With a `reason` it is a failure: `figure` then names all figures that failed alike,
+    and the counts are of tries.
     """
 
     arm: str
@@ -63,10 +62,11 @@ class EvalAlarm:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """What a run says. `headline` is the figure that was named before it was run.
+    """Everything that is shown about a run.
 
-    `pairs` are the arms that are compared, each with its comparisons, the headline
-    first.
+    `headline` is the figure chosen before the run; `figures` are all, the headline
+    first. `kinds` has the rows by kind of question for the headline. `pairs` are the
+    comparisons of each pair of arms.
     """
 
     run: EvalRun
@@ -122,8 +122,7 @@ def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> Eval
 
 
 def choose_headline_figure(budgets: Sequence[int]) -> str:
-    """Return the headline figure, chosen before any result: recall at 1,000 tokens,
-    or at the middle budget if that budget is not run."""
+    """Return the headline figure: recall at 1,000 tokens, else at the middle budget."""
     preferred_budget = int(HEADLINE.partition("@")[2])
     ordered = sorted(budgets)
     budget = (
@@ -254,21 +253,21 @@ def _values(outcomes: Sequence[QuestionOutcome], figure: str) -> list[float]:
 
 
 def count_questions_by_kind(run: EvalRun) -> list[tuple[QuestionKind, int]]:
-    """Return how many questions of each kind a run asks, in the order of the kinds."""
+    """Return the number of questions of each kind present, in the order of `QuestionKind`."""
     kinds = [question.kind for question in run.plan.questions]
     return [(kind, kinds.count(kind)) for kind in QuestionKind if kind in kinds]
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """What two runs say of each arm that both have, the second against the first."""
+    """Two runs compared: for each arm in both, the second run against the first."""
 
     matched: RunOverlap
     arms: tuple[tuple[ArmComparison, ...], ...]
 
 
 def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
-    """Compare two runs; without questions in common nothing is compared."""
+    """Compare two runs on their common questions; no arms are compared without any."""
     runs = match_runs(eval_run, other)
     before, after = runs.outcomes
     names = [arm.name for arm in eval_run.plan.arms]

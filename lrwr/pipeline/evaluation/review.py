@@ -1,4 +1,4 @@
-"""What a writer does to questions: keep them, drop them, put them in other words."""
+"""The writer's review of questions: keep, drop, edit, and merge with new ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ APPROVED = ", kept"
 
 @dataclass(frozen=True, slots=True)
 class ReviewProgress:
-    """How far a review has come: how many were kept or edited, dropped, and are left."""
+    """The number of questions kept or edited, dropped, and waiting for review."""
 
     kept: int
     dropped: int
@@ -20,24 +20,24 @@ class ReviewProgress:
 
 
 def keep_question(question: EvalQuestion) -> EvalQuestion:
-    """Return a question that the writer says is good; one that was dropped is back."""
+    """Return a question marked as approved by the writer and no longer dropped."""
     if question.made == WRITER_SOURCE or question.made.endswith(APPROVED):
         return replace(question, dropped=False)
     return replace(question, made=f"{question.made}{APPROVED}", dropped=False)
 
 
 def drop_question(question: EvalQuestion) -> EvalQuestion:
-    """Return a question that the writer does not want asked."""
+    """Return a question marked as dropped: it is not asked any more."""
     return replace(question, dropped=True)
 
 
 def edit_question(
     question: EvalQuestion, *, text: str = "", answer: str = ""
 ) -> EvalQuestion:
-    """Return a question with the writer's text and answer; empty ones stay unchanged.
+    """Return a question with a new text or answer; empty arguments change nothing.
 
-    Its id stays, so that making questions again does not bring it back as it was. It
-    counts as the writer's from then on.
+    The id stays, so that a later generation does not add the old question again. The
+    question then counts as written by the writer.
 
     Raises:
         SettingsProblem: Neither text nor answer changes.
@@ -59,21 +59,21 @@ def change_question(
     id_: str,
     change: Callable[[EvalQuestion], EvalQuestion],
 ) -> list[EvalQuestion]:
-    """Return all questions in their order, one of them changed.
+    """Return all questions in order, with `change` applied to the one that `id_` names.
 
     Raises:
-        NotFound: No question, or more than one, is called `id_`.
-        SettingsProblem: The change says so.
+        NotFound: No question, or more than one, matches `id_`.
+        SettingsProblem: `change` raises it.
     """
     question = find_question(id_, questions)
     return [change(other) if other is question else other for other in questions]
 
 
 def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
-    """Return the question whose id is `id_`, or begins or ends with it.
+    """Return the question whose id is `id_`, or else begins or ends with it.
 
     Raises:
-        NotFound: None is called so, or several are.
+        NotFound: No question matches, or several do.
     """
     query = id_.strip().casefold()
     exact_matches = [
@@ -97,12 +97,12 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
 
 
 def list_unreviewed_questions(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
-    """Return the questions that the writer has not looked at, in order."""
+    """Return the questions that the writer has not reviewed, in order."""
     return [question for question in questions if not is_reviewed(question)]
 
 
 def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
-    """Return how many questions are kept or edited, dropped and unreviewed."""
+    """Count the questions that are kept or edited, dropped and waiting."""
     gone = sum(question.dropped for question in questions)
     unreviewed = len(list_unreviewed_questions(questions))
     return ReviewProgress(len(questions) - gone - unreviewed, gone, unreviewed)
@@ -111,12 +111,11 @@ def count_review_progress(questions: Sequence[EvalQuestion]) -> ReviewProgress:
 def merge_questions(
     before: Sequence[EvalQuestion], new: Sequence[EvalQuestion]
 ) -> list[EvalQuestion]:
-    """Return `new` merged with the questions in `before` that the writer has reviewed.
+    """Return the reviewed questions of `before`, followed by those of `new`.
 
-    A question that the writer wrote, edited, kept or dropped stays as it is, in its
-    place among those that stay. Those made before that nobody touched give way to `new`. A
-    new one with the id of one that stays is left out, and so is one that asks the
-    same words, at the same point of the story. Doing it twice is the same as once.
+    Questions that the writer wrote, edited, kept or dropped stay unchanged; generated
+    ones that were not reviewed are replaced by `new`. A new question is skipped if its
+    id, or its text at the same point of the story, is already there. Idempotent.
     """
     reviewed = [eval_question for eval_question in before if is_reviewed(eval_question)]
     ids = {question.id for question in reviewed}
@@ -131,7 +130,7 @@ def merge_questions(
 
 
 def is_reviewed(question: EvalQuestion) -> bool:
-    """Say whether a question is the writer's: written, edited, kept or dropped."""
+    """Return whether the writer wrote, edited, kept or dropped a question."""
     return (
         question.dropped
         or question.made == WRITER_SOURCE

@@ -1,4 +1,4 @@
-"""Running an evaluation: each question through each arm, once, whatever interrupts."""
+"""Execution of an evaluation: every question in every arm, resumable."""
 
 import asyncio
 import math
@@ -37,60 +37,62 @@ OTHER_RUN = "Another evaluation is running in this library"
 
 
 class EvalMeasure(Protocol):
-    """A way of measuring what an arm gives."""
+    """Computes figures from what an arm retrieves."""
 
     @property
     def name(self) -> str:
-        """Name it, in a word or two, the same in every run."""
+        """The measure's short name, the same in every run."""
         ...
 
     @property
     def recipe(self) -> str:
-        """Tell all that its figures depend on beside question, arm and library."""
+        """Everything that the figures depend on besides question, arm and library."""
         ...
 
-    def gives(self, question: EvalQuestion, arm: str) -> Sequence[str]:
-        """Name the figures of a question in an arm; all of them fail where it fails."""
+    def figure_names(self, question: EvalQuestion, arm: str) -> Sequence[str]:
+        """Return the figures of a question in an arm; all fail if the measurement fails."""
         ...
 
-    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
-        """Return what models will be asked for a question in an arm, by their names.
+    def estimate_usage(
+        self, question: EvalQuestion, arm: str
+    ) -> Sequence[tuple[Usage, str]]:
+        """Return the model usage that a question in an arm will take, with model names.
 
-        An estimate, rather too much than too little; nothing is sent.
+        The estimate is rather too high than too low. Nothing is sent.
         """
         ...
 
-    async def figures(
+    async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return figures, and those that were tried and not got, with the reason.
+        """Return figures by name, and the reasons of figures that failed.
 
-        What it cost is the figure `dollars`.
+        The cost in US dollars is the figure `dollars`.
 
         Raises:
-            LrwrError: Nothing of it can be had.
+            LrwrError: No figure can be measured.
         """
         ...
 
 
 class EvalLock(Protocol):
-    """Keeps two processes from running one evaluation."""
+    """Keeps two processes from evaluating one library at once."""
 
     def acquire(self) -> bool:
-        """Take it without waiting; False when another holds it."""
+        """Take the lock without waiting; return False if another process holds it."""
         ...
 
     def release(self) -> None:
-        """Let go. Safe to call twice."""
+        """Release the lock. Idempotent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """A run begins or goes on.
+    """A run starts or resumes.
 
-    Of its `total` parts of outcomes, `kept` were done before it was interrupted, and
-    `taken` are taken over from earlier runs.
+    Of its `total` parts, `kept` were done before an interruption and `taken` are reused
+    from earlier runs.
     """
 
     run: str
@@ -101,9 +103,9 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A part of an outcome is there: `outcome` is all of it that is by now.
+    """One part of an outcome is done; `outcome` has all figures so far.
 
-    `done` of the run's parts are there.
+    `done` is the number of the run's parts that are done.
     """
 
     outcome: QuestionOutcome
@@ -117,10 +119,10 @@ RunEvent: TypeAlias = RunStart | RunProgress
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a run will do: nothing was sent to learn it.
+    """What a run will do, estimated without sending anything.
 
-    `taken` parts of outcomes are known already, of `total`. `dollars` are None where a
-    price is not known.
+    Of `total` parts, `taken` are reused from earlier runs. `dollars` is None if a price
+    is unknown.
     """
 
     total: int
@@ -132,11 +134,11 @@ class RunEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """What a run works with: each arm and way of measuring in the order of the plan.
+    """Arms and measures of a run, in the order of the plan.
 
-    The first of `measures` asks no model. `budget` bounds what others cost together,
-    in US dollars, 0 for any amount; what is under way when it is spent is finished.
-    `together` of them are asked at once. `lock` is held while a run is under way.
+    The first of `measures` asks no model. `budget` limits the cost of the others in US
+    dollars, 0.0 for no limit; calls already sent are finished. `together` is how many
+    measurements run concurrently. `lock` is held during the run.
     """
 
     arms: Sequence[Arm]
@@ -179,7 +181,7 @@ def build_eval_plan(
     seed: int = 0,
     models: Mapping[str, str] | None = None,
 ) -> EvalPlan:
-    """Return the plan that asks all `questions` that the writer has not dropped.
+    """Return the plan of a run over all `questions` that are not dropped.
 
     Raises:
         SettingsProblem: No question is left, or two have the same id.
@@ -210,11 +212,11 @@ def build_eval_plan(
 
 
 class EvalRunner:
-    """Runs a plan, and keeps what comes of it in `folder`; one run at a time.
+    """Runs a plan and stores results under `folder`; one run at a time.
 
-    `now` tells seconds since 1970, UTC. Every result is kept as soon as it is there,
-    and none is measured twice: neither after an interruption, nor in a later run that
-    depends on the same. A result with a failure is tried again by the next run.
+    `now` returns seconds since 1970, UTC. Every result is stored as soon as it is
+    measured, and none is measured twice: neither after an interruption nor in a later
+    run with equal inputs. A result with a failure is measured again by the next run.
     """
 
     def __init__(
@@ -226,10 +228,10 @@ class EvalRunner:
         self._now = now
         self._tasks = list(_tasks(plan, means))
 
-    def priced(self, price: Callable[[Usage, str], float | None]) -> RunEstimate:
-        """Return what `run` would do now. Nothing is sent, and nothing written.
+    def estimate(self, price: Callable[[Usage, str], float | None]) -> RunEstimate:
+        """Return what `run` would do now. Nothing is sent or written.
 
-        `price` tells what a usage of a model costs in US dollars, None if unknown.
+        `price` returns the cost of a usage of a model in US dollars, None if unknown.
 
         Raises:
             StoreProblem: Earlier runs cannot be read.
@@ -243,7 +245,7 @@ class EvalRunner:
                 reused += 1
                 continue
             keys.add(task.key)
-            usages += task.measure.foreseen(task.question, task.arm.name)
+            usages += task.measure.estimate_usage(task.question, task.arm.name)
             searched.add((task.arm.name, task.question.id))
         return RunEstimate(
             total=len(self._tasks),
@@ -314,7 +316,7 @@ class EvalRunner:
         """Ask each arm once: the first search of all loads what the others need."""
         for arm in {task.arm.name: task.arm for task in self._left(state)}.values():
             try:
-                await arm.give(self._plan.questions[0])
+                await arm.retrieve(self._plan.questions[0])
             except LrwrError:  # it will fail again where it counts
                 continue
 
@@ -350,8 +352,8 @@ class EvalRunner:
             failed = _all(task, f"Not asked: the budget of ${budget:.2f} is spent.")
         else:
             try:
-                context = await task.arm.give(task.question)
-                figures, failed = await task.measure.figures(
+                context = await task.arm.retrieve(task.question)
+                figures, failed = await task.measure.measure(
                     task.question, task.arm, context
                 )
             except LrwrError as error:
@@ -393,4 +395,4 @@ def _again(task: _Task, line: OutcomePart) -> OutcomePart:
 
 
 def _all(task: _Task, why: str) -> dict[str, str]:
-    return dict.fromkeys(task.measure.gives(task.question, task.arm.name), why)
+    return dict.fromkeys(task.measure.figure_names(task.question, task.arm.name), why)

@@ -1,4 +1,4 @@
-"""What a run of an evaluation asks, what came of it, and where two can be compared."""
+"""Plans, results and comparisons of evaluation runs, and the folder that stores them."""
 
 import json
 import math
@@ -29,7 +29,7 @@ DOLLARS, LEAK = "dollars", "leak"
 
 @dataclass(frozen=True, slots=True)
 class EvalComponent:
-    """An arm or a way of measuring; `recipe` is all that its results depend on."""
+    """An arm or a measure of a run; `recipe` is everything that its results depend on."""
 
     name: str
     told: str
@@ -38,10 +38,10 @@ class EvalComponent:
 
 @dataclass(frozen=True, slots=True)
 class EvalPlan:
-    """What a run asks. `parts` are the ways of measuring, in order.
+    """What a run asks. `parts` are the measures, in order.
 
-    `library` tells one state of the library from another. `models` are names by what
-    they do. `seed` is for intervals; `budgets` are in tokens.
+    `library` is a hash of the library's state. `models` maps uses to names of models.
+    `seed` is for resampling; `budgets` are in tokens.
     """
 
     questions: tuple[EvalQuestion, ...]
@@ -55,7 +55,7 @@ class EvalPlan:
 
     @property
     def fingerprint(self) -> str:
-        """Tell this plan from every other."""
+        """A hash of the plan and its questions."""
         return _hash(
             json.dumps([eval_plan_as_json(self), serialize_questions(self.questions)])
         )
@@ -63,10 +63,10 @@ class EvalPlan:
 
 @dataclass(frozen=True, slots=True)
 class OutcomePart:
-    """One part of an outcome, as it is kept.
+    """The stored figures of one question in one arm by one measure.
 
-    `key` says what it depends on: the same key is never measured twice. `first` is the
-    run that measured it, so its seconds are of that time and not of this.
+    `key` is a hash of everything they depend on; equal keys are measured once. `first`
+    is the id of the run that measured them, to which their seconds belong.
     """
 
     arm: str
@@ -79,18 +79,18 @@ class OutcomePart:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing failed but single tries of a judge, which count as such."""
+        """Whether no figure failed; failed single tries of a judge are allowed."""
         return all(is_single_try_figure(name) for name in self.failed)
 
     @property
     def pair(self) -> tuple[str, str, str]:
-        """Tell it from the other lines of a run."""
+        """Arm, question and part, which identify the line in its run."""
         return self.arm, self.question, self.part
 
 
 @dataclass(frozen=True)
 class EvalRun:
-    """One run, as far as it has come. `made` is in seconds since 1970, UTC."""
+    """A run as far as it has come. `made` is its start in seconds since 1970, UTC."""
 
     id: str
     made: float
@@ -112,27 +112,27 @@ class EvalRun:
 
     @property
     def taken(self) -> int:
-        """How many lines were measured by an earlier run."""
+        """The number of results reused from earlier runs."""
         return sum(line.first != self.id for line in self.lines)
 
     @property
     def wanted(self) -> int:
-        """How many lines the whole run has."""
+        """The number of results of the complete run."""
         return len(self.plan.arms) * len(self.plan.questions) * len(self.plan.parts)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether every result is there."""
         return len(self.lines) >= self.wanted
 
 
 @dataclass(frozen=True, slots=True)
 class RunOverlap:
-    """Two runs where they can be compared.
+    """The common part of two runs.
 
-    `questions` are the ids of those that are the same in both; `left_out` are in one
-    alone or differ. `outcomes` are those of these questions, of the first run and the
-    second. `differences` say what else was not the same, a sentence each.
+    `questions` are the ids of questions that are equal in both; `left_out` are the ids
+    of all others. `outcomes` are those of the common questions, of the first and the
+    second run. `differences` are sentences on what else differs.
     """
 
     questions: tuple[str, ...]
@@ -144,10 +144,10 @@ class RunOverlap:
 def assemble_outcome(
     question: EvalQuestion, arm: str, lines: Sequence[OutcomePart]
 ) -> QuestionOutcome:
-    """Put the parts of an outcome together, in order.
+    """Combine the measured parts of one question in one arm, in order.
 
-    `leak` is the worst of all parts, and `dollars` are added up. Another figure that
-    an earlier part has too, such as `seconds`, stands behind its part's name.
+    `leak` is the maximum and `dollars` the sum over the parts. Any other figure that an
+    earlier part has too, such as `seconds`, is prefixed with its part's name.
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -166,7 +166,10 @@ def assemble_outcome(
 def compute_outcome_key(
     plan: EvalPlan, arm: EvalComponent, part: EvalComponent, question: EvalQuestion
 ) -> str:
-    """Return what a part of an outcome depends on, in few letters."""
+    """Return a hash of everything that one result depends on.
+
+    The question's id, source and kind are not part of it.
+    """
     plain = replace(
         question, id="", made=WRITER_SOURCE, dropped=False, kind=QuestionKind.OTHER
     )
@@ -175,7 +178,7 @@ def compute_outcome_key(
 
 
 def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
-    """Return the questions on which two runs can be compared, and how the runs differ."""
+    """Return the questions that two runs have in common, and how the runs differ."""
     questions_by_id, other_by_id = (
         {q.id: q for q in run.plan.questions} for run in (eval_run, other)
     )
@@ -246,7 +249,7 @@ def _alike(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
 
 
 def eval_plan_as_json(plan: EvalPlan) -> dict[str, object]:
-    """Return a plan as JSON; the questions are reduced to a hash."""
+    """Return a plan as JSON-able values; the questions are reduced to a hash."""
     plain_fields = {n: getattr(plan, n) for n in ("library", "lrwr", "seed", "budgets")}
     return {
         **plain_fields,
@@ -266,12 +269,12 @@ EVALUATIONS = "evaluations"
 
 
 def locate_questions_file(library: Library) -> Path:
-    """Return where the writer's questions are, whether the file exists or not."""
+    """Return the path of a library's questions; the file may not exist."""
     return library.state_dir / QUESTIONS
 
 
 def locate_evaluations_folder(library: Library) -> Path:
-    """Return where runs are kept, whether the folder exists or not."""
+    """Return the folder of a library's runs; it may not exist."""
     return library.state_dir / EVALUATIONS
 
 
@@ -281,7 +284,7 @@ _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}(?:-[0-9]+)?")
 
 
 def list_eval_runs(folder: Path) -> list[EvalRun]:
-    """Return the runs that can be read, the newest first."""
+    """Return the readable runs, newest first."""
     names = sorted((path.name for path in _folders(folder)), reverse=True)
     runs = []
     for name in names:
@@ -293,7 +296,7 @@ def list_eval_runs(folder: Path) -> list[EvalRun]:
 
 
 def load_latest_eval_run(folder: Path) -> EvalRun:
-    """Return the newest run.
+    """Return the newest readable run.
 
     Raises:
         NotFound: There is none.
@@ -305,10 +308,10 @@ def load_latest_eval_run(folder: Path) -> EvalRun:
 
 
 def load_eval_run(folder: Path, run: str) -> EvalRun:
-    """Return a run by its id or by an unambiguous prefix of it.
+    """Return a run by its id or an unambiguous prefix of it.
 
     Raises:
-        NotFound: There is no such run, or more than one.
+        NotFound: No run matches, or more than one does.
         StoreProblem: It cannot be read.
     """
     place = _place(folder, run)
@@ -325,10 +328,11 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
 
 
 def delete_eval_run(folder: Path, run: str) -> str:
-    """Forget a run and return its id; `NotFound` as for `load_eval_run`.
+    """Delete a run by its id or an unambiguous prefix; return its id.
 
     Raises:
-        StoreProblem: Its files cannot be removed.
+        NotFound: No run matches, or more than one does.
+        StoreProblem: Its files cannot be deleted.
     """
     place = _place(folder, run)
     with _as_store_problem(place):
@@ -337,7 +341,7 @@ def delete_eval_run(folder: Path, run: str) -> str:
 
 
 def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
-    """Return the newest run of this plan that is not complete, or a new one.
+    """Return the newest incomplete run of this plan, or create one.
 
     Raises:
         StoreProblem: The folder cannot be written.
@@ -358,7 +362,7 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
 
 
 class EvalRunWriter:
-    """Adds lines to a run; each is there whole or, after a crash, not at all."""
+    """Appends results to a run. After a crash a line is there whole or not at all."""
 
     def __init__(self, folder: Path, run: EvalRun) -> None:
         self._path = folder / run.id / OUTCOMES
@@ -366,10 +370,10 @@ class EvalRunWriter:
             _cut_torn(self._path)
 
     def add(self, lines: Sequence[OutcomePart]) -> None:
-        """Write lines behind those that are there.
+        """Append results to the run's file.
 
         Raises:
-            StoreProblem: They cannot be written.
+            StoreProblem: The file cannot be written.
         """
         text = "".join(
             json.dumps(asdict(line), ensure_ascii=False, allow_nan=False) + "\n"

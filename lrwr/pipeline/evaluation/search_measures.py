@@ -1,8 +1,8 @@
-"""What is given for a question, held against the places where its answer stands. Pure.
+"""Retrieval figures: retrieved text compared with the places of gold quotes.
 
 Recall, precision and intersection over union are of characters, as Smith and Troynikov
 measure chunking ("Evaluating Chunking Strategies for Retrieval", 2024), except that
-what is given twice counts once, and that they are taken at equal budgets of tokens.
+text retrieved twice counts once and that they are taken at equal token budgets.
 MRR is Voorhees's (TREC-8, 1999), nDCG Järvelin and Kekäläinen's (2002).
 """
 
@@ -50,28 +50,28 @@ def compute_retrieval_figures(
     budgets: Sequence[int],
     late: Callable[[ContextPiece], bool] | None,
 ) -> dict[str, float]:
-    """Return the figures of one question, by name.
+    """Return the retrieval figures of one question by name.
 
-    `gold` holds, for each quote that answers, the places where it stands: at least
-    one, and any of them will do. `every` says that the answer needs all the quotes,
-    not any one. Without gold there are only `leak`, `tokens` and `seconds`. There must
-    be a budget; budgets are in tokens.
+    `gold` holds, for each gold quote, the places where it occurs, at least one; any
+    place counts. `every` says that the answer needs all quotes. Without gold only
+    `leak`, `tokens` and `seconds` are returned. `budgets` are in tokens, at least one.
+    `late` returns whether a piece comes after the horizon, None without a horizon.
 
-    - `recall@N`: the share of the answer's characters among the first N tokens; of
-      several quotes that are all needed the share of all, else that of the best.
-    - `precision@N`: the share of the characters given that belong to any quote.
-    - `iou@N`: characters in both over characters in either, as for `recall@N`.
-    - `hit@k`: 1.0 if one of the first k pieces covers a quote, be it one of several.
-    - `mrr`: one over the rank of the first piece that covers a quote.
-    - `ndcg@10`: each quote counts once, at the first piece that covers it, 1 / log2 of
-      the rank + 1, over what one quote at each rank would bring; at most 1.0. Where any
-      quote will do, the best of them alone.
-    - `leak`: 1.0 if any piece is `late`; it is not there where nothing can be.
-    - `tokens`: how many are given within the largest budget.
-    - `seconds`: how long that took.
+    - `recall@N`: share of the gold characters within the first N tokens; of all quotes
+      together if all are needed, else of the best one.
+    - `precision@N`: share of the retrieved characters that belong to any gold quote.
+    - `iou@N`: characters in both over characters in either, chosen as for `recall@N`.
+    - `hit@k`: 1.0 if one of the first k pieces covers any quote.
+    - `mrr`: 1 / rank of the first piece that covers a quote.
+    - `ndcg@10`: each quote counts 1 / log2(rank + 1) at the first piece that covers it,
+      divided by the best possible sum, at most 1.0. If any quote suffices, only the
+      best one counts.
+    - `leak`: 1.0 if any piece is late; absent without a horizon.
+    - `tokens`: retrieved tokens within the largest budget.
+    - `seconds`: duration of the retrieval.
 
-    A piece covers a place if they share at least half of the shorter. What is not
-    found, or where nothing is given, has 0.0.
+    A piece covers a place if they share at least half of the shorter of the two. What
+    is not retrieved has 0.0.
 
     Raises:
         ValueError: A quote has no place.
@@ -220,7 +220,7 @@ BUDGETED = ("recall", "precision", "iou")
 
 @dataclass(frozen=True, slots=True)
 class SpanMeasure:
-    """Figures of what is given, by where the answer stands; no model is asked.
+    """Measures retrieval by the spans of gold quotes; asks no model.
 
     `budgets` are in tokens, at least one.
     """
@@ -232,11 +232,11 @@ class SpanMeasure:
 
     @property
     def recipe(self) -> str:
-        """Tell all that the figures depend on beside what is given."""
+        """Everything that the figures depend on besides the retrieved text."""
         return f"spans 1: {', '.join(map(str, self.budgets))}"
 
-    def gives(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
-        """Name the figures of a question in an arm."""
+    def figure_names(self, question: EvalQuestion, arm: str) -> tuple[str, ...]:
+        """Return the names of the figures that a question has in an arm."""
         names = ["seconds", "tokens"]
         names += ["leak"] if question.as_of else []
         if question.answerable and arm == WHOLE_TEXT_NAME:
@@ -246,18 +246,20 @@ class SpanMeasure:
             names += RANKED
         return tuple(names)
 
-    def foreseen(self, question: EvalQuestion, arm: str) -> Sequence[tuple[Usage, str]]:
-        """Ask no model."""
+    def estimate_usage(
+        self, question: EvalQuestion, arm: str
+    ) -> Sequence[tuple[Usage, str]]:
+        """Return no usage: no model is asked."""
         del question, arm
         return ()
 
-    async def figures(
+    async def measure(
         self, question: EvalQuestion, arm: Arm, retrieved_context: RetrievedContext
     ) -> tuple[Mapping[str, float], Mapping[str, str]]:
-        """Return the figures; the whole-text arm has no figures by rank.
+        """Return the retrieval figures; the whole-text arm has none that depend on rank.
 
         Raises:
-            NotFound: A quote of the question stands nowhere in its file.
+            NotFound: A gold quote does not occur in its file.
             StoreProblem: The library cannot be read.
         """
         figures = compute_retrieval_figures(
@@ -274,17 +276,17 @@ class SpanMeasure:
         return figures, {}
 
     async def gold(self, question: EvalQuestion) -> list[list[AnswerPlace]]:
-        """Return the places of each gold quote, at least one each.
+        """Return the places of each gold quote of a question, at least one each.
 
         Raises:
-            NotFound: One stands nowhere in its file.
+            NotFound: A quote does not occur in its file.
             StoreProblem: The library cannot be read.
         """
         store, order = self.shelf.store, self.shelf.order
         return [await locate_gold(store, order, quote) for quote in question.gold]
 
     def late(self, question: EvalQuestion) -> Callable[[ContextPiece], bool] | None:
-        """Return what says if a piece is from after the question; None where none is.
+        """Return a predicate for pieces after the question's horizon; None without a horizon.
 
         Raises:
             NotFound: The story has no such place.
@@ -304,11 +306,13 @@ class SpanMeasure:
 async def locate_gold(
     store: PassageStore, order: StoryOrder, gold: GoldQuote
 ) -> list[AnswerPlace]:
-    """Return every place where a quote occurs in its document, at least one.
+    """Return every place where a gold quote occurs in its document, at least one.
+
+    `gold.file` may be the end of a document's path, if only one document matches.
 
     Raises:
-        NotFound: No document is called so, or more than one; or it stands nowhere there.
-        StoreProblem: The library cannot be read.
+        NotFound: No document or more than one matches, or the quote does not occur
+            there. StoreProblem: The library cannot be read.
     """
     document = _document(order, gold.file)
     document_text = await store.text(document)

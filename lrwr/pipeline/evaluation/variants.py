@@ -1,4 +1,4 @@
-"""The arms: pipeline a, pipeline b, each step between them, and the whole text."""
+"""The arms of an evaluation: pipeline a, pipeline b, and the whole text."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -38,10 +38,11 @@ WHOLE_TOLD = "All of the text up to where the question is asked, from its beginn
 
 @dataclass(frozen=True, slots=True)
 class SearchVariant:
-    """How an arm searches.
+    """A configuration of search.
 
-    `told` says it in a sentence. `rerank` looks at the candidates a second time;
-    `facts` gives the words that what is known rests on, before the passages.
+    `told` describes it in a sentence. `lexical` and `dense` are the two retrievers,
+    `names` boosts passages with people named in the question, `boosts` passages of the
+    kind that it asks for, and `rerank` scores the best candidates again.
     """
 
     name: str
@@ -55,20 +56,20 @@ class SearchVariant:
 
     @property
     def way(self) -> str:
-        """Describe the search itself, independent of the variant's name."""
+        """The search features as text, independent of the variant's name."""
         feature_names = ("lexical", "dense", "names", "boosts", "rerank")
         parts = [feature for feature in feature_names if getattr(self, feature)]
         return f"{self.pipeline.value}: {_SEARCHED_TEXT}; {', '.join(parts)}"
 
     @property
     def knows_story(self) -> bool:
-        """Whether it needs what is known of the story."""
+        """Whether search uses the story bible."""
         return self.names or self.boosts
 
     def request(
         self, question: str, limit: int, horizon: Horizon | None = None
     ) -> SearchRequest:
-        """Return what is searched for a question."""
+        """Return the search request for a question and at most `limit` passages."""
         return SearchRequest(
             question,
             self.pipeline,
@@ -133,7 +134,7 @@ def _restrict(variant: SearchVariant, *, embeds: bool, reranks: bool) -> SearchV
 
 @dataclass(frozen=True, slots=True)
 class IndexedLibrary:
-    """What every arm reads. `clock` tells seconds, from any beginning."""
+    """What every arm reads from. `count` counts tokens; `clock` returns seconds."""
 
     store: PassageStore
     order: StoryOrder
@@ -141,7 +142,7 @@ class IndexedLibrary:
     clock: Callable[[], float]
 
     def horizon(self, question: EvalQuestion) -> Horizon | None:
-        """Return where a question is asked; None for the end of the story.
+        """Return the question's horizon; None for the end of the story.
 
         Raises:
             NotFound: The story has no such place.
@@ -149,7 +150,11 @@ class IndexedLibrary:
         return parse_horizon(question.as_of, self.order) if question.as_of else None
 
     def scope(self, question: EvalQuestion) -> SearchScope:
-        """Return what a question may be given; `NotFound` as for `horizon`."""
+        """Return the scope of text that may be retrieved for a question.
+
+        Raises:
+            NotFound: The story has no such place.
+        """
         return build_search_scope(
             self.order,
             types=(),
@@ -160,7 +165,7 @@ class IndexedLibrary:
     def pieces(
         self, stretches: Sequence[tuple[DocumentId, Span, str]]
     ) -> tuple[ContextPiece, ...]:
-        """Return stretches of documents with the tokens that they have."""
+        """Return document, span and text triples as pieces with token counts, in order."""
         counts = self.count([text for *_, text in stretches])
         return tuple(
             ContextPiece(document, span, text, tokens)
@@ -170,7 +175,7 @@ class IndexedLibrary:
 
 @dataclass(frozen=True, slots=True)
 class SearchArm:
-    """Searches as a step says, for at most `limit` passages; keeps the `Arm` promise."""
+    """An `Arm` that searches as its variant says, for at most `limit` passages."""
 
     step: SearchVariant
     finder: PassageFinder
@@ -180,22 +185,21 @@ class SearchArm:
 
     @property
     def name(self) -> str:
-        """Name the arm."""
+        """The variant's name."""
         return self.step.name
 
     @property
     def told(self) -> str:
-        """Say in a sentence what it does."""
+        """The variant's description."""
         return self.step.told
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
-        """Return what it finds, within the question's horizon.
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
+        """Return the passages that search finds within the question's horizon.
 
         Raises:
             NotFound: The question names a place that the story does not have.
-            ServiceUnavailable: A part of the search did not answer: what is left
-                would be another arm.
-            StoreProblem: The library cannot be read.
+                ServiceUnavailable: A part of the search failed; the rest would be
+                another arm. StoreProblem: The library cannot be read.
         """
         shelf, horizon = self.shelf, self.shelf.horizon(question)
         request = self.step.request(question.text, self.limit, horizon)
@@ -211,18 +215,18 @@ class SearchArm:
 
 @dataclass(frozen=True, slots=True)
 class WholeTextArm:
-    """Gives everything, in the order of the story; keeps the `Arm` promise."""
+    """An `Arm` that returns all passages in story order."""
 
     shelf: IndexedLibrary
     recipe: str = WHOLE_TEXT_NAME
     name: str = WHOLE_TEXT_NAME
     told: str = WHOLE_TOLD
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
         """Return the text within the question's horizon, from its beginning.
 
-        What is outside of the story, such as notes, follows it; under a horizon it is
-        left out.
+        Documents outside the story, such as notes, follow the story; with a horizon
+        they are left out.
 
         Raises:
             NotFound: The question names a place that the story does not have.
@@ -235,12 +239,12 @@ class WholeTextArm:
         return RetrievedContext(self.shelf.pieces(stretches), seconds)
 
     async def tokens(self) -> int:
-        """Return how many tokens the whole of it has.
+        """Return the number of tokens of the whole text.
 
         Raises:
             StoreProblem: The library cannot be read.
         """
-        pieces = (await self.give(EvalQuestion("", "", ()))).pieces
+        pieces = (await self.retrieve(EvalQuestion("", "", ()))).pieces
         return sum(piece.tokens for piece in pieces)
 
     async def _text(self, scope: SearchScope) -> list[tuple[DocumentId, Span, str]]:
@@ -257,11 +261,11 @@ class WholeTextArm:
 
 @dataclass(frozen=True, slots=True)
 class LibraryFingerprint:
-    """One state of a library, and what searches it.
+    """The state of a library and of its search, as input of the keys of stored results.
 
-    `seen` is what each pipeline has read; `facts` are what is known of the story.
-    `embedder` and `reranker` are names, empty where there is none. `patterns` is the
-    setting `[manuscript] order`, `canon` the file of the writer's decisions.
+    `seen` are the document versions that each pipeline has ingested, `facts` the stored
+    story facts. `embedder` and `reranker` are names, empty if off. `patterns` is the
+    setting `[manuscript] order`, `canon` the content of the file of decisions.
     """
 
     seen: Mapping[Pipeline, Sequence[DocumentVersion]]
@@ -274,15 +278,16 @@ class LibraryFingerprint:
     canon: bytes = b""
 
     def library(self) -> str:
-        """Return a fingerprint of the manuscript as ingested, its patterns and the canon."""
+        """Return a hash of the ingested manuscript, its order patterns and the canon."""
         content = next(iter(self.seen.values()), ())
         read = [(version.id, version.content) for version in content]
         return _hashed(repr((sorted(read), list(self.patterns), self.canon)))
 
     def recipe(self, step: SearchVariant, weights: Sequence[float]) -> str:
-        """Describe what a step's results depend on besides library and question.
+        """Describe what a variant's results depend on besides library and question.
 
-        The step's name is not included. `weights` are those of the columns.
+        The variant's name is not part of it. `weights` are the BM25 weights of the
+        columns.
         """
         parts = [
             step.way,

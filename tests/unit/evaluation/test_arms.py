@@ -79,9 +79,9 @@ async def figures(
     desk: StoryDesk, question: EvalQuestion, given: RetrievedContext
 ) -> dict[str, float]:
     measure = SpanMeasure(await shelf_of(desk), (20, 200))
-    found, failed = await measure.figures(question, await arm_of(desk), given)
+    found, failed = await measure.measure(question, await arm_of(desk), given)
     assert failed == {}
-    assert set(found) == set(measure.gives(question, "B"))
+    assert set(found) == set(measure.figure_names(question, "B"))
     return dict(found)
 
 
@@ -94,8 +94,8 @@ class Leaking:
     told: str = "Looks beyond the horizon."
     recipe: str = "leaking"
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
-        return await self.arm.give(replace(question, as_of=""))
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
+        return await self.arm.retrieve(replace(question, as_of=""))
 
 
 class Away:
@@ -110,7 +110,7 @@ class Away:
 async def test_what_an_arm_gives_stands_there_and_has_tokens_of_its_own(
     desk: StoryDesk,
 ) -> None:
-    given = await (await arm_of(desk)).give(LAMP)
+    given = await (await arm_of(desk)).retrieve(LAMP)
     assert {piece.document for piece in given.pieces} == set(CHAPTERS)
     for piece in given.pieces:
         kept = await desk.library.passages.text(piece.document)
@@ -120,7 +120,7 @@ async def test_what_an_arm_gives_stands_there_and_has_tokens_of_its_own(
 
 
 async def test_an_arm_sees_nothing_from_after_the_question(desk: StoryDesk) -> None:
-    given = await (await arm_of(desk)).give(EARLY)
+    given = await (await arm_of(desk)).retrieve(EARLY)
     assert {piece.document for piece in given.pieces} == {ONE}
     assert (await figures(desk, EARLY, given))["leak"] == 0.0
 
@@ -128,12 +128,12 @@ async def test_an_arm_sees_nothing_from_after_the_question(desk: StoryDesk) -> N
 async def test_an_arm_that_looks_beyond_the_horizon_is_found_out(
     desk: StoryDesk,
 ) -> None:
-    given = await Leaking(await arm_of(desk)).give(EARLY)
+    given = await Leaking(await arm_of(desk)).retrieve(EARLY)
     assert (await figures(desk, EARLY, given))["leak"] == 1.0
 
 
 async def test_where_nothing_can_leak_there_is_no_such_figure(desk: StoryDesk) -> None:
-    given = await (await arm_of(desk)).give(LAMP)
+    given = await (await arm_of(desk)).retrieve(LAMP)
     assert "leak" not in await figures(desk, LAMP, given)
 
 
@@ -141,13 +141,13 @@ async def test_a_question_that_the_text_does_not_answer_has_no_recall(
     desk: StoryDesk,
 ) -> None:
     question = EvalQuestion("x", "Who took the lamp to the sea?", ())
-    given = await (await arm_of(desk)).give(question)
+    given = await (await arm_of(desk)).retrieve(question)
     assert set(await figures(desk, question, given)) == {"seconds", "tokens"}
 
 
 async def test_a_place_that_the_story_does_not_have_is_told(desk: StoryDesk) -> None:
     with pytest.raises(NotFound, match="no chapter 9"):
-        await (await arm_of(desk)).give(replace(LAMP, as_of="ch9"))
+        await (await arm_of(desk)).retrieve(replace(LAMP, as_of="ch9"))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ async def test_a_quote_that_stands_nowhere_is_told(
     measure = SpanMeasure(await shelf_of(desk), (20,))
     arm, question = await arm_of(desk), replace(LAMP, gold=(gold,))
     with pytest.raises(NotFound, match=why):
-        await measure.figures(question, arm, await arm.give(question))
+        await measure.measure(question, arm, await arm.retrieve(question))
 
 
 async def test_a_search_that_went_only_in_part_is_no_result_of_the_arm(
@@ -172,21 +172,21 @@ async def test_a_search_that_went_only_in_part_is_no_result_of_the_arm(
 ) -> None:
     arm = await arm_of(desk, VARIANT_B, reranker=Away())
     with pytest.raises(ServiceUnavailable, match="It is away"):
-        await arm.give(LAMP)
+        await arm.retrieve(LAMP)
 
 
 async def test_the_whole_text_is_told_in_the_order_of_the_story(
     desk: StoryDesk,
 ) -> None:
     arm = WholeTextArm(await shelf_of(desk))
-    given = await arm.give(LAMP)
+    given = await arm.retrieve(LAMP)
     assert list(dict.fromkeys(piece.document for piece in given.pieces)) == [
         ONE,
         TWO,
         NOTE,
     ]
     assert await arm.tokens() == sum(piece.tokens for piece in given.pieces)
-    early = await arm.give(EARLY)
+    early = await arm.retrieve(EARLY)
     assert {piece.document for piece in early.pieces} == {ONE}
 
 
@@ -196,7 +196,7 @@ async def test_the_whole_text_has_no_ranks_and_no_budget_that_it_does_not_fit(
     shelf = await shelf_of(desk)
     arm = WholeTextArm(shelf)
     measure = SpanMeasure(shelf, (5, 500))
-    found, _ = await measure.figures(LAMP, arm, await arm.give(LAMP))
+    found, _ = await measure.measure(LAMP, arm, await arm.retrieve(LAMP))
     assert found["recall@500"] == 1.0
     assert not {"recall@5", *RANKED} & found.keys()
 

@@ -107,10 +107,10 @@ class Otherwise:
     ahead: bool = False
     """Whether it forgets where in the story it is asked."""
 
-    async def give(self, question: EvalQuestion) -> RetrievedContext:
+    async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
         if self.ahead:
-            return await self.arm.give(replace(question, as_of=""))
-        given = await self.arm.give(question)
+            return await self.arm.retrieve(replace(question, as_of=""))
+        given = await self.arm.retrieve(question)
         wrong = [p for p in given.pieces if p.document != question.gold[0].file]
         return replace(given, pieces=tuple(wrong))
 

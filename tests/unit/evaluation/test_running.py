@@ -53,8 +53,8 @@ async def run_of(folder: Path, means: RunSetup, **changes: str) -> EvalRun:
     return load_eval_run(folder, began.run)
 
 
-def priced(runner: EvalRunner) -> RunEstimate:
-    return runner.priced(lambda usage, name: usage.calls * PRICES[name])
+def estimate(runner: EvalRunner) -> RunEstimate:
+    return runner.estimate(lambda usage, name: usage.calls * PRICES[name])
 
 
 class Held:
@@ -93,7 +93,7 @@ async def test_a_second_run_measures_nothing_and_says_so(tmp_path: Path) -> None
     await run_of(tmp_path, means_of([SetArm("A")]))
     arm, measure = SetArm("A"), SetMeasure()
     again = runner(tmp_path, means_of([arm], measure))
-    assert priced(again).taken == 3
+    assert estimate(again).taken == 3
     run = await run_of(tmp_path, means_of([arm], measure))
     first = list_eval_runs(tmp_path)[-1]
     assert (run.taken, run.wanted, measure.asked, arm.asked) == (3, 3, [], [])
@@ -213,8 +213,8 @@ def test_an_estimate_sends_nothing_and_writes_nothing(tmp_path: Path) -> None:
     arm, search = SetArm("A"), SetMeasure()
     usage = Usage(calls=4, prompt_tokens=100, completion_tokens=10)
     judge = SetMeasure("judge", usage=usage)
-    estimate = priced(runner(tmp_path / "runs", means_of([arm], search, judge)))
-    assert estimate == RunEstimate(6, 0, 3, Usage(12, 300, 30), 12 * PRICES["a-model"])
+    estimated = estimate(runner(tmp_path / "runs", means_of([arm], search, judge)))
+    assert estimated == RunEstimate(6, 0, 3, Usage(12, 300, 30), 12 * PRICES["a-model"])
     assert (arm.asked, search.asked, judge.asked) == ([], [], [])
     assert list_eval_runs(tmp_path / "runs") == []
 
@@ -222,7 +222,7 @@ def test_an_estimate_sends_nothing_and_writes_nothing(tmp_path: Path) -> None:
 async def test_what_nobody_knows_the_price_of_has_none(tmp_path: Path) -> None:
     judge = SetMeasure("judge", usage=Usage(calls=1))
     means = means_of([SetArm("A")], judge)
-    assert runner(tmp_path, means).priced(lambda usage, name: None).dollars is None
+    assert runner(tmp_path, means).estimate(lambda usage, name: None).dollars is None
 
 
 async def test_one_evaluation_runs_at_a_time(tmp_path: Path) -> None:

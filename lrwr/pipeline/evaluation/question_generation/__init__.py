@@ -1,1 +1,1 @@
-"""Questions made from a manuscript, each with the words that answer it."""
+"""Generation of evaluation questions from a manuscript."""

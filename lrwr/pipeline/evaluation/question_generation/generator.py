@@ -1,9 +1,9 @@
 """Questions made by templates, and the choice among drafts.
 
-Templates ask about what one sentence says, in the words of a list, so their questions are
-easier to find by words than a writer's own, and they never ask why. They compare ways of
-searching fairly, because every arm gets the same questions; they do not predict how well
-a writer's own questions do.
+Templates ask about what one sentence says, in the words of a list, so their questions
+are easier to find by words than a writer's own, and they never ask why. They compare
+ways of searching fairly, because every arm gets the same questions; they do not predict
+how well a writer's own questions do.
 """
 
 import re
@@ -76,7 +76,7 @@ _SHORTAGE_REASONS: Mapping[QuestionKind, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestions:
-    """Questions that were made; `remarks` are sentences on what could not be."""
+    """Generated questions, and sentences on those that could not be generated."""
 
     questions: tuple[EvalQuestion, ...]
     remarks: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def question_from_draft(
 ) -> EvalQuestion | None:
     """Return a draft as a question.
 
-    None if a quote it rests on is too short, or occurs twice in its file.
+    None if a quote is shorter than 12 characters or occurs twice in its file.
     """
     golds = [material.gold(place) for place in draft.places]
     spoilers = [material.gold(place) for place in draft.spoilers]
@@ -118,7 +118,7 @@ def question_from_draft(
 
 
 def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> bool:
-    """Say whether two of these places share a character."""
+    """Return whether a place of `places` shares a character with one of `used`."""
     return any(
         place.document == other.document
         and place.span.start < other.span.end
@@ -130,14 +130,14 @@ def has_overlap(places: Sequence[AnswerPlace], used: Sequence[AnswerPlace]) -> b
 
 @dataclass(frozen=True, slots=True)
 class DraftFamily:
-    """Drafts of one kind, made in one way; `weight` is its part beside the others."""
+    """Drafts of one kind and source; `weight` is its share relative to other families."""
 
     drafts: Sequence[QuestionDraft]
     weight: int = 1
 
 
 class DraftSelector:
-    """Chooses questions, each about another place than all chosen before."""
+    """Selects drafts so that no two questions rest on overlapping text."""
 
     def __init__(self, material: SourceMaterial, seed: int) -> None:
         self._material = material
@@ -150,8 +150,8 @@ class DraftSelector:
     def choose(self, families: Sequence[DraftFamily], limit: int) -> list[EvalQuestion]:
         """Return at most `limit` questions, from each family by its weight.
 
-        What a family cannot give, the others do. Chapters that have few questions go
-        first, then people who have.
+        Other families fill up what a family lacks. Drafts about chapters with few
+        questions come first, then about people with few questions.
         """
         remaining = [self._shuffled(family.drafts) for family in families]
         chosen_counts = [0] * len(families)
@@ -175,12 +175,13 @@ class DraftSelector:
     def _next(self, drafts: list[QuestionDraft]) -> EvalQuestion | None:
         """Take the draft that is most wanted; None if it turns out not to do."""
         best = min(range(len(drafts)), key=lambda n: (*self._crowd(drafts[n]), n))
-        return self.accepted(drafts.pop(best))
+        return self.accept(drafts.pop(best))
 
-    def accepted(self, draft: QuestionDraft) -> EvalQuestion | None:
-        """Return a draft as a question; None if its words, or it, were asked already.
+    def accept(self, draft: QuestionDraft) -> EvalQuestion | None:
+        """Return a draft as a question and remember its places; None if it is rejected.
 
-        None, too, if words that it rests on are too few, or stand twice in their file.
+        A draft is rejected if its subject was asked about before, its text overlaps an
+        earlier question's, or `question_from_draft` rejects it.
         """
         places = (*draft.places, *draft.spoilers)
         if draft.about in self._asked or has_overlap(places, self._used):
@@ -221,10 +222,10 @@ def make_questions(
 ) -> GeneratedQuestions:
     """Make at most `number` questions by templates, the same for the same seed.
 
-    They come in the shares of `TEMPLATE_SHARES`. No two rest on the same words, they are
-    spread over the chapters, and every quote occurs in its file exactly once. Where a
-    share cannot be filled, fewer are made and a remark says why; no other kind takes its
-    place.
+    They come in the shares of `TEMPLATE_SHARES`. No two rest on the same words, they
+    are spread over the chapters, and every quote occurs in its file exactly once. Where
+    a share cannot be filled, fewer are made and a remark says why; no other kind takes
+    its place.
     """
     selector = DraftSelector(material, seed)
     shares = divide_by_shares(number, TEMPLATE_SHARES)

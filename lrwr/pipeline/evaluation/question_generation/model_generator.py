@@ -98,7 +98,10 @@ _FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """A question as a model puts it; `quotes` name passages from 0. Nothing is checked."""
+    """A question from a model's reply, unchecked.
+
+    `quotes` are pairs of a passage's index, from 0, and a quote.
+    """
 
     question: str
     answer: str
@@ -140,13 +143,13 @@ async def generate_questions_with_model(
     advance: Callable[[int], None],
     answered: AnswerProbe | None = None,
 ) -> GeneratedQuestions:
-    """Have a model ask `number` questions, in the shares of `choosing.SHARES`.
+    """Have a language model write `number` questions in the shares of `MODEL_SHARES`.
 
-    Each quote must stand verbatim in the passage that it was shown, and once in the
-    file; a question that repeats it nearly whole is dropped, and so is one without an
-    answer for which `answered` finds one. Without `answered` nobody could tell, so
-    that share comes from templates, as does whatever the model fails to give; the
-    remarks say so, and count what was dropped. `advance` moves on by questions.
+    Each quote must occur verbatim in the passage that was shown, and once in its file.
+    Questions that repeat a quote almost whole are dropped, and so are unanswerable ones
+    for which `answered` finds an answer. Without `answered`, unanswerable questions
+    come from templates, as does whatever the model does not deliver. Remarks count what
+    was dropped. `advance` is called with numbers of questions.
     """
     selector = DraftSelector(material, seed)
     generator = _ModelQuestionGenerator(
@@ -311,7 +314,7 @@ class _ModelQuestionGenerator:
         if search is not None and await search(draft.text):
             tally.lost["turned out to have an answer"] += 1
             return []
-        question = self.selector.accepted(draft)
+        question = self.selector.accept(draft)
         if question is None:
             tally.lost["rest on words that others rest on, or on too few"] += 1
         return [question] if question else []
@@ -391,7 +394,7 @@ def _repeats(question: str, quote: str) -> bool:
 def build_question_messages(
     kind: QuestionKind, passages: Sequence[str], number: int
 ) -> list[ChatMessage]:
-    """Ask for questions of one kind on passages, which are numbered from 1 and fenced."""
+    """Return the prompt for questions of one kind on passages, numbered from 1 and fenced."""
     quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
     instructions = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
     mark = generate_fence_mark(*passages)
@@ -407,7 +410,7 @@ def build_question_messages(
 
 @cache
 def build_question_shape(kind: QuestionKind) -> ReplyShape:
-    """Return the shape of a reply with questions of one kind."""
+    """Return the JSON schema of a reply with questions of one kind."""
     quote = {"passage": {"type": "integer"}, "quote": {"type": "string"}}
     row = {
         "question": {"type": "string"},
@@ -422,10 +425,10 @@ def build_question_shape(kind: QuestionKind) -> ReplyShape:
 
 
 def parse_question_reply(reply: str) -> list[ModelQuestion]:
-    """Return the questions of a reply, in order.
+    """Return the questions of a model's reply, in order.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape.
+        MalformedReply: The reply does not match the schema.
     """
     match extract_json_object(reply):
         case {"questions": [*rows], **more} if not more:

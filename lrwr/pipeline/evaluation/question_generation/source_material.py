@@ -1,4 +1,4 @@
-"""What questions are made from: the story as it is known, and its own words."""
+"""The texts and story data from which questions are generated."""
 
 import re
 from bisect import bisect_right
@@ -110,11 +110,11 @@ _ABSTRACT = ("ism", "ness", "ity", "ics", "ence", "ance", "thy", "dom", "ship")
 
 @dataclass(frozen=True, slots=True)
 class QuestionDraft:
-    """A question and the places that answer it.
+    """A question with the places that answer it, before its quotes are checked.
 
-    `about` are whom and what it asks about, plain; no two chosen questions of a kind
-    ask about the same. `as_of` is a chapter's number, 0 for none; `spoilers` are what
-    answers only after it.
+    `about` names its subjects; no two selected drafts have the same. `as_of` is a
+    chapter number, 0 for none; `spoilers` are places that answer the question only
+    after it.
     """
 
     kind: QuestionKind
@@ -130,9 +130,10 @@ class QuestionDraft:
 
 @dataclass(frozen=True, slots=True)
 class TopicNoun:
-    """A noun in a text, its stem, and where it stands.
+    """A noun in a text with its stem and span.
 
-    `said` is how a question says it; `owner` "my" or "your" where that is who has it.
+    `said` is its phrase in a question ("the lamp", "a lamp"); `owner` is "my" or "your"
+    if that precedes it in the text.
     """
 
     said: str
@@ -143,7 +144,7 @@ class TopicNoun:
 
 
 def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
-    """Return the stems of words that stand as nouns somewhere, alone after an article."""
+    """Return the stems of words that follow an article or a possessive somewhere."""
     return frozenset(
         stem_noun(match["noun"]) for text in texts for match in _PLAIN.finditer(text)
     )
@@ -152,7 +153,10 @@ def collect_nouns(texts: Iterable[str]) -> frozenset[str]:
 def find_topics(
     text: str, span: Span, material: "SourceMaterial", rare: int = RARE
 ) -> Iterator[TopicNoun]:
-    """Yield nouns that occur at most `rare` times, and rare names, each stem once."""
+    """Yield rare nouns within `span`, then rare names, each stem once.
+
+    A noun is rare if its stem occurs at most `rare` times in all texts.
+    """
     yielded_stems: set[str] = set()
     for match in _NOUN.finditer(text, span.start, span.end):
         stem = stem_noun(match["noun"])
@@ -178,19 +182,19 @@ def find_topics(
 
 
 def is_distinctive_noun(noun: str, material: "SourceMaterial", rare: int) -> bool:
-    """Return whether a word is rare enough and is used as a noun."""
+    """Return whether a word is used as a noun and occurs at most `rare` times."""
     stem = stem_noun(noun)
     is_noun = stem in material.nouns and is_possible_noun(noun)
     return is_noun and material.stems[stem] <= rare
 
 
 def is_possible_noun(noun: str) -> bool:
-    """Say whether a word, where a noun may stand, is one that names something."""
+    """Return whether a word in the position of a noun can name a thing."""
     return noun not in VAGUE_WORDS | BODY | STOP_WORDS and not noun.endswith(_NO_NOUN)
 
 
 def is_plural_noun(noun: str) -> bool:
-    """Say whether a noun looks like several."""
+    """Return whether a noun looks like a plural."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
@@ -216,12 +220,12 @@ _INITIALS = 2
 
 @dataclass(frozen=True, slots=True)
 class SourceMaterial:
-    """A manuscript as it is known.
+    """Everything that question generation reads from a manuscript.
 
-    `texts` are canonical, of story and notes alike. `sentences` are those of the
-    story's own words, in order, by document. `stems` counts the words of all texts by
-    `stem_noun`, `words` holds them plain, and `nouns` the stems of those that stand as
-    nouns. `rare_names` are names of places and things that come up seldom.
+    `texts` are canonical texts of story and notes. `sentences` are the spans of the
+    story's sentences by document, in order. `stems` counts words of all texts by
+    `stem_noun`, `words` are all normalized words, `nouns` the stems used as nouns, and
+    `rare_names` names of places and things that occur at most `RARE` times.
     """
 
     bible: Bible
@@ -234,12 +238,12 @@ class SourceMaterial:
     rare_names: tuple[str, ...] = ()
 
     def said(self, place: AnswerPlace) -> str:
-        """Return the words at a place, on one line."""
+        """Return the text at a place on one line."""
         text = self.texts[place.document]
         return " ".join(text[place.span.start : place.span.end].split())
 
     def sentence_at(self, document: DocumentId, at: int) -> AnswerPlace | None:
-        """Return the story's sentence that holds the character at `at`."""
+        """Return the story sentence that holds the character at offset `at`; None if none does."""
         spans = self.sentences.get(document, ())
         index = bisect_right(spans, at, key=lambda span: span.start) - 1
         if index < 0 or spans[index].end <= at:
@@ -256,13 +260,13 @@ class SourceMaterial:
         return row[-1] if row else -1
 
     def rank(self, place: AnswerPlace) -> tuple[int, int]:
-        """Return what sorts places into story order; notes come first."""
+        """Return a sort key for story order; notes come first."""
         story = self.order.story
         own = story.index(place.document) if place.document in story else -1
         return own, place.span.start
 
     def people(self) -> list[CharacterProfile]:
-        """Return those who surely are in the story, by a name of their own."""
+        """Return the certain characters that have a name of their own, not just a title."""
         return [
             character
             for character in self.bible.characters
@@ -270,9 +274,9 @@ class SourceMaterial:
         ]
 
     def forms(self, profile: CharacterProfile) -> list[str]:
-        """Return the names that mean this person and share no lone word with others.
+        """Return the capitalized names of a person that nobody else shares.
 
-        A family's name alone may be anybody's of the family.
+        A family name alone is left out if a relative has it too.
         """
         others = {
             word
@@ -286,7 +290,7 @@ class SourceMaterial:
         return [name for name in named if name not in others]
 
     def worded(self, text: str) -> str:
-        """Return a question with names spelled as in the text, not as in a list of names."""
+        """Return a question with people's names spelled as in the story."""
         for profile in self.bible.characters:
             if profile.name in text and not self._stands(profile.name):
                 present_forms = (
@@ -309,13 +313,13 @@ class SourceMaterial:
         ]
 
     def gold(self, place: AnswerPlace) -> GoldQuote | None:
-        """Return the words at a place as gold; None unless they stand there alone."""
+        """Return the text at a place as a gold quote; None if it occurs twice in its file."""
         quote = self.said(place)
         standing = find_quote_places(quote, place.document, self.texts[place.document])
         return GoldQuote(place.document, quote) if len(standing) == 1 else None
 
     def narration(self, document: DocumentId) -> Iterator[Span]:
-        """Yield the story's sentences in which nobody speaks, in order."""
+        """Yield the spans of sentences without dialogue, in order."""
         spoken = sorted(
             span
             for quote in self.bible.quotes
@@ -332,10 +336,10 @@ class SourceMaterial:
 async def load_source_material(
     bible: BibleService, split: SentenceSplitter
 ) -> SourceMaterial:
-    """Return what is known of a library's manuscript.
+    """Load the material for question generation from a library.
 
     Raises:
-        SettingsProblem: The file of the writer's decisions is broken.
+        SettingsProblem: The file of decisions is invalid.
         StoreProblem: The library cannot be read.
     """
     return build_source_material(await bible.knowledge(), split)
@@ -382,12 +386,12 @@ def build_source_material(
 
 
 def stem_noun(word: str) -> str:
-    """Return what a noun and its plural share."""
+    """Return the common stem of a noun and its plural."""
     return stem_lightly(normalize_word(word)).rstrip("e")
 
 
 def get_first_evidence_place(evidence: TextEvidence) -> AnswerPlace:
-    """Return the first stretch of words that something rests on."""
+    """Return the place of the first span of evidence."""
     return AnswerPlace(evidence.document, evidence.spans[0])
 
 

@@ -1,8 +1,8 @@
 """Question drafts made from templates, without a language model.
 
-There are four sources: what notes and profiles state about people and things, a sentence
-of the narration that names a person and a rare thing, a word that occurs in a few
-chapters, and a fixed list of things that the text never mentions.
+There are four sources: what notes and profiles state about people and things, a
+sentence of the narration that names a person and a rare thing, a word that occurs in a
+few chapters, and a fixed list of things that the text never mentions.
 """
 
 import re
@@ -294,8 +294,8 @@ def bound_drafts_by_chapter(
 ) -> tuple[list[QuestionDraft], list[QuestionDraft]]:
     """Return drafts asked after their answer is told, and drafts asked too early.
 
-    A draft that is asked too early has no gold, and its answer is a spoiler. By then its
-    person must have appeared: `first_chapters` maps names to chapter numbers.
+    A draft that is asked too early has no gold, and its answer is a spoiler. By then
+    its person must have appeared: `first_chapters` maps names to chapter numbers.
     """
     after_telling, before_telling = [], []
     for draft in drafts:
