@@ -22,7 +22,7 @@ def main() -> None:
     shutil.copytree(SAMPLE, PLACE, ignore=shutil.ignore_patterns(".lrwr"))
     lrwr("ingest", ".")
     lrwr("ingest", ".", "--pipeline", "a")
-    asked = ["--questions", str(QUESTIONS.resolve()), "--ladder", "--answers"]
+    asked = ["--questions", str(QUESTIONS.resolve()), "--answers"]
     lrwr("eval", *asked, "--report", str(REPORT.resolve()), "--force")
 
 

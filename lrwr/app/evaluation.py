@@ -56,23 +56,23 @@ if TYPE_CHECKING:
     from lrwr.pipeline.evaluation.outcomes import Arm
 
 LIMIT = 100
-"""Passages that an arm gives at most, where the budgets do not want more."""
+"""Passages that an arm retrieves, unless the budgets need more."""
 
 SMALL = 20
-"""Tokens that a passage has at least, as a rule: so many are enough for any budget."""
+"""Tokens of a small passage: budget / SMALL passages fill any budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmSet:
     """The arms of one library.
 
-    `shelf` is what they read. `library` is a hash of the library's state. `models` maps
+    `indexed_library` is what they read. `library` is a hash of the library's state. `models` maps
     uses to names of models. `remarks` are sentences on arms that are missing or
     restricted.
     """
 
     arms: "tuple[Arm, ...]"
-    shelf: IndexedLibrary
+    indexed_library: IndexedLibrary
     library: str
     models: Mapping[str, str]
     remarks: tuple[str, ...]
@@ -108,7 +108,7 @@ class EvalFinderFactory:
             candidates=self.settings.rerank.candidate_count,
             order_patterns=self.settings.manuscript.order,
             canon=records.load_canon,
-            story=StorySearch(records.stories) if variant.knows_story else None,
+            story=StorySearch(records.stories) if variant.uses_story else None,
             calibrations=self.parts.calibrations(),
         )
 
@@ -203,7 +203,7 @@ async def _build_arms(
 async def _build_whole_text_arm(
     indexed_library: IndexedLibrary, fingerprint: LibraryFingerprint, token_limit: int
 ) -> "tuple[list[Arm], tuple[str, ...]]":
-    """Return the arm of the whole text if it fits, else say what it would take."""
+    """Return the arm of the whole text if it fits, else a remark."""
     recipe = fingerprint.recipe_of_passages(Pipeline.AGENTIC)
     if not recipe:
         return [], ()
@@ -212,8 +212,8 @@ async def _build_whole_text_arm(
     if tokens <= token_limit:
         return [arm], ()
     return [], (
-        f"“{arm.name}” is left out: it is {tokens:,} tokens, and the largest budget is"
-        f" {token_limit:,}.",
+        f"The arm “{arm.name}” is left out: the text has {tokens:,} tokens, more than the"
+        f" largest budget of {token_limit:,}.",
     )
 
 
@@ -225,7 +225,7 @@ async def _build_fingerprint(
     pipelines = dict.fromkeys(step.pipeline for step in steps)
     seen_documents = {pipeline: await store.seen(pipeline) for pipeline in pipelines}
     check_pipelines_comparable(seen_documents)
-    knows = any(step.knows_story for step in steps)
+    knows = any(step.uses_story for step in steps)
     canon = workspace.canon_file.path
     reranker = factory.reranker
     return LibraryFingerprint(
@@ -306,8 +306,8 @@ class SessionAnswerer:
         """
         if parse_canon_command(question):
             raise SettingsProblem(
-                f"“{question}” is no question, but decides something",
-                hint="Leave out what begins with `canon:`.",
+                f"“{question}” is a decision, not a question",
+                hint="Leave out questions that begin with `canon:`.",
             )
         began = self._clock()
         citations: list[Citation] = []
@@ -320,7 +320,7 @@ class SessionAnswerer:
                     citations.append(event.citation)
                 elif isinstance(event, TurnDone):
                     turn = event.turn
-        if turn is None:  # the session promises that it comes last
+        if turn is None:  # cannot happen: the session ends with TurnDone
             raise LrwrError("The answer did not end")
         return build_answer_from_turn(turn, citations, self._clock() - began)
 

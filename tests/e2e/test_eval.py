@@ -77,7 +77,7 @@ def test_a_fit_is_shown_and_kept_only_when_asked(book: Terminal) -> None:
     assert ran.code == 0
     assert "44 questions: 30 found among the first passages, 0 missed, 14" in ran.out
     assert "as shipped" in ran.out and "fitted here" in ran.out
-    assert "Nothing was kept" in ran.err
+    assert "Nothing was saved" in ran.err
     assert not kept(book).exists()
 
 
@@ -104,7 +104,7 @@ def test_what_is_saved_is_used_until_it_is_reset(book: Terminal) -> None:
     assert not kept(book).exists()
     again = book.run("search", "Where is the anchor hidden?", "--json").json
     assert again["confidence"] == before["confidence"]
-    assert "Nothing was fitted here" in book.run("eval", "--reset").err
+    assert "There is no saved calibration" in book.run("eval", "--reset").err
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_too_few_questions_or_all_alike_are_refused(book: Terminal) -> None:
         (
             ["--calibrate", "--questions", "q.jsonl", "--reset"],
             ExitCode.SETTINGS,
-            "exclude",
+            "cannot be combined",
         ),
         (
             ["--calibrate", "--questions", "nowhere.jsonl"],

@@ -80,9 +80,9 @@ def test_without_a_terminal_they_are_listed_with_their_places(book: Path) -> Non
     assert ran.exit_code == 0
     assert "1.md:3" in ran.stdout
     assert LIT in ran.stdout
-    assert "no longer there" in ran.stdout
-    assert "The text does not answer it." in ran.stdout
-    assert "3 not reviewed yet" in ran.stderr
+    assert "no longer in the text" in ran.stdout
+    assert "The text does not answer this question." in ran.stdout
+    assert "3 to review" in ran.stderr
 
 
 def test_json_tells_all_of_it(book: Path) -> None:

@@ -79,7 +79,7 @@ def test_each_arm_is_asked_the_same_and_nothing_twice(read: Terminal) -> None:
     (headline,) = [o for o in told["comparisons"] if o["figure"] == "recall@20"]
     assert "Too few questions" in headline["verdict"]
     again = read.run("eval", "--questions", "../few.jsonl", *words)
-    assert "10 of 10 are taken over from earlier runs" in again.err
+    assert "Reusing 10 of 10 results of earlier runs" in again.err
 
 
 def test_the_ladder_is_an_unknown_option(read: Terminal) -> None:
@@ -168,8 +168,8 @@ def test_ragas_says_how_it_is_added(read: Terminal) -> None:
         (["--pipeline", "c"], "Choose from"),
         (["--budget-tokens", "some"], "--budget-tokens"),
         (["--read"], "--model"),
-        (["--model"], "No language model is turned on"),
-        (["--make", "3", "--calibrate"], "exclude"),
+        (["--model"], "No language model is configured"),
+        (["--make", "3", "--calibrate"], "cannot be combined"),
         (["--report", "report.txt"], ".md"),
     ],
 )

@@ -86,10 +86,10 @@ def test_an_evaluation_is_kept_as_experiments_without_a_word_of_the_text(
     desk: Desk, server: LangSmithServer
 ) -> None:
     ran = desk.evaluate("--answers", "--json")
-    assert "Sent to LangSmith, without your text: 3 experiments on 3" in told(ran)
+    assert "Sent 3 experiments on 3 questions to the LangSmith dataset" in told(ran)
     assert ran.json["run"]
     (dataset,) = server.desk.datasets.values()
-    assert f"in the dataset “{dataset['name']}”" in told(ran)
+    assert f"dataset “{dataset['name']}”" in told(ran)
     a, b, whole = server.desk.sessions.values()
     assert a["name"].startswith("lrwr: A ")
     facts = b["extra"]["metadata"]
@@ -124,7 +124,7 @@ def test_with_texts_questions_and_quotes_go_along_and_the_writer_is_told(
 ) -> None:
     desk.set(server.origin, own="texts = true\n")
     ran = desk.evaluate()
-    assert "Sent to LangSmith, with your text: 3 experiments" in told(ran)
+    assert "Sent 3 experiments" in told(ran)
     (dataset,) = server.desk.datasets.values()
     assert "heron-novel" in dataset["name"]
     example = next(iter(server.desk.examples.values()))
@@ -211,7 +211,7 @@ def test_results_that_could_not_be_sent_are_sent_later(
     check_refusal(desk.run("eval", "send", run), ExitCode.SERVICE, "set-key langsmith")
     sent = desk.run("eval", "send", run)
     assert sent.code == 0
-    assert "Sent to LangSmith" in told(sent)
+    assert "to the LangSmith dataset" in told(sent)
     assert len(server.runs) == 9
     check_refusal(
         desk.run("eval", "send", "2001"), ExitCode.NOT_FOUND, "lrwr eval runs"

@@ -33,7 +33,7 @@ class SetArm:
     pieces: tuple[ContextPiece, ...] = ()
     broken: frozenset[str] = frozenset()
     recipe: str = "set"
-    told: str = "Gives the same."
+    description: str = "Gives the same."
     before: Callable[[], None] = lambda: None
     asked: list[str] = field(default_factory=list)
 

@@ -92,7 +92,7 @@ async def ingest(folder: Path, *pipelines: Pipeline, embedding: str = "off") -> 
 
 
 async def evaluated(workspace: Workspace, opened: ArmSet) -> None:
-    means = RunSetup(opened.arms, [SpanMeasure(opened.shelf, (50, 500))])
+    means = RunSetup(opened.arms, [SpanMeasure(opened.indexed_library, (50, 500))])
     plan = build_eval_plan(
         QUESTIONS, means, budgets=(50, 500), library=opened.library, lrwr="0"
     )
@@ -105,7 +105,7 @@ async def evaluated(workspace: Workspace, opened: ArmSet) -> None:
 async def test_both_pipelines_must_have_read_the_manuscript(folder: Path) -> None:
     await ingest(folder, Pipeline.AGENTIC)
     async with services_of(folder) as workspace:
-        with pytest.raises(NotFound, match="Pipeline a has read nothing") as caught:
+        with pytest.raises(NotFound, match="Pipeline a has ingested nothing") as caught:
             async with open_arms(workspace, (VARIANT_A, VARIANT_B), [500]):
                 pass
         assert "lrwr ingest --pipeline a" in caught.value.hint
@@ -242,7 +242,7 @@ async def test_no_question_of_a_file_decides_anything(folder: Path) -> None:
         services_of(folder) as workspace,
         open_answerer(workspace, Pipeline.AGENTIC) as answerer,
     ):
-        with pytest.raises(SettingsProblem, match="no question"):
+        with pytest.raises(SettingsProblem, match="not a question"):
             await answerer.answer("canon: Nell's eyes are green", "")
     assert not (folder / "lrwr.canon.toml").exists()
 

@@ -44,21 +44,25 @@ ANSWER_FIGURES = (
     "answer_seconds",
     "dollars",
 )
-"""Figures of arms in the order of their columns, beside those of a budget."""
+"""Figures of arms in the order of their columns, besides those at a token budget."""
+
+_MODEL_USES = {"meaning": "embeddings", "the second look": "reranker"}
+_MODEL_NAMES = {"none, the text speaks": "quotes from the text (no model)"}
+"""Plain words for what stored runs call models and their uses."""
 
 _KINDS = {
     QuestionKind.FACT: "one fact",
     QuestionKind.SEVERAL: "several passages",
     QuestionKind.RELATIONSHIP: "relationships",
-    QuestionKind.TIMELINE: "when it happened",
-    QuestionKind.AS_OF: "at a point of the story",
-    QuestionKind.UNANSWERABLE: "not in the text",
+    QuestionKind.TIMELINE: "time",
+    QuestionKind.AS_OF: "up to a chapter",
+    QuestionKind.UNANSWERABLE: "unanswerable",
     QuestionKind.OTHER: "other",
 }
 
 
 _DIGITS = {"precision": 3, "iou": 3, "dollars": 4}
-"""Digits of figures that are small by their nature; others have two."""
+"""Decimals of figures that are typically small; others have two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class ReportSection:
     """A section of a report: a heading, sentences, then a table."""
 
     heading: str
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -89,7 +93,7 @@ def render_report_sections(report: EvalReport) -> list[ReportSection]:
         _alarms_section(report),
         _arms(report),
     ]
-    return [section for section in sections if section.said or section.rows]
+    return [section for section in sections if section.sentences or section.rows]
 
 
 def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str:
@@ -118,18 +122,22 @@ def _questions_section(report: EvalReport) -> ReportSection:
     generated = sum(question.made != WRITER_SOURCE for question in plan.questions)
     if generated:
         sentences.append(
-            f"{generated:,} of them were made by lrwr from your text. `lrwr eval review` shows"
-            " them: figures are worth what the questions are."
+            f"{generated:,} of them were generated from your text. Check them with"
+            " `lrwr eval review`: the figures are only as good as the questions."
         )
     budgets = ", ".join(f"{n:,}" for n in plan.budgets)
-    sentences.append(f"Each arm may give {budgets} tokens; the rest of it is cut off.")
-    models = [f"{use}: {name}" for use, name in plan.models.items() if name]
+    sentences.append(f"Each arm is cut to {budgets} tokens.")
+    models = [
+        f"{_MODEL_USES.get(use, use)}: {_MODEL_NAMES.get(name, name)}"
+        for use, name in plan.models.items()
+        if name
+    ]
     if models:
         sentences.append(f"Models: {'; '.join(models)}.")
     if not run.complete:
         sentences.append(
-            f"It is not complete: {len(run.lines):,} of {run.wanted:,} parts are there."
-            " The same command goes on."
+            f"The run is not complete: {len(run.lines):,} of {run.wanted:,} results."
+            " Run the same command to resume it."
         )
     return ReportSection(format_run_title(run), tuple(sentences))
 
@@ -141,7 +149,7 @@ def _headline_section(report: EvalReport) -> ReportSection:
         for comparison in pair
         if comparison.headline and comparison.figure == report.headline
     )
-    return ReportSection("What may be said", sentences)
+    return ReportSection("Result", sentences)
 
 
 def _search_section(report: EvalReport) -> ReportSection:
@@ -150,20 +158,20 @@ def _search_section(report: EvalReport) -> ReportSection:
     budgeted = [f"recall@{n}" for n in budgets]
     budgeted += [f"{name}@{headline_budget}" for name in ("precision", "iou")]
     return ReportSection(
-        "Searching", *_table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
+        "Retrieval", *_table(report, [*budgeted, *SEARCH_FIGURES], seconds=True)
     )
 
 
 def _answer_section(report: EvalReport) -> ReportSection:
     sentences, headings, rows = _table(report, list(ANSWER_FIGURES))
-    note = ("Counted, without a judge.",) if rows else ()
-    return ReportSection("Answering", (*note, *sentences), headings, rows)
+    note = ("Computed without a judge.",) if rows else ()
+    return ReportSection("Answers", (*note, *sentences), headings, rows)
 
 
 def _table(
     report: EvalReport, figures: Sequence[str], *, seconds: bool = False
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return nothing said, headings, and a row for each arm that has any of `figures`.
+    """Return no sentences, the headings, and a row for each arm that has any figure.
 
     A figure that no arm has gets no column.
     """
@@ -220,10 +228,10 @@ def _judge_section(report: EvalReport) -> ReportSection:
     ]
     headings = ("arm", "figure", "value", "answers", "tries", "failed", "spread")
     sentences = (
-        "A model's opinion: the spread is how far its tries at one answer lie apart.",
+        "Scores by a language model. Spread: highest minus lowest try of one answer.",
     )
     return (
-        ReportSection("What the judge says", sentences, headings, tuple(rows))
+        ReportSection("Judged answers", sentences, headings, tuple(rows))
         if rows
         else _EMPTY
     )
@@ -250,7 +258,7 @@ def _kinds_section(report: EvalReport) -> ReportSection:
     return ReportSection(
         "By kind of question",
         (
-            f"{describe_figure(report.headline).capitalize()}. For looking, not for claims.",
+            f"{describe_figure(report.headline).capitalize()}. Not tested for significance.",
         ),
         ("questions", "number", *arms),
         tuple(_kind_row(row) for row in kind_rows),
@@ -283,42 +291,40 @@ def _other_figures_section(report: EvalReport) -> ReportSection:
         ]
         if unsure:
             sentences.append(
-                f"{pair[0].b} against {pair[0].a}, no difference can be claimed in:"
+                f"{pair[0].b} against {pair[0].a}: no significant difference in"
                 f" {'; '.join(unsure)}."
             )
-    return ReportSection("Looked at also", tuple(sentences))
+    return ReportSection("Other figures", tuple(sentences))
 
 
 def _alarms_section(report: EvalReport) -> ReportSection:
     return ReportSection(
-        "What is wrong", tuple(_describe_alarm(alarm) for alarm in report.alarms)
+        "Problems", tuple(_describe_alarm(alarm) for alarm in report.alarms)
     )
 
 
 def _describe_alarm(alarm: EvalAlarm) -> str:
     number = f"{alarm.questions:,} of {format_count(alarm.of, 'question')}"
     texts = {
-        "leak": f"gives what comes later in the story for {number}",
-        "answer_leak": f"gives away what comes later in the story in {number}",
-        "invented": f"answers {number} as if the text told it, and it does not",
-        "resolved": f"cites what does not stand there in {number}",
-        "quotes": f"quotes what does not stand in the text in {number}",
+        "leak": f"retrieves text from after the horizon for {number}",
+        "answer_leak": f"reveals text from after the horizon in {number}",
+        "invented": f"answers {number} that the text does not answer",
+        "resolved": f"has citations that do not match the text in {number}",
+        "quotes": f"has quotations that are not in the text in {number}",
     }
     if alarm.reason:
         return (
             f"{alarm.arm}: {alarm.figure.replace('_', ' ')} failed {alarm.questions:,} of"
-            f" {alarm.of:,} times, most often so: {alarm.reason}"
+            f" {alarm.of:,} times; most often: {alarm.reason}"
         )
     if alarm.figure in texts:
         return f"{alarm.arm} {texts[alarm.figure]}."
-    return (
-        f"{alarm.arm} finds the answer to none of {format_count(alarm.of, 'question')}."
-    )
+    return f"{alarm.arm} finds no answer in {format_count(alarm.of, 'question')}."
 
 
 def _arms(report: EvalReport) -> ReportSection:
     return ReportSection(
-        "The arms", tuple(f"{arm.name}: {arm.told}" for arm in report.arms)
+        "Arms", tuple(f"{arm.name}: {arm.description}" for arm in report.arms)
     )
 
 
@@ -326,7 +332,7 @@ def _markdown(sections: Sequence[ReportSection]) -> Iterator[str]:
     for number, section in enumerate(sections):
         if number:  # the first one's heading is the title
             yield f"\n## {_plain(section.heading)}"
-        for sentence in section.said:
+        for sentence in section.sentences:
             yield f"\n{_plain(sentence)}"
         if section.rows:
             yield ""
@@ -340,7 +346,7 @@ def _row(cells: Sequence[str], *, plain: bool = True) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line in which nothing counts as markup."""
+    """Return a text on one line with markup characters escaped."""
     line = " ".join(text.split())
     for sign in "\\`*_<>|#[]":
         line = line.replace(sign, f"\\{sign}")
@@ -350,7 +356,7 @@ def _plain(text: str) -> str:
 def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
     """Yield sentences on the common questions, the differences and the claims of two runs."""
     yield (
-        f"{format_count(len(run_comparison.matched.questions), 'question')} are the same in both;"
+        f"{format_count(len(run_comparison.matched.questions), 'question')} in both runs;"
         f" {len(run_comparison.matched.left_out):,} left out."
     )
     yield from run_comparison.matched.differences
@@ -365,4 +371,4 @@ def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
         )
         yield from (describe_comparison(comparison) for comparison in other_comparisons)
     if not run_comparison.arms:
-        yield "No arm is in both, so there is nothing to compare."
+        yield "The runs have no arm in common."

@@ -93,7 +93,7 @@ def _experiment(run: EvalRun, arm: ArmReport, numbers: Mapping[str, int]) -> Exp
     return Experiment(
         key=f"{run.plan.fingerprint}\n{arm.name}",
         name=arm.name,
-        description=arm.told,
+        description=arm.description,
         facts=dict(_facts(run, arm)),
         results=tuple(
             _result(outcome, numbers[outcome.question]) for outcome in outcomes

@@ -37,7 +37,7 @@ BUDGETS = "500,1000,2000"
 EvalPipelineNameOption = Annotated[
     str | None,
     typer.Option(
-        "--pipeline", metavar="a|b|both", help="Which recipe's passages; both, if not."
+        "--pipeline", metavar="a|b|both", help="Pipeline to evaluate. Default: both."
     ),
 ]
 QuestionsOption = Annotated[
@@ -45,7 +45,7 @@ QuestionsOption = Annotated[
     typer.Option(
         "--questions",
         metavar="FILE.jsonl",
-        help="Questions whose answers you know; without it, those that lrwr made.",
+        help="Questions with known answers. Default: the library's own.",
     ),
 ]
 MakeOption = Annotated[
@@ -55,60 +55,68 @@ MakeOption = Annotated[
         min=1,
         max=2_000,
         metavar="N",
-        help="Make N questions from your text first, beside those that are there.",
+        help="First generate up to N questions from your text.",
     ),
 ]
 BudgetsOption = Annotated[
     str,
     typer.Option(
-        "--budget-tokens", metavar="N,N,N", help="How many tokens each may give."
+        "--budget-tokens", metavar="N,N,N", help="Token budgets to compare at."
     ),
 ]
 AnswersOption = Annotated[
-    bool, typer.Option("--answers", help="Have every question answered, too, as ask.")
+    bool,
+    typer.Option("--answers", help="Also answer every question, as `lrwr ask` does."),
 ]
 ModelOption = Annotated[
     bool,
     typer.Option(
-        "--model", help="Let the language model make questions, answer them and judge."
+        "--model", help="Use the language model to write questions, answer and judge."
     ),
 ]
 ReadOption = Annotated[
     bool,
     typer.Option(
         "--read",
-        help="With --model: answers from what each arm gives alone, not as ask does.",
+        help="With --model: answer only from the passages of each arm.",
     ),
 ]
 RepeatsOption = Annotated[
-    int, typer.Option("--repeats", min=1, max=9, help="How often an answer is judged.")
+    int,
+    typer.Option("--repeats", min=1, max=9, help="How often each answer is judged."),
 ]
 EvalBudgetOption = Annotated[
     float | None,
-    typer.Option("--budget", min=0, metavar="USD", help="What the model may cost."),
+    typer.Option(
+        "--budget", min=0, metavar="USD", help="Highest cost of the language model."
+    ),
 ]
 EvalDryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it would take; ask nobody.")
+    bool,
+    typer.Option("--dry-run", help="Estimate searches, calls and cost. Sends nothing."),
 ]
 CalibrateOption = Annotated[
     bool,
     typer.Option(
         "--calibrate",
-        help="Fit to the questions when evidence counts as weak, and do nothing else.",
+        help="Only calibrate search confidence on the questions.",
     ),
 ]
 SaveOption = Annotated[
-    bool, typer.Option("--save", help="Keep what was fitted, and use it.")
+    bool,
+    typer.Option("--save", help="With --calibrate: save the calibration and use it."),
 ]
 ResetOption = Annotated[
-    bool, typer.Option("--reset", help="Go back to the fit that lrwr comes with.")
+    bool, typer.Option("--reset", help="Delete the saved calibration.")
 ]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE.md", help="Write the report there, too."),
+    typer.Option(
+        "--report", metavar="FILE.md", help="Also write the report to a file."
+    ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace a report that is there.")
+    bool, typer.Option("--force", help="Replace an existing report.")
 ]
 
 
@@ -135,7 +143,7 @@ def eval_command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the two pipelines on questions whose answers are known."""
+    """Compare the two pipelines on questions with known answers."""
     if context.invoked_subcommand is not None:
         return
 
@@ -163,11 +171,15 @@ def eval_command(
 @app.command("compare", epilog=COMPARE_EPILOG)
 def eval_compare_command(
     context: typer.Context,
-    one: Annotated[str, typer.Argument(metavar="RUN", help="The beginning of its id.")],
-    other: Annotated[str, typer.Argument(metavar="RUN", help="And of another.")],
+    one: Annotated[
+        str, typer.Argument(metavar="RUN", help="Run id, or its beginning.")
+    ],
+    other: Annotated[
+        str, typer.Argument(metavar="RUN", help="Run to compare it with.")
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two runs on the questions that are the same in both."""
+    """Compare two runs on their common questions."""
     settings, output = start_session(context)
     evaluation_reports.show_run_comparison(
         settings, output, one, other, as_json=as_json
@@ -179,7 +191,7 @@ app.command("review", epilog=eval_review.EPILOG)(eval_review.eval_review_command
 
 @app.command("runs")
 def eval_runs_command(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List the runs that are kept, the newest first."""
+    """List the stored runs, newest first."""
     settings, output = start_session(context)
     evaluation_reports.show_run_list(settings, output, as_json=as_json)
 
@@ -189,10 +201,12 @@ def eval_send_command(
     context: typer.Context,
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+        typer.Argument(
+            metavar="[RUN]", help="Run id, or its beginning. Default: the newest."
+        ),
     ] = None,
 ) -> None:
-    """Send the results of a run to LangSmith, where traces are kept there."""
+    """Send the results of a run to LangSmith."""
     settings, output = start_session(context)
     run_async(experiments.send_experiment(settings, output, run))
 
@@ -202,13 +216,15 @@ def eval_show_command(
     context: typer.Context,
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The beginning of its id; the newest."),
+        typer.Argument(
+            metavar="[RUN]", help="Run id, or its beginning. Default: the newest."
+        ),
     ] = None,
     report: ReportOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the report of a run again; nothing is measured."""
+    """Show the report of a stored run. Measures nothing."""
     settings, output = start_session(context)
     eval_report = evaluation_reports.reload_report(settings, run)
     evaluation_reports.deliver_report(
@@ -219,23 +235,21 @@ def eval_show_command(
 def _check(request: EvalRequest, *, calibrate: bool, save: bool, reset: bool) -> None:
     if save and not calibrate:
         raise SettingsProblem(
-            "--save keeps what --calibrate fits",
-            hint="Try: lrwr eval --calibrate --questions questions.jsonl --save",
+            "`--save` needs `--calibrate`",
+            hint="Run `lrwr eval --calibrate --questions questions.jsonl --save`.",
         )
     if reset and calibrate:
         raise SettingsProblem(
-            "--reset and --calibrate exclude each other",
-            hint="Leave --reset out: what is saved takes the place of what was.",
+            "`--reset` and `--calibrate` cannot be combined",
+            hint="Leave out `--reset`: a saved calibration replaces the old one.",
         )
     if calibrate and request.make:
         raise SettingsProblem(
-            "--make and --calibrate exclude each other",
-            hint="Make questions first, read them with `lrwr eval review`, then fit.",
+            "`--make` and `--calibrate` cannot be combined",
+            hint="Run `lrwr eval --make 150`, then `lrwr eval review`, then calibrate.",
         )
     if request.read and not request.model:
-        raise SettingsProblem(
-            "--read needs a language model to read", hint="Add --model."
-        )
+        raise SettingsProblem("`--read` needs a language model", hint="Add `--model`.")
 
 
 def _fit(
@@ -266,7 +280,7 @@ def _evaluate(
     *,
     force: bool,
 ) -> None:
-    # What runs an evaluation is most of the package; no other command of eval needs it.
+    # Imported late: it loads most of the package, which `--help` does not need.
     from lrwr.cli.evaluation.run import run_evaluation
 
     if file is not None:

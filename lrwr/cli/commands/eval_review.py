@@ -30,30 +30,31 @@ QuestionsFileOption = Annotated[
     typer.Option(
         "--questions",
         metavar="FILE.jsonl",
-        help="The file of questions; else the library's own.",
+        help="File of questions. Default: the library's own.",
     ),
 ]
 KeepOption = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="ID", help="Keep a question; may be repeated."),
+    typer.Option("--keep", metavar="ID", help="Approve a question. Repeatable."),
 ]
 DropOption = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="ID", help="Drop a question; may be repeated."),
+    typer.Option("--drop", metavar="ID", help="Drop a question. Repeatable."),
 ]
 EditOption = Annotated[
     str | None,
-    typer.Option("--edit", metavar="ID", help="Change a question's words."),
+    typer.Option("--edit", metavar="ID", help="Edit a question."),
 ]
 TextOption = Annotated[
-    str, typer.Option("--question", metavar="TEXT", help="With --edit: as asked.")
+    str,
+    typer.Option("--question", metavar="TEXT", help="With --edit: the new question."),
 ]
 AnswerOption = Annotated[
-    str, typer.Option("--answer", metavar="TEXT", help="With --edit: its answer.")
+    str, typer.Option("--answer", metavar="TEXT", help="With --edit: the new answer.")
 ]
-UndoOption = Annotated[bool, typer.Option("--undo", help="Take the last change back.")]
+UndoOption = Annotated[bool, typer.Option("--undo", help="Undo the last change.")]
 EveryOption = Annotated[
-    bool, typer.Option("--all", help="Show dropped and reviewed ones, too.")
+    bool, typer.Option("--all", help="Include dropped and reviewed questions.")
 ]
 
 
@@ -69,9 +70,9 @@ def eval_review_command(
     every: EveryOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Go through the questions that lrwr is judged by, and keep, drop or edit them.
+    """Review the questions of evaluations: keep, drop or edit them.
 
-    On a terminal they come one by one; elsewhere they are listed.
+    On a terminal they are shown one by one, otherwise as a list.
     """
     settings, output = start_session(context)
     changes = _changes(keep, drop, edit, text, answer, undo=undo)
@@ -98,15 +99,15 @@ def _changes(
     *,
     undo: bool,
 ) -> list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]]:
-    """Return what to do to which question.
+    """Return pairs of a question id and the change to apply to it.
 
     Raises:
-        SettingsProblem: The options do not fit each other.
+        SettingsProblem: The options cannot be combined.
     """
     if bool(text or answer) != (edit is not None):
         raise SettingsProblem(
-            "--edit needs --question or --answer, and they need --edit",
-            hint='Try: lrwr eval review --edit ID --question "…"',
+            "`--edit` goes together with `--question` or `--answer`",
+            hint='Run `lrwr eval review --edit ID --question "…"`.',
         )
     changes: list[tuple[str, Callable[[EvalQuestion], EvalQuestion]]] = []
     changes += [(id_, keep_question) for id_ in keep or ()]
@@ -115,6 +116,7 @@ def _changes(
         changes.append((edit, partial(edit_question, text=text, answer=answer)))
     if undo and changes:
         raise SettingsProblem(
-            "--undo goes alone", hint="Take the last change back first: --undo."
+            "`--undo` cannot be combined with other changes",
+            hint="Run `lrwr eval review --undo` first.",
         )
     return changes

@@ -42,8 +42,8 @@ def require_chat_model(
     chat = create_chat_model(workspace.settings, role, access)
     if chat is None:
         raise SettingsProblem(
-            "No language model is turned on",
-            hint="Set `use` in `[model]`, or leave out --model: `--answers` needs none.",
+            "No language model is configured",
+            hint="Set `[model] use`, or use `--answers` instead of `--model`.",
         )
     return chat
 
@@ -107,7 +107,7 @@ async def create_answer_measure(
 async def _open_session_methods(
     workspace: Workspace, eval_request: EvalRequest
 ) -> AsyncIterator[dict[str, AnswerMethod]]:
-    """Lend out who answers each pipeline's arm as `lrwr ask` would."""
+    """Yield for each pipeline's arm the method that answers as `lrwr ask` does."""
     async with AsyncExitStack() as stack:
         answering = {}
         for step in (VARIANT_A, VARIANT_B):
@@ -142,11 +142,11 @@ def _create_reader_methods(
 async def _judges(
     workspace: Workspace, output: Output, eval_request: EvalRequest
 ) -> list[AnswerJudge]:
-    """Return who judges: whether an answer is right, and RAGAS where it is installed."""
+    """Return the judge of correctness, and RAGAS if it is installed."""
     chat = require_chat_model(workspace, judging=True, may_ask=not eval_request.dry_run)
     judges: list[AnswerJudge] = [CorrectnessJudge(chat)]
     try:
         judges.append(await RagasJudge.open(chat))
     except LrwrError as missing:
-        output.warn(f"{missing}: its figures are not evaluated. {missing.hint}")
+        output.warn(f"{missing}: its figures are left out. {missing.hint}")
     return judges

@@ -40,9 +40,9 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
     if as_json:
         output.json({"removed": removed})
     elif removed:
-        output.story("Back to what lrwr comes with.")
+        output.story("Deleted the saved calibration; the shipped one is in use.")
     else:
-        output.story("Nothing was fitted here; what lrwr comes with is in use.")
+        output.story("There is no saved calibration; the shipped one is in use.")
 
 
 async def run_calibration(
@@ -94,7 +94,7 @@ async def _collect_examples(
 
 
 def _save_calibrations(workspace: Workspace, trials: list[CalibrationTrial]) -> Path:
-    """Keep what was fitted, beside what was kept of other rankings."""
+    """Save new calibrations together with stored ones of other rankings."""
     before, _ = load_calibrations(get_calibration_path(workspace.library))
     fitted = [trial.calibration for trial in trials if trial.calibration is not None]
     calibration_table = index_calibrations([*before, *fitted])
@@ -122,10 +122,10 @@ def read_question_file(path: Path) -> list[EvalQuestion]:
 
 
 _RANKINGS = {
-    "late-interaction": "looked at a second time",
-    "cohere": "looked at a second time by Cohere",
-    "off": "not looked at a second time",
-    "people": "about who says what",
+    "late-interaction": "reranked",
+    "cohere": "reranked by Cohere",
+    "off": "not reranked",
+    "people": "for questions about people",
 }
 
 
@@ -138,9 +138,9 @@ def describe_ranking(ranking: str) -> str:
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
     """Return a sentence for each calibration that was fitted on the writer's questions."""
     return [
-        f"How sure a search is, {describe_ranking(calibration.ranking)}: fitted on your"
-        f" questions; {calibration.questions} of them, AUROC {_two(calibration.auroc)}; weak below"
-        f" {_two(calibration.threshold)}."
+        f"Search confidence, {describe_ranking(calibration.ranking)}: fitted on your"
+        f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, weak"
+        f" below {_two(calibration.threshold)}."
         for calibration in calibrations
     ]
 
@@ -148,7 +148,7 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
 def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
     """Print the counts of one ranking, and the shipped and fitted figures side by side."""
     missed = trial.questions - trial.found - trial.unanswerable
-    output.answer(StyledText(f"Searches {describe_ranking(trial.ranking)}", "strong"))
+    output.answer(StyledText(f"Search {describe_ranking(trial.ranking)}", "strong"))
     output.answer(
         f"{trial.questions} questions: {trial.found} found among the first passages,"
         f" {missed} missed, {trial.unanswerable} that the text does not answer."
@@ -168,18 +168,16 @@ def print_calibration_advice(
 ) -> None:
     """Print how to read the figures, and where the fit was saved."""
     output.story(
-        "AUROC: of two questions, how often the right one is the surer; .5 is chance."
-        " Brier error: 0 is best; in brackets, of one guess for all. What was fitted is"
-        " tried on questions that were left out of the fit."
+        "AUROC: how often a found question has a higher estimate than another; 0.5 is"
+        " chance. Brier error: 0 is best; in parentheses, that of one guess for all."
+        " Fitted figures are cross-validated."
     )
     if any(trial.calibration and trial.chance for trial in trials):
-        output.warn(
-            "What was fitted may be no better than chance: then `weak` says little."
-        )
+        output.warn("The fit may be no better than chance; then `weak` says little.")
     if saved is not None:
-        output.story(f"Kept in {saved}; `lrwr eval --reset` goes back.")
+        output.story(f"Saved in {saved}. Run `lrwr eval --reset` to delete it.")
     else:
-        output.story("Nothing was kept; `--save` does.")
+        output.story("Nothing was saved. Add `--save` to save the fit.")
 
 
 def calibration_trials_as_json(

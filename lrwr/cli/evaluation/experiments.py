@@ -31,14 +31,14 @@ async def send_experiment(settings: Settings, output: Output, run: str | None) -
     """
     if settings.traces.keeper == _OFF:
         raise SettingsProblem(
-            "Results are kept on this machine alone",
-            hint='Set [traces] keeper = "langsmith" in your own file to send them.',
+            "LangSmith is not configured",
+            hint='Set `[traces] keeper = "langsmith"` in your own settings file.',
         )
     report = reload_report(settings, run)
     if not report.run.complete:
         raise SettingsProblem(
             f"The run {report.run.id} is not complete",
-            hint="Go on with it first: `lrwr eval`, with the words that began it.",
+            hint="Run the `lrwr eval` command that started it again to resume it.",
         )
     await _send(settings, output, report, as_json=False)
 
@@ -56,8 +56,8 @@ async def send_experiment_if_enabled(
         await _send(settings, output, report, as_json=as_json)
     except LrwrError as error:
         output.story(
-            f"The results were not sent. {error.full_text} To send them later: lrwr eval"
-            f" send {report.run.id}"
+            f"The results were not sent. {error.full_text} Run `lrwr eval send"
+            f" {report.run.id}` to try again."
         )
 
 
@@ -74,11 +74,11 @@ async def _send(
         library = await load_library_name(workspace.egress.database)
         golden = build_golden_set(report.run, library, workspace.library.root.name)
         experiments = build_experiments(report)
-        with output.progress("Sending the results", len(experiments)) as advance:
+        with output.progress("Sending results", len(experiments)) as advance:
             name = await log.keep(golden, experiments, partial(advance, 1))
     text_inclusion = "with" if is_tracing_texts(settings) else "without"
     count_text = format_count(len(golden.examples), "question")
     output.story(
-        f"Sent to LangSmith, {text_inclusion} your text: {format_count(len(experiments), 'experiment')} on"
-        f" {count_text}, in the dataset “{name}”."
+        f"Sent {format_count(len(experiments), 'experiment')} on {count_text} to the"
+        f" LangSmith dataset “{name}”, {text_inclusion} your text."
     )

@@ -55,11 +55,11 @@ from lrwr.pipeline.evaluation.variants import (
 )
 
 QUESTIONS_TO_MAKE = 150
-"""Questions that are made where there are none: fewer do not show a difference of ten
-in a hundred (McNemar's test)."""
+"""Questions to generate if there are none: fewer cannot show a difference of 10 percentage
+points by McNemar's test."""
 
 CONCURRENT_QUESTIONS = 4
-"""Questions that a model is asked at once."""
+"""Questions that are answered and judged concurrently with a language model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ async def run_evaluation(
 
 
 def _calibrations(workspace: Workspace) -> list[str]:
-    """Say what was fitted here to tell, for the pipeline that is set, sure from weak."""
+    """Describe the saved calibrations of the configured pipeline."""
     pipeline = workspace.settings.pipeline
     calibrations = [
         calibration
@@ -137,25 +137,25 @@ def _steps(eval_request: EvalRequest) -> list[SearchVariant]:
 async def _questions(
     workspace: Workspace, output: Output, eval_request: EvalRequest
 ) -> tuple[list[EvalQuestion], tuple[str, ...]]:
-    """Return the questions to ask; they are made first, where that is wanted."""
+    """Return the questions to ask, after generating them if needed, and remarks."""
     file = resolve_question_file(workspace.settings, eval_request.questions)
     file_exists = file.exists()
     if eval_request.questions is not None and not file_exists and not eval_request.make:
-        raise NotFound(f"{file} is not there", hint="Check the path.")
+        raise NotFound(f"{file} does not exist", hint="Check the path.")
     before = read_question_file(file) if file_exists else []
     number = eval_request.make or (0 if before else QUESTIONS_TO_MAKE)
     if not number:
         return before, ()
     if eval_request.dry_run and not before and not eval_request.make:
         raise NotFound(
-            "There are no questions yet, so nobody can say what they would cost",
-            hint="Make them first, which costs nothing: lrwr eval --make 150",
+            "There are no questions yet, so the cost cannot be estimated",
+            hint="Run `lrwr eval --make 150` first; it costs nothing.",
         )
     generated = await _make_questions(workspace, output, eval_request, number)
     questions = _save_questions(workspace, file, before, generated[0])
     output.story(
-        f"Made {len(generated[0]):,} questions from your text; they are in {file}."
-        " Read them: lrwr eval review"
+        f"Generated {format_count(len(generated[0]), 'question')} from your text in {file}."
+        " Check them with `lrwr eval review`."
     )
     return questions, generated[1]
 
@@ -163,7 +163,7 @@ async def _questions(
 async def _make_questions(
     workspace: Workspace, output: Output, eval_request: EvalRequest, number: int
 ) -> tuple[Sequence[EvalQuestion], tuple[str, ...]]:
-    with output.progress("Making questions", number) as advance:
+    with output.progress("Generating questions", number) as advance:
         material = await load_eval_material(workspace)
         if eval_request.model and not eval_request.dry_run:
             question_set = await generate_questions_with_model(
@@ -184,7 +184,7 @@ def _save_questions(
     before: Sequence[EvalQuestion],
     new_questions: Sequence[EvalQuestion],
 ) -> list[EvalQuestion]:
-    """Keep what was made beside what was there, which stays as the writer left it."""
+    """Save generated questions with the existing ones and return all."""
     questions = list(merge_questions(before, new_questions))
     prepare_state_dir(workspace.library)
     write_private_file(file, serialize_questions(questions))
@@ -199,7 +199,7 @@ async def _runner(
     questions: Sequence[EvalQuestion],
     stack: AsyncExitStack,
 ) -> EvalRunner:
-    spans = SpanMeasure(arm_set.shelf, eval_request.budgets)
+    spans = SpanMeasure(arm_set.indexed_library, eval_request.budgets)
     models = dict(arm_set.models)
     measures: list[SpanMeasure | AnswerMeasure] = [spans]
     if eval_request.answers:
@@ -228,14 +228,14 @@ async def _runner(
 
 
 async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> EvalReport:
-    """Run it, and return what it says."""
+    """Run the evaluation and return its report."""
     run = ""
     with output.progress("Evaluating", None) as advance:
         async for event in runner.run():
             if isinstance(event, RunStart):
                 run = event.run
                 advance(event.kept + event.taken, event.total)
-                _say_known(output, event)
+                _show_reused_results(output, event)
             else:
                 advance(1)
     return build_run_report(
@@ -243,13 +243,13 @@ async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> Eval
     )
 
 
-def _say_known(output: Output, began: RunStart) -> None:
+def _show_reused_results(output: Output, began: RunStart) -> None:
     if began.kept:
-        output.story(f"Going on: {began.kept:,} of {began.total:,} are there already.")
+        output.story(f"Resuming: {began.kept:,} of {began.total:,} results exist.")
     if began.taken:
         output.story(
-            f"{began.taken:,} of {began.total:,} are taken over from earlier runs;"
-            " their seconds are of that time."
+            f"Reusing {began.taken:,} of {began.total:,} results of earlier runs,"
+            " with the times measured then."
         )
 
 
@@ -259,7 +259,7 @@ def _where(settings: Settings) -> str:
         or settings.embedding.model in ("openai", "server")
         or settings.vectors.keeper == "qdrant"
     )
-    return "(hosted services are not priced here)" if hosted else "on this machine"
+    return "(prices of hosted services not included)" if hosted else "on this machine"
 
 
 def _show_estimate(
@@ -281,13 +281,13 @@ def _show_estimate(
         return
     output.answer(
         f"{run_estimate.searches:,} searches {_where(workspace.settings)};"
-        f" {run_estimate.taken:,} of {run_estimate.total:,} parts are known already."
+        f" {run_estimate.taken:,} of {run_estimate.total:,} results exist."
     )
     if run_estimate.usage.calls:
         cost = format_tokens_and_price(
             run_estimate.usage, run_estimate.dollars, about=True
         )
-        calls = format_count(run_estimate.usage.calls, "question")
-        output.answer(f"The language model would be asked about {calls}: {cost}.")
+        calls = format_count(run_estimate.usage.calls, "call")
+        output.answer(f"The language model would get about {calls}: {cost}.")
     else:
-        output.answer("No language model would be asked.")
+        output.answer("No language model would be called.")

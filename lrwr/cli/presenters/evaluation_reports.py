@@ -86,7 +86,7 @@ def deliver_report(
             render_report_sections(report),
         )
     if file is not None:
-        output.story(f"The report is in {file}.")
+        output.story(f"Wrote the report to {file}.")
 
 
 def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> None:
@@ -96,7 +96,7 @@ def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> N
             if number:
                 output.answer()
             output.answer(StyledText(section.heading, "strong"))
-            for sentence in section.said:
+            for sentence in section.sentences:
                 output.answer(sentence)
             if section.rows:
                 output.table(section.headings, section.rows, right=section.right)
@@ -145,7 +145,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
     if rows:
         output.table(("run", "when", "questions", "arms", ""), rows)
     else:
-        output.story("Nothing was evaluated here. Try: lrwr eval")
+        output.story("There are no runs yet. Run `lrwr eval`.")
 
 
 def show_run_comparison(
@@ -235,7 +235,7 @@ def arm_comparison_as_json(arm_comparison: ArmComparison) -> dict[str, object]:
 def _arm_as_json(arm: ArmReport) -> dict[str, object]:
     return {
         "name": arm.name,
-        "told": arm.told,
+        "told": arm.description,
         "questions": arm.questions,
         "figures": {
             name: None
@@ -250,7 +250,7 @@ def _arm_as_json(arm: ArmReport) -> dict[str, object]:
 
 
 def _bounds(value: float, low: float, high: float) -> dict[str, float | None]:
-    """Return a figure with its bounds, None for one that has no end."""
+    """Return a value with its bounds; None for an infinite one."""
     ends = {"value": value, "low": low, "high": high}
     return {
         n: None if abs(bound) == float("inf") else bound for n, bound in ends.items()

@@ -38,7 +38,7 @@ QuestionChange: TypeAlias = Callable[[EvalQuestion], EvalQuestion]
 ManuscriptTexts: TypeAlias = "Mapping[DocumentId, DocumentText]"
 
 BACKUP = ".bak"
-"""Ends the name of the file as it was before the last change."""
+"""Suffix of the copy of the file before the last change."""
 
 PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
@@ -110,20 +110,23 @@ class QuestionReview:
         before = self._backup()
         if not before.exists():
             raise NotFound(
-                f"Nothing was changed in {self.file}", hint="There is nothing to undo."
+                f"{self.file} has no change to undo",
+                hint="Run `lrwr eval review` to change questions.",
             )
         previous, current = _text_of(before), _text_of(self.file)
         parse_questions(previous, str(before))
         self._keep(before, current)
         self._keep(self.file, previous)
-        self.output.story("The last change is taken back; --undo makes it again.")
+        self.output.story("Undid the last change. Run `--undo` again to redo it.")
 
     def ask(self, *, every: bool) -> None:
         """Show one question after another and apply what the user types."""
         questions = self._read()
         todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
-            self.output.story("All questions are reviewed; --all shows them again.")
+            self.output.story(
+                "All questions are reviewed. Use `--all` to see them again."
+            )
         index = 0
         while index < len(todo):
             question = next(q for q in self._read() if q.id == todo[index].id)
@@ -146,11 +149,11 @@ class QuestionReview:
             self.output.json({"file": str(self.file), **counts})
             return
         self.output.story(
-            f"{progress.kept} kept, {progress.dropped} dropped, {progress.waiting} not reviewed yet."
+            f"{progress.kept} kept, {progress.dropped} dropped, {progress.waiting} to review."
         )
 
     def _apply_command(self, typed_command: str, eval_question: EvalQuestion) -> int:
-        """Do what was typed to a question; return how many questions to go on."""
+        """Apply a typed command; return how many questions to move forward."""
         try:
             match typed_command[:1]:
                 case "k":
@@ -158,8 +161,8 @@ class QuestionReview:
                 case "d":
                     self.change([(eval_question.id, drop_question)])
                 case "e":
-                    text = _read_command("question (empty: as it is) > ") or ""
-                    answer = _read_command("answer (empty: as it is) > ") or ""
+                    text = _read_command("question (empty: unchanged) > ") or ""
+                    answer = _read_command("answer (empty: unchanged) > ") or ""
                     self.change(
                         [
                             (
@@ -193,10 +196,10 @@ class QuestionReview:
         for gold in eval_question.gold:
             self._show_gold(gold, "")
         for gold in eval_question.spoilers:
-            self._show_gold(gold, "not to be given away: ")
+            self._show_gold(gold, "spoiler: ")
         if not eval_question.gold and not eval_question.spoilers:
             self.output.answer(
-                StyledText("The text does not answer it.", "faint"), indent=4
+                StyledText("The text does not answer this question.", "faint"), indent=4
             )
         self.output.answer()
 
@@ -205,7 +208,7 @@ class QuestionReview:
         self.output.answer(f"“{gold.quote}”", indent=6)
 
     def _place(self, gold: GoldQuote) -> str:
-        """Return file and lines of a quote, or why there are none."""
+        """Return the location of a quote, or why it has none."""
         path = gold.file.removeprefix("./")
         matches = [d for d in self.book if d == path or d.endswith(f"/{path}")]
         if len(matches) != 1:
@@ -213,7 +216,7 @@ class QuestionReview:
         kept_text = self.book[matches[0]]
         places = find_quote_places(gold.quote, matches[0], kept_text.text)
         if not places:
-            return f"{gold.file} (these words are no longer there)"
+            return f"{gold.file} (quote no longer in the text)"
         return format_place(matches[0], kept_text.lines.lines_of(places[0].span))
 
     def _question_as_json(self, eval_question: EvalQuestion) -> dict[str, object]:
@@ -257,8 +260,8 @@ def _text_of(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise NotFound(
-            f"There are no questions at {file}",
-            hint="Make some: lrwr eval --make 150; or name a file: --questions FILE.",
+            f"{file} does not exist",
+            hint="Run `lrwr eval --make 150`, or name a file with `--questions`.",
         ) from error
     except OSError as error:
         raise NotFound(
@@ -271,7 +274,7 @@ def _text_of(file: Path) -> str:
 
 
 def _read_command(prompt: str) -> str | None:
-    """Return what the writer types, None at the end."""
+    """Return the typed line; None at the end of input."""
     try:
         return input(prompt).strip()
     except EOFError:

@@ -39,10 +39,9 @@ from lrwr.pipeline.evaluation.runs import DOLLARS
 from lrwr.pipeline.evaluation.search_measures import SpanMeasure
 
 TextLookup = Callable[[DocumentId], str | None]
-"""Returns a document's canonical text, None where there is no such document."""
+"""Returns a document's canonical text; None if there is no such document."""
 QUOTED_WORDS = 4
-"""Words from which on quotation marks claim that the text says just that: fewer may be
-a title, a name or irony."""
+"""Minimum words of a quotation: fewer may be a title, a name or irony."""
 _QUOTED = re.compile(r"“([^“”]+)”|\"([^\"\n]+)\"")
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -80,7 +79,7 @@ def compute_answer_figures(
         "seconds": answered.seconds,
         "gap": float(answered.says_gap),
         "doubted": float(answered.doubts),
-        **_took(answered),
+        **_usage_figures(answered),
     }
     optional_figures: dict[str, float | None] = {
         "resolved": resolved_citation_share(cited, text_of),
@@ -112,7 +111,7 @@ def resolved_citation_share(
     None without citations.
     """
     return _share(
-        [_stands_at(citation, text_of(citation.document)) for citation in citations]
+        [_is_at_span(citation, text_of(citation.document)) for citation in citations]
     )
 
 
@@ -123,7 +122,7 @@ def citation_precision(
     places = [place for quote in gold for place in quote]
     return _share(
         [
-            any(covers_answer_place(_piece(citation), place) for place in places)
+            any(covers_answer_place(_to_piece(citation), place) for place in places)
             for citation in citations
         ]
     )
@@ -137,7 +136,7 @@ def citation_recall(
     `every` says that the answer needs all quotes. Otherwise the result is 1.0 if any
     one is covered, else 0.0.
     """
-    pieces = [_piece(citation) for citation in citations]
+    pieces = [_to_piece(citation) for citation in citations]
     covered = [
         any(covers_answer_place(piece, place) for piece in pieces for place in quote)
         for quote in gold
@@ -152,7 +151,7 @@ def verbatim_quote_share(answer: str, texts: Sequence[str]) -> float | None:
     Punctuation, white space and the case of the first letter may differ; the parts
     around an ellipsis may occur apart from each other.
     """
-    return _share([_is_in(quote, texts) for quote in _quotations(answer)])
+    return _share([_occurs_in(quote, texts) for quote in _quotations(answer)])
 
 
 def spoiler_leak(
@@ -167,12 +166,12 @@ def spoiler_leak(
     if late is None and not question.spoilers:
         return None
     cites = late is not None and any(
-        late(_piece(citation)) for citation in answered.citations
+        late(_to_piece(citation)) for citation in answered.citations
     )
     answer_texts = [answered.text]
     return float(
         cites
-        or any(_is_in(spoiler.quote, answer_texts) for spoiler in question.spoilers)
+        or any(_occurs_in(spoiler.quote, answer_texts) for spoiler in question.spoilers)
     )
 
 
@@ -190,7 +189,7 @@ def word_overlap(answer: str, reference: str) -> float | None:
     return 2 * common / (reference_words.total() + answer_words.total())
 
 
-def _took(answered: GroundedAnswer) -> dict[str, float]:
+def _usage_figures(answered: GroundedAnswer) -> dict[str, float]:
     usage = answered.usage
     took = {"tokens": float(usage.prompt_tokens + usage.completion_tokens)}
     return took if answered.price is None else {**took, "dollars": answered.price}
@@ -200,14 +199,14 @@ def _share(outcomes: Sequence[bool]) -> float | None:
     return sum(outcomes) / len(outcomes) if outcomes else None
 
 
-def _stands_at(citation: Citation, text: str | None) -> bool:
+def _is_at_span(citation: Citation, text: str | None) -> bool:
     span = citation.span
     return bool(text and citation.text) and (
         text is not None and text[span.start : span.end] == citation.text
     )
 
 
-def _piece(citation: Citation) -> ContextPiece:
+def _to_piece(citation: Citation) -> ContextPiece:
     return ContextPiece(citation.document, citation.span, citation.text, 0)
 
 
@@ -218,25 +217,25 @@ def _quotations(answer: str) -> Iterator[str]:
             yield quote
 
 
-def _is_in(quote: str, texts: Sequence[str]) -> bool:
-    if any(_holds(text, quote) for text in texts):
+def _occurs_in(quote: str, texts: Sequence[str]) -> bool:
+    if any(_contains_quote(text, quote) for text in texts):
         return True
     parts = [part for part in _ELLIPSIS.split(quote) if WORD_PATTERN.search(part)]
     return len(parts) > 1 and all(
-        any(_holds(text, part) for text in texts) for part in parts
+        any(_contains_quote(text, part) for text in texts) for part in parts
     )
 
 
-def _holds(text: str, quote: str) -> bool:
+def _contains_quote(text: str, quote: str) -> bool:
     spans = find_fuzzy_quote(quote, text)
     if len(spans) != 1:
         return False
     excerpt = text[spans[0].start : spans[0].end]
-    return is_same_wording(_bare(excerpt), _bare(quote))
+    return is_same_wording(_normalize(excerpt), _normalize(quote))
 
 
-def _bare(text: str) -> str:
-    """Return a text in lower case, without the marks around it."""
+def _normalize(text: str) -> str:
+    """Return a text in lower case without surrounding punctuation."""
     words = list(WORD_PATTERN.finditer(text))
     return text[words[0].start() : words[-1].end()].casefold() if words else ""
 
@@ -247,12 +246,12 @@ def _words(text: str) -> Counter[str]:
 
 
 PREFIXED = frozenset({"seconds", "tokens", "leak"})
-"""Figures that searching has, too: those of answers are called `answer_…`."""
-_CALLS = 4
-"""Times that a model is asked for an answer, about: plans, looking up, the answer."""
-_SENT = 3_500
-_SAID = 250
-"""Tokens of one of them, about: the material is bounded by a budget."""
+"""Figures that retrieval has too: those of answers are prefixed with `answer_`."""
+_CALLS_PER_ANSWER = 4
+"""Estimated model calls of an answer: planning, lookups, the answer."""
+_PROMPT_TOKENS = 3_500
+_REPLY_TOKENS = 250
+"""Estimated tokens of the prompt and the reply of one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +283,6 @@ class AnswerMeasure:
     price: Callable[[Usage, str], float | None]
     repeats: int = REPEATS
     name: str = "answers"
-    told: str = "Answers, held against the text and what answers."
 
     @property
     def recipe(self) -> str:
@@ -316,7 +314,7 @@ class AnswerMeasure:
         if method is None:
             return []
         usages = [(method.usage, method.model)] if method.model else []
-        sample = build_judge_sample(question, _foreseen(self.spans.budgets))
+        sample = build_judge_sample(question, _typical_answer(self.spans.budgets))
         for judge in self.judges:
             usages += [(judge.estimate(sample), judge.name)] * self.repeats
         return usages
@@ -336,7 +334,7 @@ class AnswerMeasure:
             return {}, {}
         gold = await self.spans.gold(question)  # before anything is paid for
         answered = await own.answer(question, arm, retrieved_context)
-        store = self.spans.shelf.store
+        store = self.spans.indexed_library.store
         texts = await load_existing_texts(
             store, [citation.document for citation in answered.citations]
         )
@@ -347,7 +345,7 @@ class AnswerMeasure:
             text_of=lambda name: texts[name].text if name in texts else None,
             late=self.spans.late(question),
         )
-        figures = {_named(name): value for name, value in counted.items()}
+        figures = {_prefix_figure(name): value for name, value in counted.items()}
         if not self.judges:
             return figures, {}
         opinion = await judge_answer(
@@ -369,7 +367,15 @@ def build_session_answer_method(answerer: Answerer) -> AnswerMethod:
         del arm, context  # it searches for itself
         return await answerer.answer(question.text, question.as_of)
 
-    usage = Usage(_CALLS, _CALLS * _SENT, _CALLS * _SAID) if answerer.name else Usage()
+    usage = (
+        Usage(
+            _CALLS_PER_ANSWER,
+            _CALLS_PER_ANSWER * _PROMPT_TOKENS,
+            _CALLS_PER_ANSWER * _REPLY_TOKENS,
+        )
+        if answerer.name
+        else Usage()
+    )
     return AnswerMethod(
         f"as asked, by {answerer.name or 'the text'}", answer, usage, answerer.name
     )
@@ -386,22 +392,24 @@ def build_reader_answer_method(
         del arm
         pieces = cut_to_token_budget(retrieved_context.pieces, budget)
         documents = [piece.document for piece in pieces]
-        texts = await load_existing_texts(spans.shelf.store, documents)
+        texts = await load_existing_texts(spans.indexed_library.store, documents)
         return await reader.read(
             ReaderInput(question.text, question.as_of, pieces, texts)
         )
 
-    usage = Usage(1, budget + _SAID, _SAID)
+    usage = Usage(1, budget + _REPLY_TOKENS, _REPLY_TOKENS)
     return AnswerMethod(
         f"read in {budget} tokens, by {reader.name}", answer, usage, reader.name
     )
 
 
-def _named(figure: str) -> str:
+def _prefix_figure(figure: str) -> str:
     return f"answer_{figure}" if figure in PREFIXED else figure
 
 
-def _foreseen(budgets: Sequence[int]) -> GroundedAnswer:
-    """Return an answer of a usual size, to tell what judging it takes."""
+def _typical_answer(budgets: Sequence[int]) -> GroundedAnswer:
+    """Return an answer of typical size, to estimate the usage of judges."""
     context = "word " * max(budgets)
-    return GroundedAnswer("word " * _SAID, (), (context,), says_gap=False, seconds=0.0)
+    return GroundedAnswer(
+        "word " * _REPLY_TOKENS, (), (context,), says_gap=False, seconds=0.0
+    )

@@ -31,10 +31,10 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
 
 PROMPT = "1"
-"""Changes with the words below; answers depend on it."""
+"""Version of the prompt; part of the key of an answer."""
 
 TRIES = 2
-"""How often a model is asked whose reply cannot be understood."""
+"""Calls until a reply can be parsed."""
 
 _RULES = f"""\
 {FENCE_RULE}
@@ -45,17 +45,17 @@ answer: after each sentence put the number of the passage it rests on, as in [2]
 told: whether the passages tell what is asked. Where they do not, say in one sentence \
 that the text does not tell, and claim nothing else."""
 
-_REPLY = 150
-"""Tokens of an answer, about."""
+_REPLY_TOKENS = 150
+"""Estimated tokens of an answer."""
 
-_NOTHING = "No passage was found."
-_BY_THEN = "The story is read as far as {as_of}; speak of nothing later."
+_NO_PASSAGE = "No passage was found."
+_HORIZON_NOTE = "The story is read as far as {as_of}; speak of nothing later."
 
 _MARK = re.compile(r"\[\s*(\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*)\s*\]")
 _NUMBERS = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
 
-_MOST_IN_A_RANGE = 50
-"""Numbers that a range may stand for: “[1800-1900]” is no range of passages."""
+_LONGEST_RANGE = 50
+"""Longest range of numbers: "[1800-1900]" does not cite passages."""
 
 _SENTENCE_END = re.compile(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?]+['\"’”)]*(?=\s|\Z)|\n"
@@ -73,7 +73,7 @@ _TOLD = (
     r"|explained|defined|recorded|indicated|answered|addressed|shown)\b"
 )
 _NOT = r"(?:\b(?:not|never|nowhere)\b|n['’]t\b)"
-_SILENT = re.compile(
+_ABSTENTION = re.compile(
     rf"{_TEXT}.*?{_NOT}\s+(?:\w+\s+){{0,2}}?{_TELL}"
     rf"|{_TEXT}.*?(?:\bsilent\b|\bleaves?\b.*\b(?:open|undefined|unsaid)\b)"
     rf"|{_NOT}\s+(?:\w+\s+)?{_TOLD}.*?{_TEXT}"
@@ -82,7 +82,7 @@ _SILENT = re.compile(
     rf"|\bno(?:t any)? mention of\b",
     re.IGNORECASE,
 )
-"""A sentence that says that the text is silent. English rules."""
+"""Sentence saying that the text does not tell (English)."""
 
 _MAY = re.compile(r"\b(?:may|might)\b", re.IGNORECASE)
 
@@ -141,9 +141,9 @@ class ContextReader:
         """Return the estimated usage of an answer, at four characters a token."""
         sent = sum(
             len(chat_message.text)
-            for chat_message in _messages(reader_input, self.mark)
+            for chat_message in _build_messages(reader_input, self.mark)
         )
-        return Usage(1, (sent + len(_shape().schema)) // 4, _REPLY)
+        return Usage(1, (sent + len(_reply_shape().schema)) // 4, _REPLY_TOKENS)
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
         """Ask the model for an answer; ask again if the reply cannot be parsed.
@@ -152,19 +152,19 @@ class ContextReader:
             ServiceUnavailable: The model did not answer, or not in the required form.
         """
         began = self.clock()
-        messages = _messages(reader_input, self.mark)
+        messages = _build_messages(reader_input, self.mark)
         usage = Usage()
         for _ in range(TRIES):
-            reply = await self.chat.fill(messages, _shape())
-            usage += _spent(reply)
+            reply = await self.chat.fill(messages, _reply_shape())
+            usage += _reply_usage(reply)
             try:
-                text, is_told = _understood(reply.text)
+                text, is_told = _parse_reply(reply.text)
             except MalformedReply:
                 usage += Usage(repaired=1)
                 continue
             return GroundedAnswer(
                 text=text,
-                citations=_cited(text, reader_input),
+                citations=_build_citations(text, reader_input),
                 contexts=reader_input.contexts,
                 says_gap=not is_told,
                 seconds=self.clock() - began,
@@ -218,7 +218,7 @@ def is_abstention(answer: str, *, cites: bool) -> bool:
     sentences = [part for part in parts if part.strip()]
     relevant_sentences = sentences[:1] if cites else sentences
     return any(
-        _SILENT.search(sentence) and not _MAY.search(sentence)
+        _ABSTENTION.search(sentence) and not _MAY.search(sentence)
         for sentence in relevant_sentences
     )
 
@@ -234,40 +234,43 @@ def parse_cited_numbers(answer: str) -> list[int]:
     for mark in _MARK.finditer(answer):
         for first, last in _NUMBERS.findall(mark[1]):
             low, high = int(first), int(last or first)
-            if high - low <= _MOST_IN_A_RANGE:
+            if high - low <= _LONGEST_RANGE:
                 numbers.update(range(low, high + 1))
             numbers.add(low)
     return sorted(numbers)
 
 
-def _messages(reader_input: ReaderInput, mark: Callable[..., str]) -> list[ChatMessage]:
+def _build_messages(
+    reader_input: ReaderInput, mark: Callable[..., str]
+) -> list[ChatMessage]:
     return [
         ChatMessage("system", _RULES),
         ChatMessage(
-            "user", "\n\n".join(_told(reader_input, mark(*reader_input.contexts)))
+            "user",
+            "\n\n".join(_format_input(reader_input, mark(*reader_input.contexts))),
         ),
     ]
 
 
-def _told(reader_input: ReaderInput, mark: str) -> Iterator[str]:
+def _format_input(reader_input: ReaderInput, mark: str) -> Iterator[str]:
     for number, text in enumerate(reader_input.contexts, start=1):
         yield wrap_in_fence(f"passage {number}", text, mark)
     if not reader_input.pieces:
-        yield _NOTHING
+        yield _NO_PASSAGE
     if reader_input.as_of:
-        yield _BY_THEN.format(as_of=reader_input.as_of)
+        yield _HORIZON_NOTE.format(as_of=reader_input.as_of)
     yield f"The question: {reader_input.question.strip()}"
 
 
 @cache
-def _shape() -> ReplyShape:
+def _reply_shape() -> ReplyShape:
     strict_schema = build_strict_schema(
         {"answer": {"type": "string"}, "told": {"type": "boolean"}}
     )
     return ReplyShape("Answer", json.dumps(strict_schema, separators=(",", ":")))
 
 
-def _understood(reply: str) -> tuple[str, bool]:
+def _parse_reply(reply: str) -> tuple[str, bool]:
     json_object = extract_json_object(reply)
     text = json_object.get("answer") if isinstance(json_object, dict) else None
     is_told = json_object.get("told") if isinstance(json_object, dict) else None
@@ -278,14 +281,14 @@ def _understood(reply: str) -> tuple[str, bool]:
     return text.strip(), is_told
 
 
-def _cited(text: str, reader_input: ReaderInput) -> tuple[Citation, ...]:
+def _build_citations(text: str, reader_input: ReaderInput) -> tuple[Citation, ...]:
     return tuple(
-        _citation(number, reader_input) for number in parse_cited_numbers(text)
+        _build_citation(number, reader_input) for number in parse_cited_numbers(text)
     )
 
 
-def _citation(number: int, reader_input: ReaderInput) -> Citation:
-    """Return what a number stands for; no words at all where it was made up."""
+def _build_citation(number: int, reader_input: ReaderInput) -> Citation:
+    """Return the cited passage; without text if the number is out of range."""
     nothing = Citation(number, DocumentId(""), Span(0, 0), LineRange(0, 0), "", None)
     if not 0 < number <= len(reader_input.pieces):
         return nothing
@@ -299,7 +302,7 @@ def _citation(number: int, reader_input: ReaderInput) -> Citation:
     )
 
 
-def _spent(reply: ChatReply) -> Usage:
+def _reply_usage(reply: ChatReply) -> Usage:
     return Usage(
         calls=1,
         prompt_tokens=reply.prompt_tokens,

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RIDGE = 3.0
-"""How strongly weights are held back to what was known before, or to nothing."""
+"""Ridge penalty on the distance of a weight from the base calibration, or from 0."""
 FOLDS = 5
 DOUBTED_SHARE = 0.02
-"""The share of found answers whose evidence may be called weak: one in fifty. On other
-books it is more; see decision 013."""
+"""Share of found answers whose evidence may be called weak. It is larger on other books;
+see decision 013."""
 LEFT_OUT = frozenset({"top"})
-"""Signals that no model is fitted on: a reranker's scores compare within one search."""
+"""Signals that are not fitted: a reranker's scores compare only within one search."""
 LIKELY = 0.5
-"""Evidence that is likelier to hold the answer than not is never weak."""
+"""Evidence with a higher estimate is never called weak."""
 _STEPS = 60
 _HALVINGS = 30
 
@@ -129,7 +129,7 @@ def cross_validate(
             continue
         bias, terms = _fit(training, base)
         for n in held_out:
-            model = _bare(bias, terms)
+            model = _unnamed_calibration(bias, terms)
             estimates[n] = estimate_probability(examples[n].signals, model)
     return [example.with_estimate(estimates[n]) for n, example in enumerate(examples)]
 
@@ -164,22 +164,22 @@ def _fit(
     Without a `base` model, a signal that would count against the passages although
     it should count for them is left out: it is a proxy for another.
     """
-    if not examples:  # every question is of one group: nothing is left to fit on
+    if not examples:  # all questions are in one group, so the training set is empty
         return (base.bias, base.terms) if base else (0.0, ())
     if base is not None:
-        bias, weights = _solved(examples, base.terms, base.bias)
-        return bias, _with(base.terms, weights)
+        bias, weights = _solve(examples, base.terms, base.bias)
+        return bias, _set_weights(base.terms, weights)
     terms = _plain_terms(examples)
     while True:
-        bias, weights = _solved(examples, terms, None)
+        bias, weights = _solve(examples, terms, None)
         worst = min(range(len(terms)), key=lambda n: weights[n], default=None)
         if worst is None or weights[worst] >= 0:
-            return bias, _with(terms, weights)
+            return bias, _set_weights(terms, weights)
         terms = (*terms[:worst], *terms[worst + 1 :])
 
 
 def _plain_terms(examples: Sequence[CalibrationExample]) -> tuple[SignalTerm, ...]:
-    """Return a term for each signal that tells something no other before it tells."""
+    """Return a term for each signal that varies and does not duplicate another."""
     terms: dict[tuple[float, ...], SignalTerm] = {}
     for name in SIGNAL_NAMES:
         column = tuple(float(getattr(example.signals, name)) for example in examples)
@@ -189,7 +189,7 @@ def _plain_terms(examples: Sequence[CalibrationExample]) -> tuple[SignalTerm, ..
     return tuple(terms.values())
 
 
-def _with(
+def _set_weights(
     terms: Sequence[SignalTerm], weights: Sequence[float]
 ) -> tuple[SignalTerm, ...]:
     return tuple(
@@ -198,16 +198,16 @@ def _with(
     )
 
 
-def _bare(bias: float, terms: tuple[SignalTerm, ...]) -> Calibration:
+def _unnamed_calibration(bias: float, terms: tuple[SignalTerm, ...]) -> Calibration:
     return Calibration("", Pipeline.AGENTIC, bias, terms, 0.0, 0, 0.5, "")
 
 
-def _solved(
+def _solve(
     examples: Sequence[CalibrationExample],
     terms: Sequence[SignalTerm],
     bias: float | None,
 ) -> tuple[float, list[float]]:
-    """Return bias and weights of most likelihood; `bias` None: start from nothing."""
+    """Return bias and weights of maximum likelihood; `bias` None starts from zero."""
     rows = [
         [1.0, *(t.standing(getattr(e.signals, t.signal)) for t in terms)]
         for e in examples
@@ -257,7 +257,7 @@ def _newton(
 LEAST = 40
 LEAST_FOUND = 10
 UNANSWERABLE = 0.25
-"""Fewer questions, found answers or unanswerable ones than these teach nothing."""
+"""Minimum of questions, of found ones, and of the share of unanswerable ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ def try_calibrations(
         LrwrError: No ranking has enough questions.
     """
     trials = [
-        _trial(
+        _try_calibration(
             CalibrationTarget(name, pipeline, source),
             group_examples,
             shipped.get((name, pipeline)),
@@ -309,13 +309,11 @@ def try_calibrations(
         )
     ]
     if not any(trial.calibration for trial in trials):
-        reason = (
-            trials[0].short_of if trials else "there is no question that was searched"
-        )
+        reason = trials[0].short_of if trials else "no question was searched"
         raise LrwrError(
-            f"Too little to fit: {reason}",
+            f"Not enough questions to calibrate: {reason}",
             hint=f"Write at least {LEAST} questions: a quarter that your text does not"
-            f" answer, and enough others that {LEAST_FOUND} are found.",
+            f" answer, and enough others that search finds {LEAST_FOUND}.",
         )
     return trials
 
@@ -339,7 +337,7 @@ def describe_missing_examples(examples: Sequence[CalibrationExample]) -> str:
     return ""
 
 
-def _trial(
+def _try_calibration(
     ranking: CalibrationTarget,
     examples: Sequence[CalibrationExample],
     base: Calibration | None,
@@ -357,10 +355,10 @@ def _trial(
         shipped=shipped,
         short_of=describe_missing_examples(examples),
     )
-    return trial if trial.short_of else _fitted(trial, ranking, examples, base)
+    return trial if trial.short_of else _fit_trial(trial, ranking, examples, base)
 
 
-def _fitted(
+def _fit_trial(
     trial: CalibrationTrial,
     ranking: CalibrationTarget,
     examples: Sequence[CalibrationExample],
@@ -415,7 +413,7 @@ class ExampleCollector:
         calibration_examples = CalibrationExamples()
         for question in questions:
             try:
-                await self._one(question, calibration_examples)
+                await self._collect(question, calibration_examples)
             except NotFound as problem:
                 calibration_examples.remarks.append(
                     f"Left out {question.id}: {problem}."
@@ -423,7 +421,7 @@ class ExampleCollector:
             advance(1)
         return calibration_examples
 
-    async def _one(
+    async def _collect(
         self, question: EvalQuestion, calibration_examples: CalibrationExamples
     ) -> None:
         gold = [await locate_gold(self.store, self.order, o) for o in question.gold]
@@ -434,7 +432,7 @@ class ExampleCollector:
         result = await self.finder.find(request, self.order)
         judged = result.judgement
         if judged is None or judged.signals is None:
-            raise NotFound("nothing is found for it")
+            raise NotFound("search finds nothing for it")
         first = [passage.chunk for passage in result.passages]
         is_found = has_gold(first, gold, every=question.every)
         calibration_examples.examples[judged.ranking].append(

@@ -10,7 +10,7 @@ from statistics import fmean
 from lrwr.pipeline.evaluation.intervals import Interval
 
 RESAMPLED = 300
-"""How often questions are drawn anew to see how far a figure is chance."""
+"""Number of bootstrap resamples."""
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.3)
 BANDS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 
@@ -99,10 +99,12 @@ def compute_calibration_figures(
             for estimated_question in estimated_questions
         ),
         plain_brier=rate * (1 - rate),
-        coverage=tuple(_shown(estimated_questions, coverage) for coverage in COVERAGES),
-        bands=_bands(estimated_questions),
+        coverage=tuple(
+            _coverage_point(estimated_questions, coverage) for coverage in COVERAGES
+        ),
+        bands=_calibration_bins(estimated_questions),
         threshold=threshold,
-        doubted=_doubted(estimated_questions, threshold),
+        doubted=_doubt_rates(estimated_questions, threshold),
     )
 
 
@@ -139,7 +141,7 @@ def estimate_auroc_interval(
 
     None if all outcomes are equal.
     """
-    value = _area(estimated_questions, is_positive)
+    value = _question_auroc(estimated_questions, is_positive)
     if value is None:
         return None
     groups = defaultdict[str, list[EstimatedQuestion]](list)
@@ -149,7 +151,7 @@ def estimate_auroc_interval(
     areas = []
     for _ in range(RESAMPLED):
         drawn_names = random_source.choices(names, k=len(names))
-        area = _area(
+        area = _question_auroc(
             [question for name in drawn_names for question in groups[name]], is_positive
         )
         if area is not None:
@@ -181,7 +183,7 @@ def find_doubt_threshold(
     )
 
 
-def _area(
+def _question_auroc(
     estimated_questions: Sequence[EstimatedQuestion],
     is_positive: Callable[[EstimatedQuestion], bool],
 ) -> float | None:
@@ -195,7 +197,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _shown(
+def _coverage_point(
     estimated_questions: Sequence[EstimatedQuestion], coverage: float
 ) -> CoveragePoint:
     ranked = sorted(estimated_questions, key=lambda question: -question.estimate)
@@ -203,7 +205,7 @@ def _shown(
     return CoveragePoint(coverage, fmean(question.found for question in covered))
 
 
-def _bands(
+def _calibration_bins(
     estimated_questions: Sequence[EstimatedQuestion],
 ) -> tuple[CalibrationBin, ...]:
     bands = []
@@ -221,7 +223,7 @@ def _bands(
     return tuple(bands)
 
 
-def _doubted(
+def _doubt_rates(
     estimated_questions: Sequence[EstimatedQuestion], threshold: float
 ) -> DoubtRates:
     def share(questions: list[EstimatedQuestion]) -> float | None:

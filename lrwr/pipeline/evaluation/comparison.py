@@ -16,14 +16,13 @@ from lrwr.pipeline.evaluation.outcomes import QuestionOutcome
 from lrwr.pipeline.evaluation.questions import QuestionKind
 
 HEADLINE = "recall@1000"
-"""The figure that is asked about before anything is seen; the others are looked at
-also, and held to more."""
+"""The figure chosen before the run. P-values of all others are corrected."""
 
 LEAST = 20
-"""On fewer questions nothing is claimed."""
+"""Fewer questions support no claim."""
 
 MOST_LOST = 0.2
-"""Nothing is claimed where more of the questions failed in either arm."""
+"""If a larger share of the questions failed in either arm, nothing is claimed."""
 
 
 _MOST_NEEDED = 100_000
@@ -38,31 +37,31 @@ _LOWER_IS_BETTER = frozenset(
 
 _PHRASES: Mapping[str, tuple[str, str]] = {
     "recall": ("finds more of the answer in {n} tokens", "how much of the answer is found in {n} tokens"),
-    "precision": ("gives less beside the answer in {n} tokens", "how much of what is given in {n} tokens is the answer"),
-    "iou": ("comes closer to the answer alone in {n} tokens", "how close it comes to the answer alone in {n} tokens"),
-    "hit": ("has the answer among the first {n} more often", "how often the answer is among the first {n}"),
-    "mrr": ("has the answer higher up", "how high up the answer comes"),
-    "ndcg": ("has all of the answer higher up among the first {n}", "how high up all of the answer comes among the first {n}"),
-    "leak": ("shows what comes later less often", "how often it shows what comes later"),
-    "seconds": ("is faster", "how long it takes"),
-    "tokens": ("gives fewer tokens", "how many tokens it gives"),
-    "dollars": ("costs less", "what it costs"),
-    "resolved": ("cites more often what stands there", "how often what it cites stands there"),
-    "citation_precision": ("cites more often what bears it out", "how often what it cites bears it out"),
-    "citation_recall": ("bears out more of what it says", "how much of what it says is borne out"),
-    "quotes": ("quotes more often what stands in the text", "how often what it quotes stands in the text"),
-    "gap": ("says more often that the text does not tell", "how often it says that the text does not tell"),
-    "false_gap": ("misses less often what the text does tell", "how often it misses what the text does tell"),
-    "invented": ("invents an answer less often", "how often it invents an answer"),
-    "doubted": ("warns more often that its evidence is weak", "how often it warns that its evidence is weak"),
-    "word_overlap": ("answers more in the words of the known answer", "how far it answers in the words of the known answer"),
-    "answer_seconds": ("answers faster", "how long an answer takes"),
-    "answer_tokens": ("takes fewer tokens for an answer", "how many tokens an answer takes"),
-    "answer_leak": ("gives away less often what comes later", "how often it gives away what comes later"),
-    "correctness": ("answers more correctly", "how correct its answers are"),
-    "faithfulness": ("keeps closer to what it was given, says the judge", "how close it keeps to what it was given, says the judge"),
-    "context_precision": ("puts what is useful higher up, says the judge", "how high up it puts what is useful, says the judge"),
-    "context_recall": ("is given more of what the answer needs, says the judge", "how much of what the answer needs is given, says the judge"),
+    "precision": ("retrieves less besides the answer in {n} tokens", "precision in {n} tokens"),
+    "iou": ("overlaps more with the answer in {n} tokens", "intersection over union in {n} tokens"),
+    "hit": ("finds the answer in the first {n} more often", "hits in the first {n}"),
+    "mrr": ("ranks the answer higher", "rank of the first answer (MRR)"),
+    "ndcg": ("ranks all of the answer higher in the first {n}", "rank of all of the answer (nDCG) in the first {n}"),
+    "leak": ("leaks less", "leaks from after the horizon"),
+    "seconds": ("is faster", "search time"),
+    "tokens": ("retrieves fewer tokens", "retrieved tokens"),
+    "dollars": ("costs less", "cost"),
+    "resolved": ("cites the text verbatim more often", "citations that match the text"),
+    "citation_precision": ("cites answering passages more often", "citation precision"),
+    "citation_recall": ("cites more of the answer", "citation recall"),
+    "quotes": ("quotes the text verbatim more often", "verbatim quotations"),
+    "gap": ("says more often that the text does not answer", "answers that say the text does not tell"),
+    "false_gap": ("misses fewer answers that the text has", "missed answers that the text has"),
+    "invented": ("invents answers less often", "invented answers"),
+    "doubted": ("warns more often of weak evidence", "warnings of weak evidence"),
+    "word_overlap": ("shares more words with the known answer", "words shared with the known answer"),
+    "answer_seconds": ("answers faster", "answer time"),
+    "answer_tokens": ("takes fewer tokens for an answer", "tokens of an answer"),
+    "answer_leak": ("reveals less from after the horizon", "spoilers in answers"),
+    "correctness": ("answers more correctly", "correctness of answers"),
+    "faithfulness": ("is more faithful to its passages, by the judge", "faithfulness, by the judge"),
+    "context_precision": ("ranks useful passages higher, by the judge", "context precision, by the judge"),
+    "context_recall": ("retrieves more of what the answer needs, by the judge", "context recall, by the judge"),
 }  # fmt: skip
 """For each figure, what the better arm does, and what the figure is about."""
 
@@ -149,7 +148,7 @@ def compare_arms(
     """
     groups = groups or {}
     comparisons = [
-        _one(name, outcomes_a, outcomes_b, groups, seed)
+        _compare_figure(name, outcomes_a, outcomes_b, groups, seed)
         for name in dict.fromkeys(figures)
     ]
     secondary = [
@@ -190,7 +189,10 @@ def group_means_by_kind(
     return [
         KindRow(
             kind,
-            tuple(_cell(arm, outcomes, figure, kind) for arm, outcomes in arms.items()),
+            tuple(
+                _mean_cell(arm, outcomes, figure, kind)
+                for arm, outcomes in arms.items()
+            ),
         )
         for kind in [*kinds, None]
     ]
@@ -204,34 +206,34 @@ def describe_comparison(comparison: ArmComparison) -> str:
     """
     if not comparison.questions:
         statement = (
-            f"Nothing can be told of {_about(comparison)}: no question has it in both"
+            f"No result for {_about(comparison)}: no question has it in both arms"
         )
-        return f"{statement}.{_left_out(comparison)}"
+        return f"{statement}.{_describe_failures(comparison)}"
     if comparison.claimed:
-        return f"{_claim(comparison)}.{_left_out(comparison)}"
+        return f"{_describe_claim(comparison)}.{_describe_failures(comparison)}"
     numbers = (
         f"{_mean(comparison, comparison.mean_b)} ({comparison.b}) against"
         f" {_mean(comparison, comparison.mean_a)} ({comparison.a})"
     )
     if comparison.questions < LEAST:
         return (
-            f"Too few questions to tell {_about(comparison)}: {comparison.questions},"
-            f" and at least {LEAST} are needed; so far {numbers}."
-            f"{_left_out(comparison)}"
+            f"Too few questions to compare {_about(comparison)}: {comparison.questions},"
+            f" and at least {LEAST} are needed. So far: {numbers}."
+            f"{_describe_failures(comparison)}"
         )
     numbers += f", {_difference(comparison, comparison.difference)}"
     if not comparison.enough:
         return (
-            f"Nothing is claimed of {_about(comparison)}, because too many questions"
-            f" failed; of those that did not, {numbers}.{_left_out(comparison)}"
+            f"No claim about {_about(comparison)}: too many questions failed. Of the"
+            f" others: {numbers}.{_describe_failures(comparison)}"
         )
     return (
-        f"No difference can be told in {_about(comparison)}: {numbers};"
-        f" {_missing(comparison)}.{_left_out(comparison)}"
+        f"No significant difference in {_about(comparison)}: {numbers};"
+        f" {_describe_missing(comparison)}.{_describe_failures(comparison)}"
     )
 
 
-def _claim(comparison: ArmComparison) -> str:
+def _describe_claim(comparison: ArmComparison) -> str:
     more = comparison.difference.low > 0
     first_is_b = more is not is_lower_better(comparison.figure)
     means = (comparison.mean_b, comparison.mean_a)
@@ -244,24 +246,19 @@ def _claim(comparison: ArmComparison) -> str:
     return f"{name} {does}: {first} against {second}, {_difference(comparison, difference)}"
 
 
-def _missing(comparison: ArmComparison) -> str:
-    """Say what would have to be otherwise for a difference to be claimed."""
+def _describe_missing(comparison: ArmComparison) -> str:
+    """Return why no difference is claimed, and how many questions could show one."""
     if comparison.apart:
-        looked = f"of {comparison.also} figures looked at besides the headline, "
-        return f"{'' if comparison.headline else looked}one like this may be chance"
+        among = f"among {comparison.also} secondary figures, "
+        return f"{'' if comparison.headline else among}one like this may be chance"
     if not comparison.difference.value:
-        return "they come out the same"
+        return "both are equal"
     if comparison.needed > _MOST_NEEDED:
-        return (
-            f"more than {_MOST_NEEDED:,} questions would be needed to see one so small"
-        )
-    return (
-        f"about {_round(comparison.needed):,} questions would be needed to see one of"
-        " this size"
-    )
+        return f"showing one this small takes more than {_MOST_NEEDED:,} questions"
+    return f"showing one of this size takes about {_round_up(comparison.needed):,} questions"
 
 
-def _left_out(comparison: ArmComparison) -> str:
+def _describe_failures(comparison: ArmComparison) -> str:
     if not comparison.lost:
         return ""
     return (
@@ -271,8 +268,8 @@ def _left_out(comparison: ArmComparison) -> str:
     )
 
 
-def _round(number: float) -> int:
-    """Return a number of questions with two digits that mean something, upwards."""
+def _round_up(number: float) -> int:
+    """Round a number of questions up to two significant digits."""
     step = 10 ** max(0, len(str(int(number))) - 2)
     return int(-(-number // step) * step)
 
@@ -314,7 +311,7 @@ def _digits(comparison: ArmComparison) -> int:
     return digits
 
 
-def _one(
+def _compare_figure(
     figure: str,
     outcomes_a: Sequence[QuestionOutcome],
     outcomes_b: Sequence[QuestionOutcome],
@@ -345,10 +342,10 @@ def _one(
         also=0,
     )
     own = [groups.get(a.question, f"question {a.question}") for a, _ in got]
-    return _weighed(bare, got, own, seed) if got else bare
+    return _estimate_difference(bare, got, own, seed) if got else bare
 
 
-def _weighed(
+def _estimate_difference(
     bare: ArmComparison,
     outcome_pairs: Sequence[tuple[QuestionOutcome, QuestionOutcome]],
     groups: Sequence[str],
@@ -376,7 +373,7 @@ def _weighed(
     )
 
 
-def _cell(
+def _mean_cell(
     arm: str,
     outcomes: Sequence[QuestionOutcome],
     figure: str,
@@ -414,7 +411,7 @@ def format_figure(figure: str, value: float, digits: int) -> str:
 
 def _figure_phrases(figure: str) -> tuple[str, str]:
     if figure == "hit@1":
-        return "has the answer first more often", "how often the answer is first"
+        return "ranks the answer first more often", "hits at rank 1"
     name, _, number = figure.partition("@")
     does, about = _PHRASES.get(name, (f"has more {name}", name))
     shown = f"{int(number):,}" if number.isdecimal() else number

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLED = 10_000
-"""How often groups of questions are drawn anew."""
+"""Number of bootstrap resamples."""
 
 LEVEL = 0.05
-"""One time in twenty a figure lies outside its bounds."""
+"""Significance level; intervals cover 1 - LEVEL."""
 
 FEW_GROUPS = 10
-"""With fewer groups than that, drawing them anew tells too little by itself."""
+"""Below this number of groups, resampling groups alone gives too narrow bounds."""
 
 _AT_ONCE = 500
 _HALVINGS = 60
@@ -126,7 +126,7 @@ class _Bounds:
 def _bounds(
     values: Sequence[float], groups: Sequence[str], seed: int
 ) -> _Bounds | None:
-    """Return the bounds by drawing groups anew; None of a single group."""
+    """Return bounds by resampling groups; None for a single group."""
     names = {name: n for n, name in enumerate(dict.fromkeys(groups))}
     if len(names) < 2:
         return None
@@ -157,14 +157,14 @@ def _resampled(
 
 
 def _chance(value: float, error: float, freedom: int) -> float:
-    """Return how likely a mean so far from 0 is where the truth is 0."""
+    """Return the p-value of a mean against 0, by Student's t."""
     if not error:
         return 0.0 if value else 1.0
     return _outside(abs(value) / error, freedom)
 
 
 def _outside(reach: float, freedom: int) -> float:
-    """Return how often Student's t lies further than `reach` from 0, either way.
+    """Return the two-sided tail probability of Student's t beyond `reach`.
 
     By the finite sums for whole degrees of freedom (Abramowitz and Stegun, 26.7.3-4).
     """
@@ -183,7 +183,7 @@ def _outside(reach: float, freedom: int) -> float:
 
 
 def _reach(level: float, freedom: int) -> float:
-    """Return how far from 0 Student's t lies no more often than `level`."""
+    """Return the two-sided critical value of Student's t, by bisection."""
     low, high = 0.0, 1000.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -12,33 +12,33 @@ from lrwr.core.ports.models import AnswerJudge, GroundedAnswer, JudgeResult, Jud
 from lrwr.pipeline.evaluation.questions import EvalQuestion
 
 REPEATS = 3
-"""How often an answer is judged: the same samples have been given .57 and .67."""
+"""Tries for each answer: judges gave the same samples .57 and .67."""
 
 MOST_FAILED = 0.2
-"""The share of judgements that may fail before a figure is worth nothing."""
+"""Share of failed tries above which a figure has no value."""
 
 _TRY = "#"
-"""Stands between a figure's name and the number of a try, where both are kept."""
+"""Separator between a figure's name and the number of a try in stored results."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
     """A judge's repeated scores of one figure of one answer.
 
-    Each entry of `said` is a score from 0.0 to 1.0, or a sentence why there is none.
+    Each entry of `tries` is a score from 0.0 to 1.0, or a sentence why there is none.
     """
 
-    said: tuple[float | str, ...]
+    tries: tuple[float | str, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
         """The scores, in order, without failed tries."""
-        return tuple(score for score in self.said if not isinstance(score, str))
+        return tuple(score for score in self.tries if not isinstance(score, str))
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The reasons of the failed tries, in order."""
-        return tuple(score for score in self.said if isinstance(score, str))
+        return tuple(score for score in self.tries if isinstance(score, str))
 
     @property
     def mean(self) -> float | None:
@@ -120,7 +120,7 @@ async def judge_answer(
         ]
     results = [task.result() for task in tasks]
     usage = sum((result.usage for result in results), Usage())
-    return JudgePanelResult(_tries(results), usage)
+    return JudgePanelResult(_collect_scores(results), usage)
 
 
 def panel_result_to_figures(
@@ -134,13 +134,13 @@ def panel_result_to_figures(
     """
     figures: dict[str, float] = {}
     failed: dict[str, str] = {}
-    for name, tries in opinion.figures.items():
-        mean = tries.mean
+    for name, scores in opinion.figures.items():
+        mean = scores.mean
         if mean is None:
-            failed[name] = tries.failed[0]
+            failed[name] = scores.failed[0]
         else:
             figures[name] = mean
-        for number, score in enumerate(tries.said, start=1):
+        for number, score in enumerate(scores.tries, start=1):
             if isinstance(score, str):
                 failed[f"{name}{_TRY}{number}"] = score
             else:
@@ -177,16 +177,18 @@ def summarize_panel_results(
     """Return a summary of each judged figure, in the order of first occurrence."""
     by_figure: dict[str, list[JudgeScores]] = {}
     for opinion in opinions:
-        for name, tries in opinion.figures.items():
-            by_figure.setdefault(name, []).append(tries)
-    return [_standing(name, tries, most_failed) for name, tries in by_figure.items()]
+        for name, scores in opinion.figures.items():
+            by_figure.setdefault(name, []).append(scores)
+    return [
+        _summarize_figure(name, tries, most_failed) for name, tries in by_figure.items()
+    ]
 
 
-def _tries(judge_results: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
+def _collect_scores(judge_results: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
     scores_by_figure: dict[str, list[float | str]] = {}
     for judge_result in judge_results:
         for name, value in judge_result.values.items():
-            scores_by_figure.setdefault(name, []).append(_checked(value))
+            scores_by_figure.setdefault(name, []).append(_validate_score(value))
         for name, reason in judge_result.failed.items():
             scores_by_figure.setdefault(name, []).append(reason)
     return {
@@ -194,8 +196,8 @@ def _tries(judge_results: Sequence[JudgeResult]) -> dict[str, JudgeScores]:
     }
 
 
-def _checked(value: float) -> float | str:
-    """Return a value, or why it cannot be one: no judge is believed."""
+def _validate_score(value: float) -> float | str:
+    """Return a score in [0.0, 1.0], or why it is invalid."""
     if not isfinite(value):
         return "The judge gave no number"
     if not 0.0 <= value <= 1.0:
@@ -203,10 +205,10 @@ def _checked(value: float) -> float | str:
     return value
 
 
-def _standing(
+def _summarize_figure(
     figure: str, scores_by_answer: Sequence[JudgeScores], most_failed: float
 ) -> JudgeFigureSummary:
-    try_count = sum(len(judge_scores.said) for judge_scores in scores_by_answer)
+    try_count = sum(len(judge_scores.tries) for judge_scores in scores_by_answer)
     failed = sum(len(judge_scores.failed) for judge_scores in scores_by_answer)
     means = [
         mean

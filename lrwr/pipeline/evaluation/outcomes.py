@@ -45,7 +45,7 @@ class Arm(Protocol):
         ...
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """A sentence that describes the arm."""
         ...
 
@@ -95,21 +95,21 @@ def cut_to_token_budget(
         if remaining <= 0:
             break
         context_pieces.append(
-            piece if piece.tokens <= remaining else _cut(piece, remaining)
+            piece if piece.tokens <= remaining else _cut_piece(piece, remaining)
         )
     return context_pieces
 
 
-def _cut(piece: ContextPiece, tokens: int) -> ContextPiece:
+def _cut_piece(piece: ContextPiece, tokens: int) -> ContextPiece:
     length = int(len(piece.text) * tokens / piece.tokens)
     span = Span(piece.span.start, piece.span.start + length)
     return ContextPiece(piece.document, span, piece.text[:length], tokens)
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""How many tokens each text has, in the same order."""
+"""Returns the number of tokens of each text, in order."""
 CHARACTERS_A_TOKEN = 4
-"""What a token is taken for where no tokenizer is at hand."""
+"""Estimated length of a token without a tokenizer."""
 
 
 def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ...]]:
@@ -120,9 +120,11 @@ def choose_token_counter(count: CountTokens) -> tuple[CountTokens, tuple[str, ..
     try:
         count(["a word"])
     except LrwrError as error:
-        assumption = f"{CHARACTERS_A_TOKEN} characters are taken for one: {error}."
-        return estimate_token_counts, (f"Tokens are estimated, {assumption}",)
-    return _remembering(count), ()
+        remark = (
+            f"Tokens are estimated at {CHARACTERS_A_TOKEN} characters each: {error}."
+        )
+        return estimate_token_counts, (remark,)
+    return _cached(count), ()
 
 
 def estimate_token_counts(texts: Sequence[str]) -> list[int]:
@@ -130,7 +132,7 @@ def estimate_token_counts(texts: Sequence[str]) -> list[int]:
     return [max(1, round(len(text) / CHARACTERS_A_TOKEN)) for text in texts]
 
 
-def _remembering(count: CountTokens) -> CountTokens:
+def _cached(count: CountTokens) -> CountTokens:
     counts: dict[str, int] = {}
 
     def tokens(texts: Sequence[str]) -> list[int]:

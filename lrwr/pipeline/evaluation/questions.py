@@ -174,7 +174,7 @@ def covers_answer_place(located_text: LocatedText, place: AnswerPlace) -> bool:
 def _question(fields: Mapping[str, object], number: str) -> EvalQuestion:
     text = fields["question"]
     if not isinstance(text, str) or not text.strip():
-        raise ValueError('"question" holds no words')
+        raise ValueError('"question" is empty')
     answerable = fields.get(
         "answerable", fields.get("kind") != QuestionKind.UNANSWERABLE
     )
@@ -197,7 +197,7 @@ def _question(fields: Mapping[str, object], number: str) -> EvalQuestion:
 
 def _golds(raw_golds: object) -> tuple[GoldQuote, ...]:
     if not isinstance(raw_golds, list):
-        raise TypeError("what answers is told in a list")
+        raise TypeError('"gold" and "spoilers" must be lists')
     return tuple(
         GoldQuote(str(raw_gold["file"]), str(raw_gold["quote"]))
         for raw_gold in raw_golds

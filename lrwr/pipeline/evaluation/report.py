@@ -19,11 +19,11 @@ from lrwr.pipeline.evaluation.questions import QuestionKind
 from lrwr.pipeline.evaluation.runs import EvalRun, RunOverlap, match_runs
 
 MISSES_ALL = "hit@10"
-"""The figure that says whether an arm finds anything at all."""
+"""The figure that is 0.0 for every question if an arm finds nothing."""
 ALWAYS = ("resolved", "quotes")
-"""Figures that are 1.0 where all is well."""
+"""Figures that must be 1.0."""
 NEVER = ("leak", "answer_leak")
-"""Figures that are 0.0 where all is well."""
+"""Figures that must be 0.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ArmReport:
     """
 
     name: str
-    told: str
+    description: str
     questions: int
     means: Mapping[str, MeanEstimate]
     failed: Mapping[str, int]
@@ -104,7 +104,7 @@ def build_eval_report(run: EvalRun, *, pairs: Sequence[tuple[str, str]]) -> Eval
 
     both = [(a, b) for a, b in pairs if a in present and b in present]
     arms = tuple(
-        _arm(arm.name, arm.told, present[arm.name], groups, run.plan.seed)
+        _build_arm_report(arm.name, arm.told, present[arm.name], groups, run.plan.seed)
         for arm in run.plan.arms
         if arm.name in present
     )
@@ -138,7 +138,7 @@ def _outcomes(run: EvalRun, arm: str) -> tuple[QuestionOutcome, ...]:
 
 
 def _figures(outcomes: Sequence[QuestionOutcome], headline: str) -> tuple[str, ...]:
-    """Return every figure that any outcome has or lacks, the headline first."""
+    """Return all figures of the outcomes, failed ones too, the headline first."""
     names = dict.fromkeys(
         name for outcome in outcomes for name in (*outcome.figures, *outcome.failed)
     )
@@ -148,7 +148,7 @@ def _figures(outcomes: Sequence[QuestionOutcome], headline: str) -> tuple[str, .
     return (headline, *other_names) if headline in names else tuple(other_names)
 
 
-def _arm(
+def _build_arm_report(
     name: str,
     description: str,
     outcomes: Sequence[QuestionOutcome],
@@ -158,43 +158,45 @@ def _arm(
     means, failed, worthless = {}, {}, set()
     for figure in _figures(outcomes, ""):
         measured = [outcome for outcome in outcomes if figure in outcome.figures]
-        failures = _lost(outcomes, figure)
+        failures = _failed_outcomes(outcomes, figure)
         if measured:
             values = [outcome.figures[figure] for outcome in measured]
             outcome_groups = [groups[outcome.question] for outcome in measured]
             means[figure] = bootstrap_mean(values, outcome_groups, seed=seed)
         if failures:
             failed[figure] = len(failures)
-        if _tries_failed(outcomes, figure) > MOST_FAILED:
+        if _failure_share(outcomes, figure) > MOST_FAILED:
             worthless.add(figure)
     seconds = sorted(_values(outcomes, "seconds"))
     return ArmReport(
         name=name,
-        told=description,
+        description=description,
         questions=len(outcomes),
         means=means,
         failed=failed,
         worthless=frozenset(worthless),
-        half=_at(seconds, 0.5),
-        most=_at(seconds, 0.95),
+        half=_percentile(seconds, 0.5),
+        most=_percentile(seconds, 0.95),
     )
 
 
-def _at(ordered: Sequence[float], share: float) -> float | None:
-    """Return the value that so large a share of values does not exceed."""
+def _percentile(ordered: Sequence[float], share: float) -> float | None:
+    """Return the smallest value that at least `share` of the values do not exceed."""
     if not ordered:
         return None
     return ordered[min(len(ordered) - 1, ceil(share * len(ordered)) - 1)]
 
 
-def _lost(outcomes: Sequence[QuestionOutcome], figure: str) -> list[QuestionOutcome]:
+def _failed_outcomes(
+    outcomes: Sequence[QuestionOutcome], figure: str
+) -> list[QuestionOutcome]:
     return [outcome for outcome in outcomes if figure in outcome.failed]
 
 
-def _tries_failed(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
-    """Return the share of what was tried for a figure that failed.
+def _failure_share(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
+    """Return the share of failed tries of a figure.
 
-    Where single tries are kept, each counts.
+    If single tries are stored, each counts.
     """
     good = bad = 0
     for outcome in outcomes:
@@ -208,7 +210,7 @@ def _tries_failed(outcomes: Sequence[QuestionOutcome], figure: str) -> float:
 
 
 def _alarms(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAlarm]:
-    """Yield what is not as it must be, the gravest first."""
+    """Yield the alarms of an arm, gravest first."""
     for figure in NEVER:
         values = _values(outcomes, figure)
         if bad := sum(value > 0 for value in values):
@@ -227,10 +229,12 @@ def _alarms(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAlarm
 
 
 def _failures(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAlarm]:
-    """Yield what failed; figures that failed alike, and for one reason, are one."""
+    """Yield an alarm for each set of figures with the same counts and reason."""
     alike: dict[tuple[int, int, str], list[str]] = {}
     for figure in _figures(outcomes, ""):
-        tried = [why for outcome in outcomes for why in _tried(outcome, figure)]
+        tried = [
+            why for outcome in outcomes for why in _failure_reasons(outcome, figure)
+        ]
         if bad := [why for why in tried if why]:
             key = (len(bad), len(tried), max(set(bad), key=bad.count))
             alike.setdefault(key, []).append(figure)
@@ -238,8 +242,8 @@ def _failures(arm: str, outcomes: Sequence[QuestionOutcome]) -> Iterator[EvalAla
         yield EvalAlarm(arm, ", ".join(figures), number, of, reason)
 
 
-def _tried(outcome: QuestionOutcome, figure: str) -> list[str]:
-    """Return for each try of a figure why it failed, empty where it did not."""
+def _failure_reasons(outcome: QuestionOutcome, figure: str) -> list[str]:
+    """Return the reason of each try of a figure, empty if it succeeded."""
     names = [*outcome.figures, *outcome.failed]
     tries = [name for name in names if name.startswith(f"{figure}#")]
     try_names = tries or [figure] * (figure in names)
@@ -275,7 +279,10 @@ def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
     headline = choose_headline_figure(eval_run.plan.budgets)
     arms = []
     for name in names:
-        a, b = _of(before, name, "then"), _of(after, name, "now")
+        a, b = (
+            _outcomes_of_arm(before, name, "then"),
+            _outcomes_of_arm(after, name, "now"),
+        )
         if a and b:
             shared = [
                 figure for figure in _across_figures(a) if figure in _across_figures(b)
@@ -286,7 +293,7 @@ def compare_eval_runs(eval_run: EvalRun, other: EvalRun) -> RunComparison:
     return RunComparison(runs, tuple(arms))
 
 
-def _of(
+def _outcomes_of_arm(
     outcomes: Sequence[QuestionOutcome], arm: str, when: str
 ) -> list[QuestionOutcome]:
     return [

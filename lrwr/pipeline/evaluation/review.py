@@ -7,7 +7,7 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.pipeline.evaluation.questions import WRITER_SOURCE, EvalQuestion
 
 APPROVED = ", kept"
-"""Ends what a question was made from, once the writer has said that it is good."""
+"""Suffix of a question's source once the writer has approved it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def edit_question(
     new_answer = " ".join(answer.split()) or question.answer
     if (new_text, new_answer) == (question.text, question.answer):
         raise SettingsProblem(
-            f"Nothing is changed in {question.id}",
-            hint="Give other words for the question, or for its answer.",
+            f"The edit does not change {question.id}",
+            hint="Give a new question or a new answer.",
         )
     return replace(
         question, text=new_text, answer=new_answer, made=WRITER_SOURCE, dropped=False
@@ -90,9 +90,11 @@ def find_question(id_: str, questions: Sequence[EvalQuestion]) -> EvalQuestion:
         return matches[0]
     if matches:
         names = ", ".join(fit.id for fit in matches[:4])
-        raise NotFound(f"Several questions are called {id_}: {names}", hint="Say more.")
+        raise NotFound(
+            f"Several questions match {id_}: {names}", hint="Give more of the id."
+        )
     raise NotFound(
-        f"No question is called {id_}", hint="`lrwr eval review` lists them all."
+        f"No question matches {id_}", hint="Run `lrwr eval review` to list them."
     )
 
 

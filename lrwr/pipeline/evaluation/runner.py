@@ -33,7 +33,7 @@ from lrwr.pipeline.evaluation.runs import (
     load_eval_run,
 )
 
-OTHER_RUN = "Another evaluation is running in this library"
+OTHER_RUN = "Another evaluation of this library is running"
 
 
 class EvalMeasure(Protocol):
@@ -114,7 +114,7 @@ class RunProgress:
 
 
 RunEvent: TypeAlias = RunStart | RunProgress
-"""Closed on purpose: a screen matches every member."""
+"""Closed union: consumers match every member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class _Task:
 
 @dataclass(slots=True)
 class _State:
-    """How far a run has come; `known` are results of any run, by key."""
+    """Progress of a run; `known` are results of all runs by key."""
 
     run: EvalRun
     recording: EvalRunWriter
@@ -192,13 +192,18 @@ def build_eval_plan(
     ]
     if repeated_ids:
         raise SettingsProblem(
-            f"Two questions have the id {repeated_ids[0]}", hint="Give each its own."
+            f"Two questions have the id {repeated_ids[0]}", hint="Give each its own id."
         )
     if not selected:
-        raise SettingsProblem("There is no question to ask", hint="Write some first.")
+        raise SettingsProblem(
+            "There are no questions to ask",
+            hint="Write some, or run `lrwr eval --make 150`.",
+        )
     return EvalPlan(
         questions=selected,
-        arms=tuple(EvalComponent(arm.name, arm.told, arm.recipe) for arm in means.arms),
+        arms=tuple(
+            EvalComponent(arm.name, arm.description, arm.recipe) for arm in means.arms
+        ),
         parts=tuple(
             EvalComponent(measure.name, "", measure.recipe)
             for measure in means.measures
@@ -236,7 +241,7 @@ class EvalRunner:
         Raises:
             StoreProblem: Earlier runs cannot be read.
         """
-        stored_results, keys = _known(list_eval_runs(self._folder)), set[str]()
+        stored_results, keys = _index_results(list_eval_runs(self._folder)), set[str]()
         usages: list[tuple[Usage, str]] = []
         searched: set[tuple[str, str]] = set()
         reused = 0
@@ -271,12 +276,12 @@ class EvalRunner:
         try:
             state = self._begun()
             stored_count = len(state.lines)
-            reused = self._take_over(state)
+            reused = self._copy_known_results(state)
             yield RunStart(state.run.id, len(self._tasks), stored_count, reused)
             await self._warm_up(state)
-            for task in self._left(state, first=True):
+            for task in self._remaining_tasks(state, first=True):
                 yield await self._done(task, state)
-            remaining = self._left(state, first=False)
+            remaining = self._remaining_tasks(state, first=False)
             while batch := list(islice(remaining, max(1, self._means.together))):
                 async with asyncio.TaskGroup() as group:
                     running_tasks = [
@@ -298,13 +303,13 @@ class EvalRunner:
         spent = sum(
             line.figures.get(DOLLARS, 0.0) for line in run.lines if line.first == run.id
         )
-        stored_results = _known([*list_eval_runs(self._folder), run])
+        stored_results = _index_results([*list_eval_runs(self._folder), run])
         return _State(run, recording, stored_results, lines, spent)
 
-    def _take_over(self, state: _State) -> int:
-        """Copy results of earlier runs, and return how many were copied."""
+    def _copy_known_results(self, state: _State) -> int:
+        """Copy results of earlier runs; return how many."""
         reused = [
-            _again(task, state.known[task.key])
+            _reuse(task, state.known[task.key])
             for task in self._tasks
             if task.pair not in state.lines and task.key in state.known
         ]
@@ -313,14 +318,18 @@ class EvalRunner:
         return len(reused)
 
     async def _warm_up(self, state: _State) -> None:
-        """Ask each arm once: the first search of all loads what the others need."""
-        for arm in {task.arm.name: task.arm for task in self._left(state)}.values():
+        """Run each arm once, because the first search loads models and indexes."""
+        for arm in {
+            task.arm.name: task.arm for task in self._remaining_tasks(state)
+        }.values():
             try:
                 await arm.retrieve(self._plan.questions[0])
             except LrwrError:  # it will fail again where it counts
                 continue
 
-    def _left(self, state: _State, *, first: bool | None = None) -> Iterator[_Task]:
+    def _remaining_tasks(
+        self, state: _State, *, first: bool | None = None
+    ) -> Iterator[_Task]:
         for task in self._tasks:
             is_first = task.measure is self._means.measures[0]
             if task.pair not in state.lines and first in (None, is_first):
@@ -329,9 +338,9 @@ class EvalRunner:
     async def _done(self, task: _Task, state: _State) -> RunProgress:
         stored_result = state.known.get(task.key)
         line = (
-            _again(task, stored_result)
+            _reuse(task, stored_result)
             if stored_result
-            else await self._measured(task, state)
+            else await self._measure_task(task, state)
         )
         state.recording.add([line])
         state.lines[line.pair] = line
@@ -343,13 +352,15 @@ class EvalRunner:
         outcome = assemble_outcome(task.question, line.arm, stored_parts)
         return RunProgress(outcome, line.part, len(state.lines))
 
-    async def _measured(self, task: _Task, state: _State) -> OutcomePart:
+    async def _measure_task(self, task: _Task, state: _State) -> OutcomePart:
         figures: Mapping[str, float] = {}
         failed: Mapping[str, str] = {}
         budget = self._means.budget
         is_first = task.measure is self._means.measures[0]
         if budget and state.spent >= budget and not is_first:
-            failed = _all(task, f"Not asked: the budget of ${budget:.2f} is spent.")
+            failed = _fail_all(
+                task, f"Not asked: the budget of ${budget:.2f} is used up."
+            )
         else:
             try:
                 context = await task.arm.retrieve(task.question)
@@ -357,9 +368,9 @@ class EvalRunner:
                     task.question, task.arm, context
                 )
             except LrwrError as error:
-                failed = _all(task, str(error) or type(error).__name__)
+                failed = _fail_all(task, str(error) or type(error).__name__)
         numbers = {name: v for name, v in figures.items() if math.isfinite(v)}
-        wrong = {n: "It is not a number." for n in figures if n not in numbers}
+        wrong = {n: "The result is not a number." for n in figures if n not in numbers}
         state.spent += numbers.get(DOLLARS, 0.0)
         return OutcomePart(
             *task.pair, task.key, numbers, {**failed, **wrong}, state.run.id
@@ -380,8 +391,8 @@ def _tasks(plan: EvalPlan, means: RunSetup) -> Iterator[_Task]:
                 yield _Task(question, arm, measure, key)
 
 
-def _known(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
-    """Return fully successful results by key; the newest run's if there are several."""
+def _index_results(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
+    """Return results without failures by key; the newest if there are several."""
     results: dict[str, OutcomePart] = {}
     for run in eval_runs:
         for line in run.lines:
@@ -390,9 +401,9 @@ def _known(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
     return results
 
 
-def _again(task: _Task, line: OutcomePart) -> OutcomePart:
+def _reuse(task: _Task, line: OutcomePart) -> OutcomePart:
     return OutcomePart(*task.pair, task.key, line.figures, line.failed, line.first)
 
 
-def _all(task: _Task, why: str) -> dict[str, str]:
+def _fail_all(task: _Task, why: str) -> dict[str, str]:
     return dict.fromkeys(task.measure.figure_names(task.question, task.arm.name), why)

@@ -185,7 +185,7 @@ def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
     matching_ids = [
         id_
         for id_, q in questions_by_id.items()
-        if id_ in other_by_id and _alike(q, other_by_id[id_])
+        if id_ in other_by_id and _are_equal(q, other_by_id[id_])
     ]
     shared_ids = set(matching_ids)
     return RunOverlap(
@@ -203,7 +203,7 @@ def match_runs(eval_run: EvalRun, other: EvalRun) -> RunOverlap:
 
 def _differences(eval_plan: EvalPlan, other: EvalPlan) -> Iterator[str]:
     if eval_plan.library != other.library:
-        yield "The manuscript, or what is known of it, was not the same."
+        yield "The manuscript or its story data changed."
     if eval_plan.lrwr != other.lrwr:
         yield f"lrwr was {eval_plan.lrwr}, then {other.lrwr}."
     if eval_plan.budgets != other.budgets:
@@ -214,16 +214,16 @@ def _differences(eval_plan: EvalPlan, other: EvalPlan) -> Iterator[str]:
     for use in sorted({*eval_plan.models, *other.models}):
         before, after = (plan.models.get(use) or "none" for plan in (eval_plan, other))
         if before != after:
-            yield f"For {use} it was {before}, then {after}."
+            yield f"The model for {use} was {before}, then {after}."
     for field_name in ("arms", "parts"):
-        yield from _told_apart(
+        yield from _component_differences(
             field_name, getattr(eval_plan, field_name), getattr(other, field_name)
         )
     if eval_plan.seed != other.seed:
         yield f"The seed was {eval_plan.seed}, then {other.seed}."
 
 
-def _told_apart(
+def _component_differences(
     field_name: str,
     eval_components: Sequence[EvalComponent],
     other: Sequence[EvalComponent],
@@ -235,14 +235,14 @@ def _told_apart(
     )
     for name in {**components_by_name, **other_by_name}:
         if name not in other_by_name:
-            yield f"The {noun} “{name}” is in the first alone."
+            yield f"The {noun} “{name}” is only in the first run."
         elif name not in components_by_name:
-            yield f"The {noun} “{name}” is in the second alone."
+            yield f"The {noun} “{name}” is only in the second run."
         elif components_by_name[name].recipe != other_by_name[name].recipe:
-            yield f"The {noun} “{name}” was not made in the same way."
+            yield f"The {noun} “{name}” was configured differently."
 
 
-def _alike(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
+def _are_equal(eval_question: EvalQuestion, other: EvalQuestion) -> bool:
     return replace(eval_question, made="", dropped=False) == replace(
         other, made="", dropped=False
     )
@@ -303,7 +303,7 @@ def load_latest_eval_run(folder: Path) -> EvalRun:
     """
     eval_runs = list_eval_runs(folder)
     if not eval_runs:
-        raise NotFound("Nothing was evaluated here", hint="Run `lrwr eval` first.")
+        raise NotFound("There are no runs yet", hint="Run `lrwr eval` first.")
     return eval_runs[0]
 
 
@@ -314,7 +314,7 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
         NotFound: No run matches, or more than one does.
         StoreProblem: It cannot be read.
     """
-    place = _place(folder, run)
+    place = _find_run_folder(folder, run)
     try:
         raw_plan = json.loads((place / ASKED).read_text(encoding="utf-8"))
         text = (place / QUESTIONS).read_text(encoding="utf-8")
@@ -323,7 +323,7 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreProblem(
             f"The run {place.name} cannot be read",
-            hint=f"Remove it: delete the folder {place}",
+            hint=f"Delete the folder {place}.",
         ) from error
 
 
@@ -334,7 +334,7 @@ def delete_eval_run(folder: Path, run: str) -> str:
         NotFound: No run matches, or more than one does.
         StoreProblem: Its files cannot be deleted.
     """
-    place = _place(folder, run)
+    place = _find_run_folder(folder, run)
     with _as_store_problem(place):
         shutil.rmtree(place)
     return place.name
@@ -351,9 +351,11 @@ def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
             return run
     with _as_store_problem(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for unfinished in _begun(folder):  # a run that ended before it began
+        for unfinished in _unstarted_folders(
+            folder
+        ):  # a run interrupted while it was created
             shutil.rmtree(unfinished)
-        place = _new_place(folder, plan, now)
+        place = _create_run_folder(folder, plan, now)
         raw_plan = {"format": _FORMAT, "made": now, **eval_plan_as_json(plan)}
         write_private_file(place / QUESTIONS, serialize_questions(plan.questions))
         (place / OUTCOMES).touch(mode=0o600)
@@ -406,7 +408,7 @@ def _plan(
 
 
 def _lines(place: Path) -> Iterator[OutcomePart]:
-    """Yield each line once; skip lines torn by a crash."""
+    """Yield each result once, without lines torn by a crash."""
     path, yielded_pairs = place / OUTCOMES, set()
     content = path.read_bytes() if path.exists() else b""
     for row in content.split(b"\n")[:-1]:
@@ -447,22 +449,22 @@ def _folders(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _begun(folder: Path) -> list[Path]:
+def _unstarted_folders(folder: Path) -> list[Path]:
     return [path for path in _folders(folder) if not (path / ASKED).exists()]
 
 
-def _place(folder: Path, run: str) -> Path:
+def _find_run_folder(folder: Path, run: str) -> Path:
     candidates = [
         path for path in _folders(folder) if run and path.name.startswith(run)
     ]
     matches = [fit for fit in candidates if fit.name == run] or candidates
     if len(matches) != 1:
-        problem = "There is no run" if not candidates else "More than one run is called"
-        raise NotFound(f"{problem} {run}", hint="`lrwr eval runs` lists them.")
+        problem = "No run matches" if not candidates else "More than one run matches"
+        raise NotFound(f"{problem} {run}", hint="Run `lrwr eval runs` to list them.")
     return matches[0]
 
 
-def _new_place(folder: Path, plan: EvalPlan, now: float) -> Path:
+def _create_run_folder(folder: Path, plan: EvalPlan, now: float) -> Path:
     moment = datetime.fromtimestamp(now, UTC)
     name = f"{moment:%Y%m%d-%H%M%S}-{plan.fingerprint[:6]}"
     place, number = folder / name, 1
@@ -480,5 +482,5 @@ def _as_store_problem(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be used: {error.strerror}",
-            hint="Check the disk and your rights there.",
+            hint="Check the disk and your permissions.",
         ) from error

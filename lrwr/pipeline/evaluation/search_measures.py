@@ -37,9 +37,9 @@ from lrwr.pipeline.evaluation.variants import (
 )
 
 RANKS = (1, 5, 10)
-"""How many of the first pieces a hit is looked for in."""
+"""Ranks at which hits are counted."""
 DEEPEST = 10
-"""The last rank that nDCG counts."""
+"""Last rank that nDCG counts."""
 
 
 def compute_retrieval_figures(
@@ -86,13 +86,13 @@ def compute_retrieval_figures(
     if not all(gold):
         raise ValueError("a quote that answers has no place")
     for budget in budgets:
-        shares = _shares(
+        shares = _span_scores(
             cut_to_token_budget(retrieved_context.pieces, budget), gold, every=every
         )
         figures[f"recall@{budget}"] = shares.recall
         figures[f"precision@{budget}"] = shares.precision
         figures[f"iou@{budget}"] = shares.iou
-    return figures | _ranks(retrieved_context.pieces, gold, every=every)
+    return figures | _rank_figures(retrieved_context.pieces, gold, every=every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +104,29 @@ class _SpanScores:
 
 @dataclass(frozen=True, slots=True)
 class _QuoteCoverage:
-    """How many characters of a quote are given, at its best place, and how many are."""
+    """Retrieved characters of a quote at its best place, and its length."""
 
     given: float
     whole: int
 
 
-def _shares(
+def _span_scores(
     pieces: Sequence[ContextPiece],
     gold: Sequence[Sequence[AnswerPlace]],
     *,
     every: bool,
 ) -> _SpanScores:
-    spans_by_document = _distinct((piece.document, piece.span) for piece in pieces)
-    quotes = [_wanted(places, spans_by_document) for places in gold]
+    spans_by_document = _merge_by_document(
+        (piece.document, piece.span) for piece in pieces
+    )
+    quotes = [_best_coverage(places, spans_by_document) for places in gold]
     targets = [quotes] if every else [[quote] for quote in quotes]
     total = sum(len(span) for spans in spans_by_document.values() for span in spans)
-    any_gold = _distinct((p.document, p.span) for places in gold for p in places)
+    any_gold = _merge_by_document(
+        (p.document, p.span) for places in gold for p in places
+    )
     relevant = sum(
-        _among(span, spans_by_document.get(document, ()))
+        _overlap_total(span, spans_by_document.get(document, ()))
         for document, spans in any_gold.items()
         for span in spans
     )
@@ -133,14 +137,15 @@ def _shares(
     )
 
 
-def _wanted(
+def _best_coverage(
     places: Sequence[AnswerPlace],
     spans_by_document: Mapping[DocumentId, tuple[Span, ...]],
 ) -> _QuoteCoverage:
-    """Return the quote as its best place shows it; its length is that of the first."""
+    """Return the coverage of a quote at its best place, scaled to the first place."""
     length = len(places[0].span)
     share = max(
-        _among(place.span, spans_by_document.get(place.document, ())) / len(place.span)
+        _overlap_total(place.span, spans_by_document.get(place.document, ()))
+        / len(place.span)
         for place in places
     )
     return _QuoteCoverage(share * length, length)
@@ -160,13 +165,13 @@ def _iou(target: Sequence[_QuoteCoverage], total: int, relevant: int) -> float:
     )
 
 
-def _ranks(
+def _rank_figures(
     pieces: Sequence[ContextPiece],
     gold: Sequence[Sequence[AnswerPlace]],
     *,
     every: bool,
 ) -> dict[str, float]:
-    gold_ranks = [rank for places in gold if (rank := _rank(pieces, places))]
+    gold_ranks = [rank for places in gold if (rank := _first_rank(pieces, places))]
     first = min(gold_ranks, default=0)
     figures = {f"hit@{k}": float(0 < first <= k) for k in RANKS}
     figures["mrr"] = 1 / first if first else 0.0
@@ -177,7 +182,7 @@ def _ranks(
     return figures
 
 
-def _rank(pieces: Sequence[ContextPiece], places: Sequence[AnswerPlace]) -> int:
+def _first_rank(pieces: Sequence[ContextPiece], places: Sequence[AnswerPlace]) -> int:
     """Return the rank of the first piece that covers one of `places`, from 1; or 0."""
     for rank, piece in enumerate(pieces, start=1):
         if any(covers_answer_place(piece, place) for place in places):
@@ -185,17 +190,17 @@ def _rank(pieces: Sequence[ContextPiece], places: Sequence[AnswerPlace]) -> int:
     return 0
 
 
-def _distinct(
+def _merge_by_document(
     spans: Iterable[tuple[DocumentId, Span]],
 ) -> dict[DocumentId, tuple[Span, ...]]:
-    """Return spans that do not overlap and hold the same characters, in order."""
+    """Return the merged spans of each document, in order."""
     by_document = defaultdict[DocumentId, list[Span]](list)
     for document, span in spans:
         by_document[document].append(span)
-    return {document: _merged(spans) for document, spans in by_document.items()}
+    return {document: _merge_spans(spans) for document, spans in by_document.items()}
 
 
-def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+def _merge_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
     merged: list[Span] = []
     for span in sorted(spans):
         if merged and span.start <= merged[-1].end:
@@ -205,12 +210,12 @@ def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def _among(span: Span, others: Sequence[Span]) -> int:
-    """Return how many characters of `span` lie in others, that do not overlap."""
-    return sum(_shared(span, other) for other in others)
+def _overlap_total(span: Span, others: Sequence[Span]) -> int:
+    """Return how many characters of `span` lie in `others`, which are disjoint."""
+    return sum(_overlap(span, other) for other in others)
 
 
-def _shared(span: Span, other: Span) -> int:
+def _overlap(span: Span, other: Span) -> int:
     return max(0, min(span.end, other.end) - max(span.start, other.start))
 
 
@@ -225,10 +230,9 @@ class SpanMeasure:
     `budgets` are in tokens, at least one.
     """
 
-    shelf: IndexedLibrary
+    indexed_library: IndexedLibrary
     budgets: tuple[int, ...]
     name: str = "search"
-    told: str = "Where the answer stands, held against what is given."
 
     @property
     def recipe(self) -> str:
@@ -266,7 +270,7 @@ class SpanMeasure:
             retrieved_context,
             await self.gold(question),
             every=question.every,
-            budgets=self._fitting(arm, retrieved_context),
+            budgets=self._usable_budgets(arm, retrieved_context),
             late=self.late(question),
         )
         if isinstance(arm, WholeTextArm):
@@ -282,7 +286,7 @@ class SpanMeasure:
             NotFound: A quote does not occur in its file.
             StoreProblem: The library cannot be read.
         """
-        store, order = self.shelf.store, self.shelf.order
+        store, order = self.indexed_library.store, self.indexed_library.order
         return [await locate_gold(store, order, quote) for quote in question.gold]
 
     def late(self, question: EvalQuestion) -> Callable[[ContextPiece], bool] | None:
@@ -293,10 +297,12 @@ class SpanMeasure:
         """
         if not question.as_of:
             return None
-        scope = self.shelf.scope(question)
+        scope = self.indexed_library.scope(question)
         return lambda piece: not is_within_scope(piece.document, piece.span, scope)
 
-    def _fitting(self, arm: Arm, retrieved_context: RetrievedContext) -> Sequence[int]:
+    def _usable_budgets(
+        self, arm: Arm, retrieved_context: RetrievedContext
+    ) -> Sequence[int]:
         if not isinstance(arm, WholeTextArm):
             return self.budgets
         total_tokens = sum(piece.tokens for piece in retrieved_context.pieces)
@@ -314,21 +320,21 @@ async def locate_gold(
         NotFound: No document or more than one matches, or the quote does not occur
             there. StoreProblem: The library cannot be read.
     """
-    document = _document(order, gold.file)
+    document = _find_document(order, gold.file)
     document_text = await store.text(document)
     places = find_quote_places(gold.quote, document, document_text.text)
     if not places:
-        raise NotFound(f"A quote of it does not stand in {gold.file}")
+        raise NotFound(f"a gold quote does not occur in {gold.file}")
     return places
 
 
-def _document(order: StoryOrder, file: str) -> DocumentId:
-    """Return the document that a file's path means, or the end of its path."""
+def _find_document(order: StoryOrder, file: str) -> DocumentId:
+    """Return the document whose path is, or ends with, a file's path."""
     path = file.removeprefix("./")
     if path in order.outlines:
         return DocumentId(path)
     candidates = [outline for outline in order.outlines if outline.endswith(f"/{path}")]
     if len(candidates) != 1:
-        problem = "No document" if not candidates else "More than one document"
-        raise NotFound(f"{problem} of the library is called {file}")
+        problem = "no document" if not candidates else "more than one document"
+        raise NotFound(f"{problem} matches {file}")
     return candidates[0]

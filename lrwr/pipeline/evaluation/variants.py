@@ -33,20 +33,20 @@ _SEARCHED_TEXT = "text, the sentences before it, headings, who is there"
 """The columns of the word index, as recipes name them; stored runs depend on it."""
 
 WHOLE_TEXT_NAME = "whole text"
-WHOLE_TOLD = "All of the text up to where the question is asked, from its beginning."
+WHOLE_TOLD = "The whole text up to the question's horizon."
 
 
 @dataclass(frozen=True, slots=True)
 class SearchVariant:
     """A configuration of search.
 
-    `told` describes it in a sentence. `lexical` and `dense` are the two retrievers,
+    `description` describes it in a sentence. `lexical` and `dense` are the two retrievers,
     `names` boosts passages with people named in the question, `boosts` passages of the
     kind that it asks for, and `rerank` scores the best candidates again.
     """
 
     name: str
-    told: str
+    description: str
     pipeline: Pipeline
     lexical: bool = True
     dense: bool = True
@@ -62,7 +62,7 @@ class SearchVariant:
         return f"{self.pipeline.value}: {_SEARCHED_TEXT}; {', '.join(parts)}"
 
     @property
-    def knows_story(self) -> bool:
+    def uses_story(self) -> bool:
         """Whether search uses the story bible."""
         return self.names or self.boosts
 
@@ -85,7 +85,7 @@ class SearchVariant:
 
 VARIANT_A = SearchVariant(
     "A",
-    "Pipeline a: passages of equal size, by meaning, looked at a second time.",
+    "Pipeline a: fixed-size passages, found by meaning, reranked.",
     Pipeline.NAIVE,
     lexical=False,
     names=False,
@@ -93,17 +93,16 @@ VARIANT_A = SearchVariant(
 )
 VARIANT_B = SearchVariant(
     "B",
-    "Pipeline b: passages that end where the meaning turns, by words, meaning, names"
-    " and kind, looked at a second time.",
+    "Pipeline b: semantic passages, found by words, meaning, names and kind, reranked.",
     Pipeline.AGENTIC,
 )
 PRODUCT_VARIANTS: Mapping[Pipeline, SearchVariant] = {
     Pipeline.NAIVE: SearchVariant(
-        "a, as asked", "Pipeline a, by words and by meaning.", Pipeline.NAIVE
+        "a, as asked", "Pipeline a, found by words and meaning.", Pipeline.NAIVE
     ),
     Pipeline.AGENTIC: VARIANT_B,
 }
-"""How `lrwr search` and `lrwr ask` search each of them."""
+"""How `lrwr search` and `lrwr ask` search each pipeline."""
 
 
 def select_possible_variants(
@@ -128,8 +127,8 @@ def _restrict(variant: SearchVariant, *, embeds: bool, reranks: bool) -> SearchV
     restricted = replace(variant, dense=variant.dense and embeds, rerank=rerank)
     if restricted.lexical or restricted.dense:
         return restricted
-    description = f"{variant.told} Embeddings are off: by words only."
-    return replace(restricted, lexical=True, told=description)
+    description = f"{variant.description} Embeddings are off: by words only."
+    return replace(restricted, lexical=True, description=description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,7 @@ class SearchArm:
 
     step: SearchVariant
     finder: PassageFinder
-    shelf: IndexedLibrary
+    indexed_library: IndexedLibrary
     limit: int
     recipe: str
 
@@ -189,9 +188,9 @@ class SearchArm:
         return self.step.name
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The variant's description."""
-        return self.step.told
+        return self.step.description
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
         """Return the passages that search finds within the question's horizon.
@@ -201,26 +200,31 @@ class SearchArm:
                 ServiceUnavailable: A part of the search failed; the rest would be
                 another arm. StoreProblem: The library cannot be read.
         """
-        shelf, horizon = self.shelf, self.shelf.horizon(question)
+        indexed_library, horizon = (
+            self.indexed_library,
+            self.indexed_library.horizon(question),
+        )
         request = self.step.request(question.text, self.limit, horizon)
-        began = shelf.clock()
-        result = await self.finder.find(request, shelf.order)
-        seconds = shelf.clock() - began
+        began = indexed_library.clock()
+        result = await self.finder.find(request, indexed_library.order)
+        seconds = indexed_library.clock() - began
         if result.remarks:
             raise ServiceUnavailable(" ".join(result.remarks))
         chunks = [passage.chunk for passage in result.passages]
         stretches = [(chunk.document, chunk.span, chunk.text) for chunk in chunks]
-        return RetrievedContext(shelf.pieces(stretches), seconds, result.low_confidence)
+        return RetrievedContext(
+            indexed_library.pieces(stretches), seconds, result.low_confidence
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class WholeTextArm:
     """An `Arm` that returns all passages in story order."""
 
-    shelf: IndexedLibrary
+    indexed_library: IndexedLibrary
     recipe: str = WHOLE_TEXT_NAME
     name: str = WHOLE_TEXT_NAME
-    told: str = WHOLE_TOLD
+    description: str = WHOLE_TOLD
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
         """Return the text within the question's horizon, from its beginning.
@@ -232,11 +236,11 @@ class WholeTextArm:
             NotFound: The question names a place that the story does not have.
             StoreProblem: The library cannot be read.
         """
-        scope = self.shelf.scope(question)
-        began = self.shelf.clock()
+        scope = self.indexed_library.scope(question)
+        began = self.indexed_library.clock()
         stretches = await self._text(scope)
-        seconds = self.shelf.clock() - began
-        return RetrievedContext(self.shelf.pieces(stretches), seconds)
+        seconds = self.indexed_library.clock() - began
+        return RetrievedContext(self.indexed_library.pieces(stretches), seconds)
 
     async def tokens(self) -> int:
         """Return the number of tokens of the whole text.
@@ -248,12 +252,14 @@ class WholeTextArm:
         return sum(piece.tokens for piece in pieces)
 
     async def _text(self, scope: SearchScope) -> list[tuple[DocumentId, Span, str]]:
-        order = self.shelf.order
+        order = self.indexed_library.order
         rest = sorted(set(order.outlines) - set(order.story))
         return [
             (chunk.document, chunk.span, chunk.text)
             for document in (*order.story, *rest)
-            for chunk in await self.shelf.store.chunks_of(document, Pipeline.AGENTIC)
+            for chunk in await self.indexed_library.store.chunks_of(
+                document, Pipeline.AGENTIC
+            )
             if chunk.kind is ChunkKind.PROSE
             and is_within_scope(document, chunk.span, scope)
         ]
@@ -300,7 +306,7 @@ class LibraryFingerprint:
             parts.append(f"meaning {self.embedder}")
         if step.rerank:
             parts.append(f"second look {self.reranker} at {self.candidates}")
-        if step.knows_story:
+        if step.uses_story:
             parts.append(f"known {_hash_facts(self.facts)}")
         return "; ".join(parts)
 
@@ -322,7 +328,7 @@ def check_pipelines_comparable(
     for pipeline, read in versions_by_pipeline.items():
         if not read:
             raise NotFound(
-                f"Pipeline {pipeline.value} has read nothing here",
+                f"Pipeline {pipeline.value} has ingested nothing",
                 hint=f"Run `lrwr ingest --pipeline {pipeline.value}`.",
             )
     states = {
@@ -331,7 +337,7 @@ def check_pipelines_comparable(
     }
     if len({frozenset(state) for state in states.values()}) > 1:
         raise LrwrError(
-            "The pipelines have read different states of the manuscript",
+            "The pipelines have ingested different states of the manuscript",
             hint="Run `lrwr ingest --pipeline a` and `lrwr ingest --pipeline b`.",
         )
 

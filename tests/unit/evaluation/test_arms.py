@@ -91,7 +91,7 @@ class Leaking:
 
     arm: SearchArm
     name: str = "leaking"
-    told: str = "Looks beyond the horizon."
+    description: str = "Looks beyond the horizon."
     recipe: str = "leaking"
 
     async def retrieve(self, question: EvalQuestion) -> RetrievedContext:
@@ -153,9 +153,9 @@ async def test_a_place_that_the_story_does_not_have_is_told(desk: StoryDesk) -> 
 @pytest.mark.parametrize(
     ("gold", "why"),
     [
-        (GoldQuote(ONE, "Nobody lit it."), "does not stand"),
-        (GoldQuote("chapters/3.md", "Nell"), "No document"),
-        (GoldQuote("gone.md", "Nell"), "No document"),
+        (GoldQuote(ONE, "Nobody lit it."), "does not occur"),
+        (GoldQuote("chapters/3.md", "Nell"), "no document"),
+        (GoldQuote("gone.md", "Nell"), "no document"),
     ],
 )
 async def test_a_quote_that_stands_nowhere_is_told(
@@ -193,9 +193,9 @@ async def test_the_whole_text_is_told_in_the_order_of_the_story(
 async def test_the_whole_text_has_no_ranks_and_no_budget_that_it_does_not_fit(
     desk: StoryDesk,
 ) -> None:
-    shelf = await shelf_of(desk)
-    arm = WholeTextArm(shelf)
-    measure = SpanMeasure(shelf, (5, 500))
+    indexed_library = await shelf_of(desk)
+    arm = WholeTextArm(indexed_library)
+    measure = SpanMeasure(indexed_library, (5, 500))
     found, _ = await measure.measure(LAMP, arm, await arm.retrieve(LAMP))
     assert found["recall@500"] == 1.0
     assert not {"recall@5", *RANKED} & found.keys()
@@ -214,7 +214,7 @@ def test_without_embeddings_arms_go_by_words_and_say_so() -> None:
     )
     assert [variant.name for variant in variants] == ["A", "B"]
     assert all(v.lexical and not v.dense and not v.rerank for v in variants)
-    assert "Embeddings are off" in variants[0].told
+    assert "Embeddings are off" in variants[0].description
     assert remarks == ("Embeddings are off: every arm searches by words only.",)
 
 

@@ -75,7 +75,7 @@ def test_empty_lines_are_passed_over_and_a_number_is_an_id() -> None:
         ("not JSON", "q.jsonl:2"),
         ("[1]", "q.jsonl:2"),
         ('{"id": "a"}', "'question' is missing"),
-        ('{"question": " "}', "holds no words"),
+        ('{"question": " "}', "is empty"),
         ('{"question": "Who?"}', 'needs "gold"'),
         ('{"question": "Who?", "gold": [{"file": "1.md"}]}', "'quote' is missing"),
     ],

@@ -169,7 +169,7 @@ async def test_what_is_no_number_has_failed(tmp_path: Path) -> None:
     found = {"faithfulness": float("nan"), "mrr": 1.0}
     run = await run_of(tmp_path, means_of([SetArm("A")], SetMeasure(found=found)))
     assert {**run.outcomes[0].figures} == {"mrr": 1.0}
-    assert {**run.outcomes[0].failed} == {"faithfulness": "It is not a number."}
+    assert {**run.outcomes[0].failed} == {"faithfulness": "The result is not a number."}
 
 
 async def test_a_further_measure_is_added_without_searching_figures_again(
@@ -190,7 +190,7 @@ async def test_when_the_budget_is_spent_the_rest_is_searched_and_not_judged(
     means = means_of([SetArm("A")], search, judge, budget=0.5)
     run = await run_of(tmp_path, means)
     assert (len(search.asked), len(judge.asked)) == (3, 2)
-    assert "the budget of $0.50 is spent" in run.outcomes[2].failed["faithfulness"]
+    assert "the budget of $0.50 is used up" in run.outcomes[2].failed["faithfulness"]
     assert run.outcomes[2].figures == {"mrr": 1.0}
     more = await run_of(tmp_path, replace(means, budget=1.0))
     assert len(judge.asked) == 3

@@ -103,7 +103,7 @@ def test_the_newest_run_comes_first_and_what_is_removed_is_gone(tmp_path: Path) 
     assert load_latest_eval_run(tmp_path).id == new.id
     assert delete_eval_run(tmp_path, new.id) == new.id
     assert load_latest_eval_run(tmp_path).id == old.id
-    with pytest.raises(NotFound, match="no run"):
+    with pytest.raises(NotFound, match="No run"):
         load_eval_run(tmp_path, new.id)
 
 
@@ -232,12 +232,12 @@ def test_runs_are_compared_where_their_questions_are_the_same(tmp_path: Path) ->
     assert [o.figures["mrr"] for o in found.outcomes[0]] == [1.0, 0.25]
     assert [o.figures["mrr"] for o in found.outcomes[1]] == [0.0]
     assert found.differences == (
-        "The manuscript, or what is known of it, was not the same.",
+        "The manuscript or its story data changed.",
         "The budgets were 500, 1000, then 500 tokens.",
-        "For meaning it was words-32, then other.",
-        "The arm “A” was not made in the same way.",
-        "The arm “B” is in the first alone.",
-        "The arm “C” is in the second alone.",
+        "The model for meaning was words-32, then other.",
+        "The arm “A” was configured differently.",
+        "The arm “B” is only in the first run.",
+        "The arm “C” is only in the second run.",
     )
     assert match_runs(one, one).differences == ()
 

@@ -25,7 +25,7 @@ from lrwr.pipeline.evaluation.questions import AnswerPlace, EvalQuestion, Questi
 
 _ID_LENGTH = 10
 _SHORTEST = 12
-"""Characters below which words are no evidence of anything."""
+"""Minimum length of a quote in characters."""
 
 MODEL_SHARES: Mapping[QuestionKind, int] = MappingProxyType(
     {
@@ -153,7 +153,7 @@ class DraftSelector:
         Other families fill up what a family lacks. Drafts about chapters with few
         questions come first, then about people with few questions.
         """
-        remaining = [self._shuffled(family.drafts) for family in families]
+        remaining = [self._shuffle(family.drafts) for family in families]
         chosen_counts = [0] * len(families)
         eval_questions: list[EvalQuestion] = []
         while len(eval_questions) < limit and any(remaining):
@@ -161,20 +161,20 @@ class DraftSelector:
                 (n for n, drafts in enumerate(remaining) if drafts),
                 key=lambda n: (Fraction(chosen_counts[n], families[n].weight), n),
             )
-            question = self._next(remaining[at])
+            question = self._take_next(remaining[at])
             if question is not None:
                 eval_questions.append(question)
                 chosen_counts[at] += 1
         return eval_questions
 
-    def _shuffled(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
+    def _shuffle(self, drafts: Sequence[QuestionDraft]) -> list[QuestionDraft]:
         shuffled = list(drafts)
         Random(f"{self._seed}").shuffle(shuffled)
         return shuffled
 
-    def _next(self, drafts: list[QuestionDraft]) -> EvalQuestion | None:
-        """Take the draft that is most wanted; None if it turns out not to do."""
-        best = min(range(len(drafts)), key=lambda n: (*self._crowd(drafts[n]), n))
+    def _take_next(self, drafts: list[QuestionDraft]) -> EvalQuestion | None:
+        """Remove the draft about the least covered chapter and person; None if rejected."""
+        best = min(range(len(drafts)), key=lambda n: (*self._crowding(drafts[n]), n))
         return self.accept(drafts.pop(best))
 
     def accept(self, draft: QuestionDraft) -> EvalQuestion | None:
@@ -194,8 +194,8 @@ class DraftSelector:
             self._people.update(draft.about[:1])
         return question
 
-    def _crowd(self, draft: QuestionDraft) -> tuple[int, int]:
-        """Return how much is asked already of a draft's chapter, and of its person."""
+    def _crowding(self, draft: QuestionDraft) -> tuple[int, int]:
+        """Return how many questions a draft's chapter and its person have."""
         places = (*draft.places, *draft.spoilers)
         chapter = self._chapters[self._material.chapter_of(places[0])] if places else 0
         return chapter, self._people[draft.about[0]] if draft.about else 0
@@ -295,7 +295,7 @@ def find_first_chapters(material: SourceMaterial) -> dict[str, int]:
 def _find_first_place(
     profile: CharacterProfile, material: SourceMaterial
 ) -> AnswerPlace | None:
-    """Return the first sentence that names a person, by any of their own names."""
+    """Return the place of the first sentence that names a person; None if none does."""
     forms = material.forms(profile)
     named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms))})(?!\w)")
     for document in material.order.story:

@@ -47,9 +47,9 @@ from lrwr.pipeline.evaluation.questions import (
 )
 
 AnswerProbe: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Says whether the text seems to answer a question after all, by searching it."""
+"""Returns whether search finds good evidence for a question."""
 
-_TOLD = """\
+_PROMPT = """\
 You write test questions on a novel for its author, who asks about it from memory. Write \
 {number} questions from the numbered passages.
 {way}
@@ -61,7 +61,7 @@ quotes: the words that answer, each with the number of its passage, 5 to 40 word
 letter by letter from it.{quotes}
 """
 
-_WAYS: Mapping[QuestionKind, str] = MappingProxyType(
+_KIND_INSTRUCTIONS: Mapping[QuestionKind, str] = MappingProxyType(
     {
         QuestionKind.FACT: "Each asks for one fact that a single sentence or two tells.",
         QuestionKind.SEVERAL: "Each can be answered only from two or three passages together,"
@@ -78,22 +78,22 @@ _WAYS: Mapping[QuestionKind, str] = MappingProxyType(
 _NO_QUOTES = " Here there are none: leave quotes empty, and answer too."
 
 LONGEST = 240
-"""Characters of a question."""
+"""Characters of the longest question."""
 
 
 PER_CALL = 4
 PASSAGES = 4
-"""Questions that are asked for in one call, and passages that are shown for them."""
+"""Questions requested in one call, and passages shown for them."""
 
 ROUNDS = 3
-"""How often calls are made anew for what is missing of a kind."""
+"""Rounds of calls for one kind of question."""
 
 _LONG = 1800
-"""Characters of a passage, about; it ends with a sentence."""
+"""Minimum length of a passage in characters; it ends with a sentence."""
 _REPEATED = 0.8
-"""The share of a quote's words that make a question a copy of it."""
+"""Share of a quote's words in a question from which it counts as a copy."""
 _FEWEST = 4
-"""Words of a quote below which a question may well hold them all."""
+"""Content words of a quote below which copying is not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +110,21 @@ class ModelQuestion:
 
 @dataclass(slots=True)
 class _Tally:
-    """What was asked for in vain, by reason."""
+    """Counts of rejected questions by reason, and why the model failed."""
 
-    lost: Counter[str] = field(default_factory=Counter)
-    broken: str = ""
+    rejected: Counter[str] = field(default_factory=Counter)
+    failure: str = ""
 
-    def told(self, kind: QuestionKind, question_count: int, limit: int) -> list[str]:
-        """Return sentences on how many questions were dropped, and why."""
+    def describe(
+        self, kind: QuestionKind, question_count: int, limit: int
+    ) -> list[str]:
+        """Return sentences on how many questions were rejected, and why."""
         sentences = [
-            f"Of questions of kind {kind.value}, {count} by the model {reason}."
-            for reason, count in sorted(self.lost.items())
+            f"{count} of the model's questions of kind {kind.value} {reason}."
+            for reason, count in sorted(self.rejected.items())
         ]
-        if self.broken:
-            sentences.append(f"The model failed: {self.broken}.")
+        if self.failure:
+            sentences.append(f"The model failed: {self.failure}.")
         if question_count < limit:
             rest = (
                 "; templates fill up what is missing" if kind in TEMPLATE_SHARES else ""
@@ -178,7 +180,7 @@ async def generate_questions_with_model(
 
 @dataclass(frozen=True, slots=True)
 class _ModelQuestionGenerator:
-    """Where a model is asked, and its questions are checked."""
+    """Asks a model for questions and checks them."""
 
     chat: ChatModel
     material: SourceMaterial
@@ -193,31 +195,31 @@ class _ModelQuestionGenerator:
         """Return at most `limit` checked questions of a kind, and remarks."""
         if kind is QuestionKind.UNANSWERABLE and self.answered is None and limit:
             return [], [
-                "Nobody can search whether the text answers a question, so those"
-                " without an answer come from templates."
+                "Search cannot check which questions the text answers, so unanswerable"
+                " ones come from templates."
             ]
         tally = _Tally()
         questions: list[EvalQuestion] = []
         asked_kind = QuestionKind.FACT if kind is QuestionKind.AS_OF else kind
         for _ in range(ROUNDS):
             missing = limit - len(questions)
-            if missing <= 0 or tally.broken:
+            if missing <= 0 or tally.failure:
                 break
             calls = -(-missing // PER_CALL)
-            place_groups = [self._shown(asked_kind) for _ in range(calls)]
+            place_groups = [self._choose_passages(asked_kind) for _ in range(calls)]
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(self._call(asked_kind, p, tally))
+                    group.create_task(self._ask_once(asked_kind, p, tally))
                     for p in place_groups
                 ]
             for task in tasks:
                 for draft in task.result():
-                    questions += await self._accepted(
+                    questions += await self._accept(
                         draft, kind, questions, limit, tally
                     )
-        return questions, tally.told(kind, len(questions), limit)
+        return questions, tally.describe(kind, len(questions), limit)
 
-    async def _call(
+    async def _ask_once(
         self, kind: QuestionKind, places: Sequence[AnswerPlace], tally: _Tally
     ) -> list[QuestionDraft]:
         """Return the model's questions on some passages, with the places of their quotes."""
@@ -227,10 +229,10 @@ class _ModelQuestionGenerator:
             reply = await self.chat.fill(asking, build_question_shape(kind))
             question_reply = parse_question_reply(reply.text)
         except ServiceUnavailable as problem:
-            tally.broken = str(problem).rstrip(".")
+            tally.failure = str(problem).rstrip(".")
             return []
         except MalformedReply:
-            tally.lost["were in a reply that could not be read"] += PER_CALL
+            tally.rejected["were in an unreadable reply"] += PER_CALL
             return []
         drafts = (
             self._draft(model_question, kind, places, tally)
@@ -246,12 +248,13 @@ class _ModelQuestionGenerator:
         tally: _Tally,
     ) -> QuestionDraft | None:
         gold_places = [
-            self._found(place, quote, places) for place, quote in model_question.quotes
+            self._locate_quote(place, quote, places)
+            for place, quote in model_question.quotes
         ]
         golds = tuple(place for place in gold_places if place is not None)
-        reason = _fault(model_question, kind, len(golds))
+        reason = _find_fault(model_question, kind, len(golds))
         if reason:
-            tally.lost[reason] += 1
+            tally.rejected[reason] += 1
             return None
         name = next(
             (
@@ -271,10 +274,10 @@ class _ModelQuestionGenerator:
             about=(name, model_question.question.casefold()),
         )
 
-    def _found(
+    def _locate_quote(
         self, number: int, quote: str, places: Sequence[AnswerPlace]
     ) -> AnswerPlace | None:
-        """Return the place of a quote in the passage that the model names as its source."""
+        """Return the place of a quote in the passage that the model names; None if absent."""
         if not 0 <= number < len(places):
             return None
         passage = places[number]
@@ -283,7 +286,7 @@ class _ModelQuestionGenerator:
         inside = [place for place in standing if passage.span.holds(place.span)]
         return inside[0] if len(standing) == 1 == len(inside) else None
 
-    async def _accepted(
+    async def _accept(
         self,
         draft: QuestionDraft,
         kind: QuestionKind,
@@ -307,24 +310,24 @@ class _ModelQuestionGenerator:
                 else after_telling
             )
             if not candidates:
-                tally.lost["stand before the first chapter"] += 1
+                tally.rejected["are about text before the first chapter"] += 1
                 return []
             draft = candidates[0]
         search = self.answered if kind is QuestionKind.UNANSWERABLE else None
         if search is not None and await search(draft.text):
-            tally.lost["turned out to have an answer"] += 1
+            tally.rejected["have an answer after all"] += 1
             return []
         question = self.selector.accept(draft)
         if question is None:
-            tally.lost["rest on words that others rest on, or on too few"] += 1
+            tally.rejected["use the same text as others, or too little"] += 1
         return [question] if question else []
 
-    def _shown(self, kind: QuestionKind) -> list[AnswerPlace]:
-        """Choose passages to ask about, of different chapters.
+    def _choose_passages(self, kind: QuestionKind) -> list[AnswerPlace]:
+        """Choose passages to ask about, from different chapters.
 
-        Those for questions on several passages, or on people, name the same person.
+        For questions on several passages or on relationships, all name one person.
         """
-        windows = list(_windows(self.material))
+        windows = list(_iter_windows(self.material))
         people = [
             character_profile
             for character_profile in self.material.people()
@@ -347,8 +350,8 @@ class _ModelQuestionGenerator:
         return self.material.texts[place.document][place.span.start : place.span.end]
 
 
-def _windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
-    """Yield the story in passages of whole sentences, none across a document."""
+def _iter_windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
+    """Yield the story as passages of whole sentences within one document."""
     for document, spans in material.sentences.items():
         start = end = None
         for span in spans:
@@ -361,25 +364,23 @@ def _windows(material: SourceMaterial) -> Iterator[AnswerPlace]:
             yield AnswerPlace(document, Span(start, end))
 
 
-def _fault(model_question: ModelQuestion, kind: QuestionKind, golds: int) -> str:
-    """Say why a question is no good; empty if nothing is wrong with it."""
+def _find_fault(model_question: ModelQuestion, kind: QuestionKind, golds: int) -> str:
+    """Return why a question is rejected, as a clause; empty if it is accepted."""
     if (
         not model_question.question.endswith("?")
         or len(model_question.question) > LONGEST
     ):
-        return "were no questions, or too long"
+        return "were not questions, or too long"
     if kind is QuestionKind.UNANSWERABLE:
-        return (
-            "came with an answer, and should have none" if model_question.quotes else ""
-        )
+        return "had an answer and should have none" if model_question.quotes else ""
     if golds < len(model_question.quotes) or not golds:
-        return "rested on words that do not stand there, or not once"
+        return "had quotes that do not occur in the passage, or twice"
     if kind is QuestionKind.SEVERAL and golds < 2:
-        return "rested on one passage only"
+        return "used only one passage"
     if any(
         _repeats(model_question.question, quote) for _, quote in model_question.quotes
     ):
-        return "repeated the text nearly whole"
+        return "repeated a quote almost whole"
     return ""
 
 
@@ -396,7 +397,9 @@ def build_question_messages(
 ) -> list[ChatMessage]:
     """Return the prompt for questions of one kind on passages, numbered from 1 and fenced."""
     quotes = _NO_QUOTES if kind is QuestionKind.UNANSWERABLE else ""
-    instructions = _TOLD.format(number=number, way=_WAYS[kind], quotes=quotes)
+    instructions = _PROMPT.format(
+        number=number, way=_KIND_INSTRUCTIONS[kind], quotes=quotes
+    )
     mark = generate_fence_mark(*passages)
     shown = "\n".join(
         wrap_in_fence(f"passage {place}", text, mark)

@@ -68,7 +68,7 @@ BODY = frozenset(_BODY_TEXT.split())
 """Parts of the body, which nobody asks about."""
 
 RARE = 9
-"""How often a word may stand in the whole text to tell one place from others."""
+"""Occurrences of a word in all texts up to which it identifies a place."""
 _ENDED_TEXT = (
     "in on at to from with by and or but is was were are had has have if who when"
     " before after as than because into upon over under behind again till until for"
@@ -76,7 +76,7 @@ _ENDED_TEXT = (
 )
 _ENDED = "|".join(_ENDED_TEXT.split())
 AFTER = rf"(?=[.,;:!?—”\"’')]|\s(?:{_ENDED})\b)(?![’'][a-z])"
-"""What ends a noun and what belongs to it."""
+"""Pattern of what may follow a noun that ends a phrase."""
 _DET = r"(?i:the|an?|my|your|his|our|their)"
 _PLAIN = re.compile(rf"\b{_DET} (?P<noun>[a-z]{{4,}}){AFTER}")
 _NOUN = re.compile(
@@ -89,9 +89,9 @@ _PREDICATE = re.compile(
     r"|called|than|of|simply|only)(?: (?:not|even|merely|simply|only|just|but|perhaps))*|,) $",
     re.IGNORECASE,
 )
-"""What stands before words that say what something is, or is like."""
-_BACK = 24
-"""Characters before a noun that are looked at."""
+"""Text before a noun that is a predicate or a comparison, not a thing."""
+_LOOK_BEHIND = 24
+"""Characters before a noun that are searched for a predicate."""
 _NO_NOUN = (
     "ly",
     "ing",
@@ -160,7 +160,7 @@ def find_topics(
     yielded_stems: set[str] = set()
     for match in _NOUN.finditer(text, span.start, span.end):
         stem = stem_noun(match["noun"])
-        before = text[max(span.start, match.start() - _BACK) : match.start()]
+        before = text[max(span.start, match.start() - _LOOK_BEHIND) : match.start()]
         if (
             stem in yielded_stems
             or (match["kind"] or "") in VAGUE_WORDS
@@ -172,11 +172,11 @@ def find_topics(
         yielded_stems.add(stem)
         det = match["det"].lower()
         owner = det if det in ("my", "your") else ""
-        phrase, place = _said(match["noun"], det), Span(*match.span("noun"))
+        phrase, place = _phrase_topic(match["noun"], det), Span(*match.span("noun"))
         yield TopicNoun(phrase, match["noun"], stem, place, owner)
     for name in material.rare_names:
         at = text.find(name, span.start, span.end)
-        if at >= 0 and not _within(text, at, len(name)):
+        if at >= 0 and not _is_inside_word(text, at, len(name)):
             place = Span(at, at + len(name))
             yield TopicNoun(name, name, name.casefold(), place)
 
@@ -198,24 +198,24 @@ def is_plural_noun(noun: str) -> bool:
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
-def _said(noun: str, determiner: str) -> str:
+def _phrase_topic(noun: str, determiner: str) -> str:
     if determiner in ("a", "an"):
         return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
     return noun if noun.endswith(_ABSTRACT) else f"the {noun}"
 
 
-def _within(text: str, at: int, length: int) -> bool:
-    """Say whether what stands there is a part of a longer word."""
+def _is_inside_word(text: str, at: int, length: int) -> bool:
+    """Return whether the match is part of a longer word."""
     before, after = text[max(0, at - 1) : at], text[at + length : at + length + 1]
     return before.isalnum() or after.isalnum()
 
 
 SURE = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
-"""What a question may rest on."""
+"""Certainties that a question may rest on."""
 _HEADING = "#|<"
-"""Begins what is no sentence of the story's."""
+"""First characters of headings, tables and quotes, which are not sentences."""
 _INITIALS = 2
-"""Letters that are no name yet."""
+"""Length of initials, which are not names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class SourceMaterial:
         return [
             character
             for character in self.bible.characters
-            if character.certainty in SURE and _is_own(character.name)
+            if character.certainty in SURE and _is_proper_name(character.name)
         ]
 
     def forms(self, profile: CharacterProfile) -> list[str]:
@@ -292,9 +292,9 @@ class SourceMaterial:
     def worded(self, text: str) -> str:
         """Return a question with people's names spelled as in the story."""
         for profile in self.bible.characters:
-            if profile.name in text and not self._stands(profile.name):
+            if profile.name in text and not self._occurs_in_story(profile.name):
                 present_forms = (
-                    f.name for f in profile.aliases if self._stands(f.name)
+                    f.name for f in profile.aliases if self._occurs_in_story(f.name)
                 )
                 full_forms = [
                     f for f in present_forms if f.casefold() == profile.name.casefold()
@@ -302,10 +302,10 @@ class SourceMaterial:
                 text = text.replace(profile.name, (*full_forms, profile.name)[0])
         return text
 
-    def _stands(self, name: str) -> bool:
-        return any(name in text for text in self._story())
+    def _occurs_in_story(self, name: str) -> bool:
+        return any(name in text for text in self._story_texts())
 
-    def _story(self) -> list[str]:
+    def _story_texts(self) -> list[str]:
         return [
             self.texts[document]
             for document in self.order.story
@@ -412,8 +412,8 @@ def _own_sentences(
     )
 
 
-def _is_own(name: str) -> bool:
-    """Say whether a name is more than what anybody might be called."""
+def _is_proper_name(name: str) -> bool:
+    """Return whether a name is capitalized and more than a title or a role."""
     words = name.split()
     capital = all(word[:1].isupper() for word in words)
     return capital and words[-1].casefold() not in _ANYBODY
