@@ -146,4 +146,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
             self.theme = name
             return
         self.theme = resolve_theme("auto", os.environ)
-        yield f"There is no theme “{name}”."
+        yield (
+            f"There is no theme “{name}”. Set `theme` under `[screen]` to dark, light"
+            " or auto."
+        )

@@ -99,7 +99,7 @@ ACTION_HANDLERS: Mapping[str, ActionHandler] = MappingProxyType(
 """The function of each named action, see `Action.handler_name`."""
 
 STOPPED_ANSWER = "the last answer"
-"""What a stopped turn still saves, as it is named if that fails."""
+"""Names what a stopped turn saves, in the message shown if saving fails."""
 
 
 class ChatController:
@@ -132,7 +132,7 @@ class ChatController:
         except LrwrError:
             return  # reading the library reports the same problem
         freshness = (
-            f"{format_count(unread, 'file')} touched since: Ctrl+L"
+            f"{format_count(unread, 'file')} changed since the last ingest (Ctrl+L)"
             if unread
             else "up to date"
         )
@@ -214,7 +214,7 @@ class ChatController:
         self._model = welcome.model
         screen.query_one(StatusLine).update_fields(
             model=welcome.model or "no model",
-            leaving="leaves this machine: see Settings" if welcome.leaving else "",
+            leaving="sends data to services" if welcome.leaving else "",
         )
         for notice in welcome.first_use:
             screen.notify(sanitize_text(notice), timeout=20, markup=False)
@@ -236,21 +236,21 @@ class ChatController:
             )
 
     async def _show_first_turns(self, welcome: Welcome) -> None:
-        desk = self._screen.query_one(SplitView)
+        split_view = self._screen.query_one(SplitView)
         if welcome.turns:
-            await desk.show(welcome.turns)
+            await split_view.show(welcome.turns)
         else:
-            await desk.show_notice(_describe_library(welcome))
+            await split_view.show_notice(_describe_library(welcome))
 
     async def _show_event(self, event: TurnEvent, view: TurnView) -> None:
-        desk = self._screen.query_one(SplitView)
+        split_view = self._screen.query_one(SplitView)
         match event:
             case TurnStageStarted(_, text):
                 view.show_stage(text)
             case PassageCited(citation):
-                await desk.add_citation(view, citation)
+                await split_view.add_citation(view, citation)
             case WebPageCited(citation):
-                await desk.add_page(view, citation)
+                await split_view.add_page(view, citation)
             case GapFound():
                 pass  # the answer ends with its gaps
             case AnswerToken(text, speaker):
@@ -281,21 +281,23 @@ async def _save_consent(workspace: "Workspace", *, name: str, allowed: bool) -> 
 
 
 def _describe_library(welcome: Welcome) -> list[str]:
-    """Return what to say above an empty conversation."""
+    """Return the paragraphs that an empty thread shows."""
     if welcome.counts is None:
         return [
-            "Nothing has been read here yet.",
-            "Ctrl+L asks for the folder of your manuscript and reads it, on this"
-            " machine. lrwr never writes into it.",
+            "No manuscript has been ingested yet.",
+            "Press Ctrl+L to choose the folder of your manuscript. lrwr reads it on"
+            " this machine and never changes your files.",
         ]
     counts = welcome.counts
     lines = [
-        f"{counts.documents:,} documents are read, {counts.words:,} words.",
-        "Ask something: “Who is …?”, “What does … know of …?”, “Remind me of …”.",
+        f"{format_count(counts.documents, 'document')} ingested,"
+        f" {format_count(counts.words, 'word')}.",
+        "Ask a question, for example “Who is …?”, “What does … know about …?” or"
+        " “Remind me of …”.",
     ]
     if not welcome.model:
         lines.append(
-            "No language model: the text answers in its own words, each with its place."
-            " `[model] use` in lrwr.toml adds one."
+            "No language model is configured: answers are quotations from your text."
+            " Set `use` under `[model]` in lrwr.toml to add one."
         )
     return lines

@@ -42,7 +42,7 @@ def shown_lines(room: Room) -> list[str]:
 
 def shown_note(room: Room) -> str:
     """Return what is said under both."""
-    note = paired(room).query_one("#paired-note", Static)
+    note = paired(room).query_one("#master-detail-note", Static)
     return str(note.content) if note.display else ""
 
 

@@ -7,12 +7,12 @@ from textual.widgets import Static
 
 from lrwr.tui.actions.table import (
     FIXED_ACTIONS,
-    PLACE_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
+    SOURCE_ACTIONS,
 )
 from lrwr.tui.screens.chat import ChatScreen
-from lrwr.tui.screens.help import NOTHING, HelpScreen
+from lrwr.tui.screens.help import NO_MATCH, HelpScreen
 from lrwr.tui.widgets.prompt import PromptInputArea
 from tests.fakes.picture import check_picture
 from tests.fakes.room import LOOKS, NARROW, Room, a_room
@@ -33,7 +33,7 @@ def told(screen: HelpScreen) -> str:
 async def test_every_action_is_there_with_its_key_and_its_name(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="room.characters ctrl+o") as room:
         shown = told(await open_help(room))
-        for action in (*ROOM_ACTIONS, *PROMPT_ACTIONS, *FIXED_ACTIONS, *PLACE_ACTIONS):
+        for action in (*ROOM_ACTIONS, *PROMPT_ACTIONS, *FIXED_ACTIONS, *SOURCE_ACTIONS):
             assert action.id in shown
             assert action.help in shown
         assert "Ctrl+O    /character [NAME]" in shown
@@ -51,7 +51,7 @@ async def test_what_is_typed_narrows_it(book: Path) -> None:
         assert "room.help" not in told(screen)
         await room.type(" zzz")
         await room.pilot.pause()
-        assert told(screen) == NOTHING
+        assert told(screen) == NO_MATCH
         await room.press("escape")
 
 

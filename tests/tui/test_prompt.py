@@ -7,7 +7,7 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from lrwr.app.presenters.answers import LONGEST
-from lrwr.tui.widgets.prompt import UNDER_WAY, PromptInputArea
+from lrwr.tui.widgets.prompt import ANSWER_RUNNING, PromptInputArea
 from tests.fakes.model_server import Hang, ModelServer
 from tests.fakes.room import NARROW, Room, a_room
 
@@ -17,7 +17,7 @@ def prompt(room: Room) -> PromptInputArea:
 
 
 def told(room: Room) -> str:
-    line = room.screen.query_one("#prompt-told", Static)
+    line = room.screen.query_one("#prompt-hint", Static)
     return str(line.content) if line.display else ""
 
 
@@ -140,7 +140,7 @@ async def test_a_question_waits_while_an_answer_comes_and_a_command_does_not(
             await room.pilot.pause()
             assert questions(room) == ["Who is Nell?"]
             assert prompt(room).text == "Who keeps the ledger?"
-            assert told(room) == UNDER_WAY
+            assert told(room) == ANSWER_RUNNING
             await room.pilot.press("escape")
             await room.settle()
             await room.pilot.press("ctrl+u")

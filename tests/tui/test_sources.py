@@ -10,14 +10,14 @@ from textual.widgets import Static
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.text import LineRange, Span
 from lrwr.core.model.turns import Citation, WebCitation
-from lrwr.pipeline.stages.units import AROUND
 from lrwr.tui.queries.passages import (
+    MAX_CONTEXT_CHARS,
     cut_surroundings,
     join_wrapped_lines,
     load_citation_contexts,
 )
 from lrwr.tui.widgets.prompt import PromptInputArea
-from lrwr.tui.widgets.sources import APART, Sources, SourceView
+from lrwr.tui.widgets.sources import WEB_HEADING, Sources, SourceView
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import QUOTED, a_turn
 from tests.fakes.desk_app import DeskApp, a_desk, settle
@@ -141,7 +141,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
         found = await room.stage.run(
             lambda lent: load_citation_contexts(lent, [edited, gone])
         )
-    assert [one.became for one in found] == [
+    assert [one.change for one in found] == [
         "edited since",
         "no longer in the text; it read:",
     ]
@@ -176,7 +176,7 @@ async def test_pages_of_the_web_stand_apart_and_are_not_opened() -> None:
         turn = a_turn()
         await app.desk.show([replace(turn, output=replace(turn.output, web=(PAGE,)))])
         await settle(app, pilot)
-        assert APART in headings(app)
+        assert WEB_HEADING in headings(app)
         app.desk.jump("w1")
         await settle(app, pilot)
         page = app.desk.sources.chosen
@@ -188,7 +188,7 @@ async def test_an_answer_that_rests_on_nothing_says_so() -> None:
     async with a_desk() as (app, pilot):
         await app.desk.show([a_turn(citations=())])
         await settle(app, pilot)
-        (empty,) = app.query(".source-told").results(Static)
+        (empty,) = app.query(".source-message").results(Static)
         assert told(empty).startswith("No passages: ")
 
 
@@ -229,7 +229,7 @@ def test_context_is_short_and_joins_the_words_it_surrounds(at: int) -> None:
     text = "\n\n".join(f"Paragraph {n}. " + "All is well. " * 12 for n in range(16))
     span = Span(at, min(len(text), at + 200))
     before, after = cut_surroundings(text, span)
-    assert len(before) <= AROUND + 2 >= len(after)
+    assert len(before) <= MAX_CONTEXT_CHARS + 2 >= len(after)
     whole = before.removeprefix("… ") + text[at : span.end] + after.removesuffix(" …")
     assert whole in text
 

@@ -76,7 +76,7 @@ async def test_what_a_folder_turns_on_is_asked_about_once(
     (book / "lrwr.toml").write_text('[web]\nuse = "tavily"\n')
     async with a_room(book) as room:
         assert "Tavily" in str(
-            room.app.screen.query_one(".leave-question", Static).render()
+            room.app.screen.query_one(".consent-question", Static).render()
         )
         await room.pilot.click(f"#{answer}")
         await room.settle()

@@ -8,7 +8,7 @@ from textual.widgets import Static
 from lrwr.core.model.text import Span
 from lrwr.core.model.turns import AnswerSpeaker, Turn
 from lrwr.tui.widgets.reply import VerbatimReply, render_citation_marks
-from lrwr.tui.widgets.transcript import MOST, SHOWN
+from lrwr.tui.widgets.transcript import INITIAL_TURNS, MAX_TURNS
 from lrwr.tui.widgets.turn import TurnView
 from tests.fakes.conversations import a_turn, some_turns
 from tests.fakes.desk_app import a_desk, settle
@@ -30,7 +30,7 @@ async def test_of_a_long_conversation_the_last_turns_are_mounted() -> None:
         await settle(app, pilot)
         transcript = app.desk.transcript
         asked = questions(transcript.views)
-        assert asked == [f"Question {n}?" for n in range(MANY - SHOWN, MANY)]
+        assert asked == [f"Question {n}?" for n in range(MANY - INITIAL_TURNS, MANY)]
         assert transcript.scroll_y == transcript.max_scroll_y
 
 
@@ -60,11 +60,11 @@ async def test_one_can_read_to_the_first_turn_and_back_with_few_of_them_mounted(
             transcript.scroll_to(y=0, animate=False)
             await settle(app, pilot)
             most = max(most, len(transcript.views))
-        assert most <= MOST
+        assert most <= MAX_TURNS
         while transcript.views[-1].question != "Question 119?":
             transcript.scroll_to(y=transcript.max_scroll_y, animate=False)
             await settle(app, pilot)
-            assert len(transcript.views) <= MOST
+            assert len(transcript.views) <= MAX_TURNS
         asked = questions(transcript.views)
         assert asked == [f"Question {n}?" for n in range(120 - len(asked), 120)]
 

@@ -32,7 +32,7 @@ from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.widgets.sources import PageView, SourceView
 from lrwr.tui.widgets.split_view import SplitView
 
-SOON = 2.0
+STARTUP_SECONDS = 2.0
 """Seconds in which an editor with a window of its own may say that it cannot."""
 
 
@@ -43,19 +43,20 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
         NotFound: There is no such passage, or its file is not there.
         EditorError: No editor is set, or it did not work.
     """
-    desk = screen.query_one(SplitView)
+    split_view = screen.query_one(SplitView)
     if number := words.strip().strip("[]"):
-        desk.jump(number)
-    chosen = desk.sources.chosen
+        split_view.jump(number)
+    chosen = split_view.sources.chosen
     if isinstance(chosen, PageView):
         screen.notify(
-            f"Nothing of the web is opened from here. Its address: {chosen.place}",
+            f"lrwr does not open web pages. The address is {chosen.place}",
             markup=False,
         )
         return
     if chosen is None:
         raise NotFound(
-            "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
+            "No passage is selected",
+            hint="Press Alt+1 or click [1] to select the first.",
         )
     citation = chosen.citation
     location = await screen.room.service_thread.run(
@@ -84,26 +85,27 @@ async def copy_answer(screen: RoomScreen, words: str) -> None:
         NotFound: There is nothing to copy.
     """
     if words.strip().lower() in ("quote", "passage"):
-        text, subject = _quote(screen.query_one(SplitView)), "The passage"
+        text, subject = _format_passage(screen.query_one(SplitView)), "the passage"
     else:
-        text, subject = _answer(screen.query_one(SplitView)), "The answer"
+        text, subject = _get_answer(screen.query_one(SplitView)), "the last answer"
     screen.app.copy_to_clipboard(text)
     explanation = explain_clipboard_failure(os.environ, sys.platform)
-    screen.notify(f"{subject} is copied. {explanation}".strip(), markup=False)
+    screen.notify(f"Copied {subject}. {explanation}".strip(), markup=False)
 
 
-def _answer(desk: SplitView) -> str:
-    turn: Turn | None = desk.transcript.last
+def _get_answer(split_view: SplitView) -> str:
+    turn: Turn | None = split_view.transcript.last
     if turn is None:
-        raise NotFound("There is no answer to copy yet", hint="Ask something first.")
+        raise NotFound("There is no answer to copy yet", hint="Ask a question first.")
     return sanitize_text(strip_links(turn.output.response_text)).strip()
 
 
-def _quote(desk: SplitView) -> str:
-    chosen: SourceView | PageView | None = desk.sources.chosen
+def _format_passage(split_view: SplitView) -> str:
+    chosen: SourceView | PageView | None = split_view.sources.chosen
     if chosen is None:
         raise NotFound(
-            "No passage is chosen", hint="Alt+1 chooses the first, or click [1]."
+            "No passage is selected",
+            hint="Press Alt+1 or click [1] to select the first.",
         )
     return f"{chosen.words.strip()}\n— {chosen.place}"
 
@@ -111,7 +113,8 @@ def _quote(desk: SplitView) -> str:
 async def _open_location(room: RoomApp, location: FileLocation) -> None:
     if location.gone:
         room.notify(
-            f"The passage is no longer there; it stood at {_format_location(location)}.",
+            "The passage is no longer in the text. Its last known location was"
+            f" {_format_location(location)}.",
             markup=False,
         )
     if location.paragraphs:
@@ -121,7 +124,7 @@ async def _open_location(room: RoomApp, location: FileLocation) -> None:
     if not editor:
         raise EditorError(
             f"No editor is set. The passage is at {_format_location(location)}",
-            hint='Set EDITOR in your shell, such as: export EDITOR="nano"',
+            hint='Set `EDITOR` in your shell, for example: export EDITOR="nano"',
         )
     windows = sys.platform == "win32"
     try:
@@ -130,8 +133,8 @@ async def _open_location(room: RoomApp, location: FileLocation) -> None:
         )
     except ValueError as error:
         raise EditorError(
-            f"EDITOR cannot be read: {shorten_excerpt(editor)}",
-            hint="Check the quotation marks in VISUAL and EDITOR.",
+            f"The editor command is invalid: {shorten_excerpt(editor)}",
+            hint="Check the quotation marks in `VISUAL` and `EDITOR`.",
         ) from error
     await _run(room, command, location)
 
@@ -139,7 +142,7 @@ async def _open_location(room: RoomApp, location: FileLocation) -> None:
 async def _open_document(room: RoomApp, location: FileLocation) -> None:
     """Open a `.docx` with what the system opens it with, and say where to look."""
     name = sanitize_text(sanitize_line(location.file.name))
-    room.notify(f"Look for paragraph {location.line} of {name}.", markup=False)
+    room.notify(f"The passage is in paragraph {location.line} of {name}.", markup=False)
     if sys.platform == "win32":
         await asyncio.to_thread(os.startfile, location.file)
     else:
@@ -150,28 +153,28 @@ async def _run(room: RoomApp, command: EditorCommand, location: FileLocation) ->
     program = shutil.which(command.arguments[0])
     if program is None:
         raise EditorError(
-            f"There is no program {command.program} here. The passage is at"
+            f"The editor `{command.program}` is not installed. The passage is at"
             f" {_format_location(location)}",
-            hint="Set VISUAL or EDITOR to an editor that you have.",
+            hint="Set `VISUAL` or `EDITOR` to an installed editor.",
         )
     if is_shell_unsafe(command, program):
         raise EditorError(
-            f"{command.program} cannot safely be given the name of this file",
-            hint=f"Open it yourself: {_format_location(location)}",
+            f"This file name is not safe to pass to {command.program}",
+            hint=f"Open the file yourself: {_format_location(location)}",
         )
     arguments = [program, *command.arguments[1:]]
     if command.windowed:
-        code = await asyncio.to_thread(_start, arguments)
+        code = await asyncio.to_thread(_start_windowed, arguments)
     else:
-        code = _wait_for(room, arguments, command.program)
+        code = _run_in_terminal(room, arguments, command.program)
     if code:
         raise EditorError(
-            f"{command.program} ended with code {code}",
+            f"{command.program} exited with code {code}",
             hint=f"The passage is at {_format_location(location)}.",
         )
 
 
-def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
+def _run_in_terminal(room: RoomApp, arguments: list[str], program: str) -> int:
     """Give an editor the terminal, and return its exit code.
 
     The room stands still meanwhile: nothing else may write to the terminal.
@@ -181,14 +184,14 @@ def _wait_for(room: RoomApp, arguments: list[str], program: str) -> int:
             return subprocess.run(arguments, check=False).returncode
     except SuspendNotSupported as error:
         raise EditorError(
-            f"This terminal cannot be lent to {program}",
-            hint="Set VISUAL to an editor with a window of its own.",
+            f"{program} cannot run in this terminal while lrwr is open",
+            hint="Set `VISUAL` to an editor that opens its own window.",
         ) from error
     except OSError as error:
-        raise _not_started(program, error) from error
+        raise _start_error(program, error) from error
 
 
-def _start(arguments: list[str]) -> int:
+def _start_windowed(arguments: list[str]) -> int:
     """Start an editor beside the room; return its code if it ends at once, else 0."""
     try:
         process = subprocess.Popen(
@@ -199,18 +202,18 @@ def _start(arguments: list[str]) -> int:
             start_new_session=True,
         )
     except OSError as error:
-        raise _not_started(arguments[0], error) from error
+        raise _start_error(arguments[0], error) from error
     try:
-        return process.wait(timeout=SOON)
+        return process.wait(timeout=STARTUP_SECONDS)
     except subprocess.TimeoutExpired:
         threading.Thread(target=process.wait, name="editor", daemon=True).start()
         return 0
 
 
-def _not_started(program: str, error: OSError) -> EditorError:
+def _start_error(program: str, error: OSError) -> EditorError:
     return EditorError(
         f"{Path(program).name} could not be started: {error.strerror}",
-        hint="Check VISUAL and EDITOR.",
+        hint="Check `VISUAL` and `EDITOR`.",
     )
 
 

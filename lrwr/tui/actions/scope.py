@@ -9,7 +9,7 @@ from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.turns import AnswerMode
 from lrwr.tui.queries.story import move_chat_scope, resolve_character_name
 from lrwr.tui.room import ActionHandler, RoomScreen
-from lrwr.tui.screens.scope import NOBODY, CharactersScreen, HorizonScreen
+from lrwr.tui.screens.scope import EVERYONE, CharactersScreen, HorizonScreen
 
 _MODES = {
     "analytical": AnswerMode.ANALYTICAL,
@@ -17,6 +17,7 @@ _MODES = {
     "in_character": AnswerMode.IN_CHARACTER,
     "in character": AnswerMode.IN_CHARACTER,
 }
+_EVERYONE_WORDS = frozenset({EVERYONE, "everyone", "nobody"})
 _WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
@@ -40,8 +41,8 @@ async def choose_character(screen: RoomScreen, words: str) -> None:
     """
     query = words.strip()
     if not query:
-        await _pick_character(screen, "Whom do you ask about?")
-    elif query.casefold() == NOBODY:
+        await _pick_character(screen)
+    elif query.casefold() in _EVERYONE_WORDS:
         _set_character(screen, "")
     else:
         as_of = screen.scope.as_of
@@ -85,7 +86,7 @@ async def switch_mode(screen: RoomScreen, words: str) -> None:
     """
     mode = _parse_mode(words) if words.strip() else _other_mode(screen.scope.mode)
     needs_character = mode is AnswerMode.IN_CHARACTER and not screen.scope.character
-    if not needs_character or await _pick_character(screen, "Who is to answer?"):
+    if not needs_character or await _pick_character(screen):
         screen.scope = replace(screen.scope, mode=mode)
 
 
@@ -95,13 +96,13 @@ async def toggle_witnessed(screen: RoomScreen, words: str) -> None:
     del words
     witnessed = not screen.scope.witnessed
     needs_character = witnessed and not screen.scope.character
-    if not needs_character or await _pick_character(screen, "Who was there?"):
+    if not needs_character or await _pick_character(screen):
         screen.scope = replace(screen.scope, witnessed=witnessed)
 
 
-async def _pick_character(screen: RoomScreen, title: str) -> bool:
-    """Show the list of characters; return whether one is chosen afterwards."""
-    choice = await screen.app.push_screen_wait(CharactersScreen(screen, title))
+async def _pick_character(screen: RoomScreen) -> bool:
+    """Show the list of characters; return whether a character is chosen."""
+    choice = await screen.app.push_screen_wait(CharactersScreen(screen))
     if choice is None:
         return False
     _set_character(screen, choice.name)
@@ -123,10 +124,10 @@ def _parse_mode(words: str) -> AnswerMode:
     if name in _MODES:
         return _MODES[name]
     similar = get_close_matches(name, _MODES, n=1)
-    suggestion = f"Did you mean {similar[0]}? " if similar else ""
+    suggestion = f"Did you mean `{similar[0]}`? " if similar else ""
     raise SettingsProblem(
         f"There is no mode “{words.strip()}”",
-        hint=f"{suggestion}Choose from: analytical, in_character.",
+        hint=f"{suggestion}Use `analytical` or `in_character`.",
     )
 
 
@@ -140,5 +141,5 @@ def _other_mode(mode: AnswerMode) -> AnswerMode:
 
 def _explain_lost_character(name: str, as_of: str) -> str:
     if as_of:
-        return f"{name} is not known yet as of {as_of}, and no longer chosen."
-    return f"{name} may be several people now: choose again."
+        return f"{name} does not appear up to {as_of} and is no longer selected."
+    return f"{name} now matches several characters. Choose one again."

@@ -75,7 +75,7 @@ async def toggle_watch(screen: RoomScreen, words: str) -> None:
     if watching and not requested:
         screen.workers.cancel_group(screen, WATCH_GROUP)
         screen.query_one(StatusLine).update_fields(index="")
-        screen.notify("Saves are not read any more.")
+        screen.notify("Stopped watching. Saved files are no longer ingested.")
     elif not watching and requested is not False:
         screen.run_worker(_watch(screen), group=WATCH_GROUP, exit_on_error=False)
 
@@ -83,7 +83,7 @@ async def toggle_watch(screen: RoomScreen, words: str) -> None:
 async def _watch(screen: RoomScreen) -> None:
     """Show what each save adds, until the worker is cancelled."""
     status = screen.query_one(StatusLine)
-    status.update_fields(index="reading what changed …")
+    status.update_fields(index="ingesting changed files…")
     watcher = screen.room.service_thread.stream(stream_saves)
     try:
         async with aclosing(watcher) as events:

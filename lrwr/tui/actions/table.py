@@ -1,4 +1,4 @@
-"""Table of all actions: the one source of keys, palette and help."""
+"""The table of all actions: key bindings, command palette and help are built from it."""
 
 import re
 from dataclasses import dataclass
@@ -6,24 +6,25 @@ from dataclasses import dataclass
 from textual.binding import Binding
 
 DO_ACTION = re.compile(r"do\('(\w+)'\)")
-"""The action string of a named handler."""
+"""Textual action strings that run a handler of `controller.ACTION_HANDLERS`."""
 
-ASKING = "Asking"
-TALK = "The conversation"
-STORY = "The story"
-ROOM_ITSELF = "The room"
-PART_ORDER = (ASKING, TALK, STORY, ROOM_ITSELF)
-"""The sections of the help, in order."""
+ASKING = "Questions"
+THREAD = "Threads and answers"
+STORY = "Story and library"
+APPLICATION = "Application"
+HELP_SECTIONS = (ASKING, THREAD, STORY, APPLICATION)
+"""The help sections of actions that work in the chat screen, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that the writer can do by a key, a command or the palette.
+    """An operation that a key, a prompt command or the command palette runs.
 
-    `id` names it in the key settings. `action` is Textual's action string. `slash` is
-    the prompt command that does the same, empty for none; `argument` names what follows
-    the command, in brackets if it is optional. `part` is its section in the help. An
-    `is_priority` action comes before those of the focused widget.
+    `id` is its name in the `[screen] keys` setting. `keys` are the default keys,
+    separated by commas. `action` is Textual's action string. `slash` is the prompt
+    command without its slash, empty for none; `argument` is the placeholder shown
+    after the command, in brackets if it is optional. `section` is its help section. An
+    `is_priority` action takes precedence over bindings of the focused widget.
     """
 
     id: str
@@ -34,18 +35,18 @@ class Action:
     slash: str = ""
     argument: str = ""
     is_shown_in_footer: bool = False
-    part: str = ""
+    section: str = ""
     is_priority: bool = True
 
     @property
     def handler_name(self) -> str:
-        """Its key in `ACTION_HANDLERS`; empty if the screen itself handles it."""
+        """Its key in `controller.ACTION_HANDLERS`; empty if the screen handles it itself."""
         match = DO_ACTION.fullmatch(self.action)
         return match[1] if match else ""
 
     @property
     def binding(self) -> Binding:
-        """The binding of its keys, for a screen or a widget."""
+        """A Textual binding of the default keys to the action."""
         return Binding(
             self.keys,
             self.action,
@@ -61,132 +62,133 @@ ROOM_ACTIONS: tuple[Action, ...] = (
     Action(
         "room.help", "f1", "Help", "Show all keys and commands", "do('help')", "help",
         is_shown_in_footer=True,
-        part=ROOM_ITSELF,
+        section=APPLICATION,
     ),
     Action(
-        "room.characters", "f2", "Character", "Choose whom you talk about, or with",
+        "room.characters", "f2", "Character", "Choose a character to ask about or to talk with",
         "do('characters')", "character", "[NAME]", is_shown_in_footer=True,
-        part=ASKING,
+        section=ASKING,
     ),
     Action(
-        "room.horizon", "f3", "As of", "Choose how far the story has come",
-        "do('horizon')", "asof", "[PLACE]", is_shown_in_footer=True,
-        part=ASKING,
+        "room.horizon", "f3", "Up to", "Limit answers to a section of the story",
+        "do('horizon')", "asof", "[CHAPTER]", is_shown_in_footer=True,
+        section=ASKING,
     ),
     Action(
-        "room.mode", "f4", "Mode", "Have the analyst answer, or the character",
+        "room.mode", "f4", "Mode", "Let the analyst answer, or the character",
         "do('mode')", "mode", "[MODE]", is_shown_in_footer=True,
-        part=ASKING,
+        section=ASKING,
     ),
     Action(
-        "room.threads", "f5", "Threads", "Go back to another conversation",
+        "room.threads", "f5", "Threads", "Open another thread (a saved conversation)",
         "do('threads')", "threads", is_shown_in_footer=True,
-        part=TALK,
+        section=THREAD,
     ),
     Action(
-        "room.gaps", "f6", "Gaps", "See what is left open, and answer it",
+        "room.gaps", "f6", "Open questions",
+        "See and answer what your text leaves undefined",
         "do('gaps')", "gaps", is_shown_in_footer=True,
-        part=STORY,
+        section=STORY,
     ),
     Action(
-        "room.people", "f7", "People", "Read what the text says of everybody",
+        "room.people", "f7", "Characters", "Show every character with facts and quotes",
         "do('people')", "people", "[NAME]",
-        part=STORY,
+        section=STORY,
     ),
     Action(
-        "room.world", "f8", "World", "Read of places, things and rules",
+        "room.world", "f8", "World", "Show settings, objects and rules of the world",
         "do('world')", "world",
-        part=STORY,
+        section=STORY,
     ),
     Action(
-        "room.timeline", "f9", "Timeline", "Read what happens, in story order",
+        "room.timeline", "f9", "Timeline", "Show events in story order",
         "do('timeline')", "timeline",
-        part=STORY,
+        section=STORY,
     ),
     Action(
-        "room.library", "ctrl+l", "Library", "See what was read, and read again",
+        "room.library", "ctrl+l", "Library", "Show the library, and ingest changed files",
         "do('library')", "library",
-        part=STORY,
+        section=STORY,
     ),
     Action(
-        "room.settings", "ctrl+t", "Settings", "See what is set, and where",
+        "room.settings", "ctrl+t", "Settings", "Show all settings and where each is set",
         "do('settings')", "settings",
-        part=ROOM_ITSELF,
+        section=APPLICATION,
     ),
     Action(
-        "room.new", "ctrl+n", "New", "Begin another conversation", "do('new')", "new",
-        part=TALK,
+        "room.new", "ctrl+n", "New thread", "Start a new thread", "do('new')", "new",
+        section=THREAD,
     ),
     Action(
-        "room.rename", "alt+r", "Rename", "Give this conversation another title",
+        "room.rename", "alt+r", "Rename thread", "Change the title of this thread",
         "do('rename')", "rename", "TITLE",
-        part=TALK,
+        section=THREAD,
     ),
     Action(
-        "room.export", "ctrl+s", "Write out", "Write this conversation as Markdown",
+        "room.export", "ctrl+s", "Export thread", "Save this thread as a Markdown file",
         "do('export')", "export", "FILE.md",
-        part=TALK,
+        section=THREAD,
     ),
     Action(
         "room.witnessed", "alt+w", "Witnessed",
-        "Use only what the character was there for, or everything again",
+        "Use only passages where the character is present, or all passages again",
         "do('witnessed')", "witnessed",
-        part=ASKING,
+        section=ASKING,
     ),
     Action(
-        "room.watch", "alt+s", "Watch", "Read each save as you write, or stop that",
+        "room.watch", "alt+s", "Watch", "Start or stop ingesting files when you save them",
         "do('watch')", "watch",
-        part=STORY,
+        section=STORY,
     ),
     Action(
         "room.copy", "ctrl+r", "Copy", "Copy the last answer", "do('copy')", "copy",
         "[answer|quote]",
-        part=TALK,
+        section=THREAD,
     ),
     Action(
-        "room.side", "f10", "Side", "Show or hide the pane beside the conversation",
+        "room.side", "f10", "Sources", "Show or hide the sources",
         "side", "side",
-        part=ROOM_ITSELF,
+        section=APPLICATION,
     ),
     Action(
-        "room.stop", "escape", "Stop", "Stop the answer, or leave what is open",
+        "room.stop", "escape", "Stop", "Stop the answer, or return to the prompt",
         "stop", "stop",
-        part=ASKING, is_priority=False,
+        section=ASKING, is_priority=False,
     ),
     Action(
-        "room.quit", "ctrl+q", "Quit", "Leave the writing room", "quit", "quit",
-        part=ROOM_ITSELF,
+        "room.quit", "ctrl+q", "Quit", "Close the writing room", "quit", "quit",
+        section=APPLICATION,
     ),
     Action(
-        "room.palette", "ctrl+p", "Commands", "Find all that can be done, and themes",
+        "room.palette", "ctrl+p", "Command palette", "Search all commands and themes",
         "do('palette')",
-        part=ROOM_ITSELF,
+        section=APPLICATION,
     ),
 )  # fmt: skip
 """Actions of the chat screen."""
 
 PROMPT_ACTIONS: tuple[Action, ...] = (
-    Action("prompt.ask", "enter", "Ask", "Ask what is written", "send", part=ASKING),
+    Action("prompt.ask", "enter", "Ask", "Send the question or run the command", "send", section=ASKING),
     Action(
         "prompt.newline", "alt+enter,shift+enter,ctrl+j", "New line",
-        "Begin a new line", "newline", part=ASKING,
+        "Insert a line break", "newline", section=ASKING,
     ),
     Action(
-        "prompt.complete", "tab", "Complete", "Complete a command, or what follows it",
-        "complete", part=ASKING,
+        "prompt.complete", "tab", "Complete", "Complete a command or its argument",
+        "complete", section=ASKING,
     ),
     Action(
-        "prompt.older", "alt+up", "Older", "Bring back an older question, as Up does",
-        "older", part=ASKING,
+        "prompt.older", "alt+up", "Previous question", "Recall the previous question, like Up",
+        "older", section=ASKING,
     ),
     Action(
-        "prompt.newer", "alt+down", "Newer", "Go on to a newer one, as Down does",
-        "newer", part=ASKING,
+        "prompt.newer", "alt+down", "Next question", "Recall the next question, like Down",
+        "newer", section=ASKING,
     ),
 )  # fmt: skip
 """Actions of the prompt."""
 
-PLACE_ACTIONS: tuple[Action, ...] = (
+SOURCE_ACTIONS: tuple[Action, ...] = (
     Action(
         "place.open", "enter", "Open", "Open the passage in your editor", "open",
         is_priority=False,
@@ -197,7 +199,7 @@ PLACE_ACTIONS: tuple[Action, ...] = (
         is_priority=False,
     ),
     Action(
-        "place.before", "up,k", "Passage before", "Go to the passage before",
+        "place.before", "up,k", "Previous passage", "Go to the previous passage",
         "move(-1)", is_priority=False,
     ),
     Action(
@@ -209,177 +211,182 @@ PLACE_ACTIONS: tuple[Action, ...] = (
         is_priority=False,
     ),
     Action(
-        "place.leave", "escape", "Back", "Go back to the prompt", "leave", is_priority=False
+        "place.leave", "escape", "Back", "Return to the prompt", "back", is_priority=False
     ),
 )  # fmt: skip
-"""Actions of the sources pane."""
+"""Actions of the focused sources."""
 
 TURN_ACTIONS: tuple[Action, ...] = (
     Action(
-        "turn.before", "up", "Turn before", "Go to the turn before", "choose(-1)",
+        "turn.before", "up", "Previous turn", "Go to the previous turn", "choose(-1)",
         is_priority=False,
     ),
     Action(
         "turn.next", "down", "Next turn", "Go to the next turn", "choose(1)",
         is_priority=False,
     ),
-    Action("turn.end", "end", "To the end", "Go to its end", "to_end", is_priority=False),
+    Action("turn.end", "end", "End", "Go to the end of the thread", "to_end", is_priority=False),
 )  # fmt: skip
 """Actions of the focused transcript."""
 
 JUMP = "alt+1,alt+2,alt+3,alt+4,alt+5,alt+6,alt+7,alt+8,alt+9"
-"""Keys that show the passage of their number."""
+"""Keys that show the passage with their number."""
 
 DIGIT_ACTIONS: tuple[Action, ...] = (
     Action(
-        "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage of that number",
+        "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage with that number",
         "jump", is_priority=False,
     ),
     Action(
-        "place.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Go to the passage of that number",
+        "place.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Go to the passage with that number",
         "jump", is_priority=False,
     ),
 )  # fmt: skip
-"""Digit keys of the transcript and of the sources pane."""
+"""Digit keys of the transcript and of the sources."""
 
 FIXED_ACTIONS: tuple[Action, ...] = (
     Action(
-        "room.jump", JUMP, "Passage", "Show the passage of that number", "jump",
-        part=TALK,
+        "room.jump", JUMP, "Passage", "Show the passage with that number", "jump",
+        section=THREAD,
     ),
     *DIGIT_ACTIONS,
 )  # fmt: skip
-"""Actions whose keys cannot be changed."""
+"""Actions whose keys the `[screen] keys` setting cannot change."""
 
 CLOSE_ACTION = Action(
-    "list.close", "escape", "Close", "Go back", "leave", is_shown_in_footer=True
+    "list.close",
+    "escape",
+    "Close",
+    "Close this screen",
+    "close",
+    is_shown_in_footer=True,
 )
 """Closes a modal screen."""
 
 LIST_ACTIONS: tuple[Action, ...] = (
     Action(
         "list.choose", "enter", "Choose",
-        "Choose the row, or open the place of the line", "enter", is_shown_in_footer=True,
+        "Choose the row, or open the file at the line's location", "enter", is_shown_in_footer=True,
     ),
-    Action("list.up", "up", "Up", "Go to the one before", "step(-1)"),
-    Action("list.down", "down", "Down", "Go to the next one", "step(1)"),
-    Action("list.back", "pageup", "Back", "Go back a page", "page(-1)"),
-    Action("list.on", "pagedown", "On", "Go on a page", "page(1)"),
+    Action("list.up", "up", "Up", "Go to the previous row", "step(-1)"),
+    Action("list.down", "down", "Down", "Go to the next row", "step(1)"),
+    Action("list.back", "pageup", "Page up", "Go up a page", "page(-1)"),
+    Action("list.on", "pagedown", "Page down", "Go down a page", "page(1)"),
     Action(
-        "list.rows", "left", "To the list", "Go back from what is read to the list",
+        "list.rows", "left", "To the list", "Return from the details to the list",
         "back", is_priority=False,
     ),
     CLOSE_ACTION,
 )  # fmt: skip
 """Actions of every list screen."""
 
-ANSWER_ACTION = Action(
+ANSWER_GAP_ACTION = Action(
     "list.choose", "enter", "Answer",
-    "Answer the gap, or open the place of the line", "enter", is_shown_in_footer=True,
+    "Answer the question, or open the file at the line's location", "enter", is_shown_in_footer=True,
 )  # fmt: skip
-"""Enter on a gap."""
+"""Enter on an open question."""
 
-GO_ON_ACTION = Action(
+OPEN_THREAD_ACTION = Action(
     "list.choose",
     "enter",
     "Open",
-    "Go on with this conversation",
+    "Open this thread",
     "enter",
     is_shown_in_footer=True,
 )
-"""Enter on a conversation."""
+"""Enter on a thread."""
 
-GO_TO_ACTION = Action(
+OPEN_ROW_ACTION = Action(
     "list.choose", "enter", "Open",
-    "Go to what is said of it, or open the place of the line", "enter", is_shown_in_footer=True,
+    "Show the details, or open the file at the line's location", "enter", is_shown_in_footer=True,
 )  # fmt: skip
 """Enter on a row of the story screens."""
 
 FIND_ACTION = Action(
-    "list.find", "slash", "Find", "Look for words, where letters are keys", "find",
+    "list.find", "slash", "Find", "Filter the list, where letters are keys", "find",
     is_shown_in_footer=True, is_priority=False,
 )  # fmt: skip
-"""Focuses the filter, in lists in which letters are keys."""
+"""Focuses the filter in lists where letter keys run actions."""
 
 GAP_ACTIONS: tuple[Action, ...] = (
-    Action("gaps.answer", "a", "Answer", "Answer the gap", "answer", is_priority=False),
+    Action("gaps.answer", "a", "Answer", "Answer the question", "answer", is_priority=False),
     Action(
-        "gaps.dismiss", "d", "Leave open", "Leave it open on purpose", "decline",
+        "gaps.dismiss", "d", "Leave open", "Leave the question open on purpose", "decline",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "gaps.postpone", "p", "Later", "Put it off: nothing is decided", "postpone",
+        "gaps.postpone", "p", "Later", "Move the question to the end of the list", "postpone",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "gaps.undo", "u", "Undo", "Take the last decision back", "undo",
+        "gaps.undo", "u", "Undo", "Undo the last decision made here", "undo",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
-"""Actions of the gaps screen."""
+"""Actions of the open questions screen."""
 
 THREAD_ACTIONS: tuple[Action, ...] = (
     Action(
-        "threads.rename", "r", "Rename", "Give it another title", "rename",
+        "threads.rename", "r", "Rename", "Change the title of the thread", "rename",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "threads.export", "e", "Export", "Write it out as Markdown", "export",
+        "threads.export", "e", "Export", "Save the thread as a Markdown file", "export",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "threads.delete", "d", "Delete", "Put it away: that can be undone", "delete",
+        "threads.delete", "d", "Delete", "Delete the thread (you can undo this)", "delete",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "threads.undo", "u", "Undo", "Bring the last deleted one back", "undo",
+        "threads.undo", "u", "Undo", "Restore the thread deleted last", "undo",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
-"""Actions of the conversations screen."""
+"""Actions of the threads screen."""
 
-CHARACTER_ACTIONS: tuple[Action, ...] = (
+CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
     Action(
-        "characters.talk", "f4,ctrl+enter", "Talk with them",
-        "Choose, and have them answer themselves", "talk", is_shown_in_footer=True,
+        "characters.talk", "f4,ctrl+enter", "Talk with",
+        "Choose the character and let the character answer", "talk", is_shown_in_footer=True,
     ),
 )  # fmt: skip
-"""Actions of the characters screen."""
+"""Actions of the dialog that chooses a character."""
 
 LIBRARY_ACTIONS: tuple[Action, ...] = (
     Action(
-        "library.read", "r", "Read", "Read what changed in the manuscript", "read",
+        "library.read", "r", "Ingest", "Ingest files that have changed", "read",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip
 """Actions of the library screen."""
 
-LINE_ACTIONS: tuple[Action, ...] = (
+TEXT_INPUT_ACTIONS: tuple[Action, ...] = (
     Action(
         "line.done",
         "enter",
-        "Done",
-        "Take what is written",
-        "give",
+        "OK",
+        "Accept the text",
+        "submit",
         is_shown_in_footer=True,
     ),
     Action(
         "line.leave",
         "escape",
-        "Leave it",
-        "Change nothing",
-        "leave",
+        "Cancel",
+        "Close without a change",
+        "close",
         is_shown_in_footer=True,
     ),
 )
-"""Actions of the one-line dialog."""
+"""Actions of the dialog that asks for one line of text."""
 
-OTHER_SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
-    ("In lists", (*LIST_ACTIONS, FIND_ACTION)),
-    ("In what is left open", GAP_ACTIONS),
-    ("In the list of conversations", THREAD_ACTIONS),
-    ("In the list of characters", CHARACTER_ACTIONS),
-    ("In the library", LIBRARY_ACTIONS),
-    ("Where one line is asked for", LINE_ACTIONS),
+SCREEN_ACTIONS: tuple[tuple[str, tuple[Action, ...]], ...] = (
+    ("Lists", (*LIST_ACTIONS, FIND_ACTION)),
+    ("Open questions", GAP_ACTIONS),
+    ("Threads", THREAD_ACTIONS),
+    ("Choose a character", CHARACTER_CHOICE_ACTIONS),
+    ("Library", LIBRARY_ACTIONS),
+    ("Text input", TEXT_INPUT_ACTIONS),
 )
-"""Actions of the modal screens, by the section of the help."""
+"""Actions of the other screens, with the title of their help section."""

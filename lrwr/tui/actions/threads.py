@@ -50,7 +50,7 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
     await _stop_answer(screen)
     screen.scope = replace(screen.scope, thread=None, title="")
     await screen.query_one(Transcript).show_notice(
-        ["A new conversation. Ask something."]
+        ["This is a new thread. Ask a question."]
     )
     await screen.query_one(Sources).clear()
     screen.query_one(PromptInputArea).focus()
@@ -65,7 +65,7 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
     thread = _require_thread(screen)
     title: str | None = words.strip()
     if not title:
-        dialog = TextInputScreen("Its new title", value=screen.scope.title)
+        dialog = TextInputScreen("New title of the thread", value=screen.scope.title)
         title = await screen.app.push_screen_wait(dialog)
     if title:
         new_title = title
@@ -86,13 +86,13 @@ async def export_thread(screen: RoomScreen, words: str) -> None:
     thread = _require_thread(screen)
     file = await export_thread_as(screen, thread, screen.scope.title, words)
     if file:
-        screen.notify(sanitize_text(f"Written to {file}"), markup=False)
+        screen.notify(sanitize_text(f"Exported to {file}."), markup=False)
 
 
 def _require_thread(screen: RoomScreen) -> ThreadId:
     if screen.scope.thread is None:
         raise NotFound(
-            "This conversation has not begun", hint="Your first question begins it."
+            "This thread is still empty", hint="Ask a question first to save it."
         )
     return screen.scope.thread
 

@@ -7,30 +7,30 @@ from pathlib import PurePath
 
 from lrwr.core.model.errors import LrwrError
 
-PLUS = frozenset({
+PLUS_LINE_EDITORS = frozenset({
     "vi", "vim", "nvim", "view", "vimx", "elvis", "ex", "nano", "pico", "rnano",
     "emacs", "emacsclient", "mg", "zile", "micro", "kak", "joe", "jmacs", "jpico",
     "jstar", "rjoe", "ne", "jed", "gvim", "mvim", "nvim-qt", "gedit", "pluma",
     "xed", "gnome-text-editor", "bbedit",
 })  # fmt: skip
-"""Editors that take `+LINE` before the file."""
-COLON = frozenset({
+"""Editors that take `+LINE_OPTION_EDITORS` before the file."""
+COLON_LINE_EDITORS = frozenset({
     "hx", "helix", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
     "lapce",
 })  # fmt: skip
-"""Editors that take `file:LINE`."""
-GOTO = frozenset({
+"""Editors that take `file:LINE_OPTION_EDITORS`."""
+GOTO_EDITORS = frozenset({
     "code", "code-insiders", "code-oss", "codium", "vscodium", "cursor",
     "windsurf", "positron",
 })  # fmt: skip
-"""Editors that take `--goto file:LINE`."""
-LINE = frozenset({
+"""Editors that take `--goto file:LINE_OPTION_EDITORS`."""
+LINE_OPTION_EDITORS = frozenset({
     "idea", "idea64", "pycharm", "charm", "webstorm", "phpstorm", "goland",
     "clion", "rubymine", "rider", "studio", "fleet", "kate", "kwrite", "mate",
     "mousepad",
 })  # fmt: skip
-"""Editors that take `--line LINE` before the file."""
-WINDOWED = GOTO | LINE | frozenset({
+"""Editors that take `--line LINE_OPTION_EDITORS` before the file."""
+WINDOWED_EDITORS = GOTO_EDITORS | LINE_OPTION_EDITORS | frozenset({
     "gvim", "mvim", "nvim-qt", "gedit", "pluma", "xed", "gnome-text-editor",
     "bbedit", "zed", "zeditor", "subl", "sublime_text", "sublime", "geany",
     "lapce", "notepad", "notepad++", "wordpad", "write", "typora", "obsidian",
@@ -38,10 +38,10 @@ WINDOWED = GOTO | LINE | frozenset({
     "soffice", "lowriter", "open", "xdg-open",
 })  # fmt: skip
 """Editors that have a window of their own; all others need the terminal."""
-USUAL = ("nano", "micro")
+FALLBACK_EDITORS = ("nano", "micro")
 """Editors that say on the screen how to leave them, for whoever has set none."""
-_ENDINGS = (".exe", ".cmd", ".bat", ".com")
-_STEERING = frozenset('"%&|<>^!\r\n')
+_EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com")
+_SHELL_CHARACTERS = frozenset('"%&|<>^!\r\n')
 
 
 class EditorError(LrwrError):
@@ -58,7 +58,7 @@ class EditorCommand:
     @property
     def program(self) -> str:
         """The program's name, as the writer knows it."""
-        return _name(self.arguments[0])
+        return _program_name(self.arguments[0])
 
 
 def find_editor(
@@ -73,7 +73,7 @@ def find_editor(
             return written
     if platform == "win32":
         return "notepad"
-    return next((name for name in USUAL if which(name)), "")
+    return next((name for name in FALLBACK_EDITORS if which(name)), "")
 
 
 def build_editor_command(
@@ -88,11 +88,13 @@ def build_editor_command(
     """
     if not file.is_absolute():
         raise ValueError(f"not an absolute path: {file}")
-    words = _words(editor, windows=windows)
+    words = _split_command(editor, windows=windows)
     if not words:
         raise ValueError("no editor is named")
-    name = _name(words[0])
-    return EditorCommand((*words, *_place(name, str(file), line)), name in WINDOWED)
+    name = _program_name(words[0])
+    return EditorCommand(
+        (*words, *_location_arguments(name, str(file), line)), name in WINDOWED_EDITORS
+    )
 
 
 def build_opener_command(file: PurePath, platform: str) -> EditorCommand:
@@ -108,32 +110,32 @@ def is_shell_unsafe(command: EditorCommand, program: str) -> bool:
     """
     batch = program.lower().endswith((".cmd", ".bat"))
     return batch and any(
-        _STEERING & set(argument) for argument in command.arguments[1:]
+        _SHELL_CHARACTERS & set(argument) for argument in command.arguments[1:]
     )
 
 
-def _place(name: str, file: str, line: int) -> tuple[str, ...]:
-    if name in GOTO:
+def _location_arguments(name: str, file: str, line: int) -> tuple[str, ...]:
+    if name in GOTO_EDITORS:
         return ("--goto", f"{file}:{line}")
-    if name in COLON:
+    if name in COLON_LINE_EDITORS:
         return (f"{file}:{line}",)
-    if name in LINE:
+    if name in LINE_OPTION_EDITORS:
         return ("--line", str(line), file)
     if name == "notepad++":
         return (f"-n{line}", file)
-    return (f"+{line}", file) if name in PLUS else (file,)
+    return (f"+{line}", file) if name in PLUS_LINE_EDITORS else (file,)
 
 
-def _words(editor: str, *, windows: bool) -> list[str]:
+def _split_command(editor: str, *, windows: bool) -> list[str]:
     """Split as a shell does; on Windows a backslash is a part of a path."""
     if not windows:
         return shlex.split(editor)
     return [word.strip('"') for word in shlex.split(editor, posix=False)]
 
 
-def _name(program: str) -> str:
+def _program_name(program: str) -> str:
     name = program.replace("\\", "/").rpartition("/")[2].lower()
-    for ending in _ENDINGS:
+    for ending in _EXECUTABLE_SUFFIXES:
         name = name.removesuffix(ending)
     return name
 
@@ -143,16 +145,16 @@ def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
 
     Programs copy through the terminal, which does not confirm the copy.
     """
-    terminal = _deaf(env, platform)
+    terminal = _find_blocking_terminal(env, platform)
     if not terminal:
         return ""
     return (
-        f"If it is not in your clipboard, {terminal} does not take copies from programs:"
-        " hold Shift (on a Mac, Option), choose the text with the mouse, and copy it."
+        f"If your clipboard is unchanged, {terminal} blocks copying by programs: hold"
+        " Shift (Option on a Mac), select the text with the mouse, and copy it."
     )
 
 
-def _deaf(env: Mapping[str, str], platform: str) -> str:
+def _find_blocking_terminal(env: Mapping[str, str], platform: str) -> str:
     if env.get("TERM_PROGRAM") == "Apple_Terminal":
         return "Terminal.app"
     if env.get("VTE_VERSION"):

@@ -11,10 +11,10 @@ from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_charac
 
 from lrwr.tui.actions.table import (
     FIXED_ACTIONS,
-    OTHER_SCREEN_ACTIONS,
-    PLACE_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
+    SCREEN_ACTIONS,
+    SOURCE_ACTIONS,
     TURN_ACTIONS,
     Action,
 )
@@ -22,16 +22,16 @@ from lrwr.tui.actions.table import (
 ALL_ACTIONS = (
     *ROOM_ACTIONS,
     *PROMPT_ACTIONS,
-    *PLACE_ACTIONS,
+    *SOURCE_ACTIONS,
     *TURN_ACTIONS,
-    *(action for _, actions in OTHER_SCREEN_ACTIONS for action in actions),
+    *(action for _, actions in SCREEN_ACTIONS for action in actions),
 )
 """All that keys can be set for."""
 
-LETTERS = ("place.", "gaps.", "threads.", "library.", "list.find")
+LETTER_KEY_PREFIXES = ("place.", "gaps.", "threads.", "library.", "list.find")
 """How that begins for which letters may be keys, for nobody writes there."""
 
-TOGETHER = (
+CONCURRENT_PREFIXES = (
     *(frozenset({"room", part}) for part in ("prompt", "place", "turn")),
     *(
         frozenset({"list", part})
@@ -40,12 +40,12 @@ TOGETHER = (
 )
 """Whose actions listen at the same time."""
 
-EVERYWHERE = frozenset({"room.quit", "room.help"})
+GLOBAL_ACTIONS = frozenset({"room.quit", "room.help"})
 """What listens even where something lies on the conversation."""
 
 MODIFIERS = frozenset({"alt", "ctrl", "hyper", "meta", "shift", "super"})
 
-OTHER_NAMES = {
+KEY_SYNONYMS = {
     "control": "ctrl",
     "option": "alt",
     "cmd": "super",
@@ -58,7 +58,7 @@ OTHER_NAMES = {
 """How keys are called elsewhere."""
 
 
-GIVE = "Give that another key, and it is free."
+REASSIGN_HINT = "Assign another key to that action first."
 
 
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
@@ -79,8 +79,9 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
     while clash := next(_clashes(bindings), None):
         name, key, other = clash
         problems.append(
-            f"{format_key(key)} cannot be for {name}: it is for {other.id}, “{other.title}”."
-            f" {'That cannot be changed.' if other in FIXED_ACTIONS else GIVE}"
+            f"{format_key(key)} cannot be assigned to {name}: {other.id}"
+            f" (“{other.title}”) uses it."
+            f" {'That key is fixed.' if other in FIXED_ACTIONS else REASSIGN_HINT}"
         )
         rest = tuple(k for k in bindings.pop(name) if k != key)
         if rest:
@@ -106,16 +107,16 @@ def format_key(key: str) -> str:
 def normalize_key(key: str) -> str:
     """Return a key's name as the screen reports it: lower case, modifiers in order."""
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
-    before = sorted(OTHER_NAMES.get(m.lower(), m.lower()) for m in modifiers)
+    before = sorted(KEY_SYNONYMS.get(m.lower(), m.lower()) for m in modifiers)
     name = name.lower() if len(name) > 1 or before else name
-    combination = "+".join([*before, OTHER_NAMES.get(name, _sign(name))])
+    combination = "+".join([*before, KEY_SYNONYMS.get(name, _name_symbol(name))])
     aliases = (
         key for key, alternatives in KEY_ALIASES.items() if combination in alternatives
     )
     return next(aliases, combination)
 
 
-def _sign(name: str) -> str:
+def _name_symbol(name: str) -> str:
     """Return the name of a sign, such as full_stop; other names stay."""
     if len(name) != 1 or name.isalnum():
         return name
@@ -129,10 +130,10 @@ def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
     if name not in action_ids:
         similar_names = get_close_matches(name, action_ids, n=1)
         offer = f" Did you mean {similar_names[0]}?" if similar_names else ""
-        return (), [f"No key does “{name}”.{offer}"]
+        return (), [f"There is no action “{name}” in `[screen] keys`.{offer}"]
     parsed = [normalize_key(key) for key in keys.split(",") if key.strip()]
     if not parsed:
-        return (), [f"“{name}” names no key."]
+        return (), [f"“{name}” in `[screen] keys` has no key."]
     problems = {key: _explain_rejection(name, key) for key in parsed}
     usable_keys = tuple(key for key, problem in problems.items() if not problem)
     return usable_keys, [problem for problem in problems.values() if problem]
@@ -141,11 +142,11 @@ def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
 def _explain_rejection(name: str, key: str) -> str:
     """Return why a key cannot be used for an action; empty where it can."""
     if not _is_key(key):
-        return f"“{key}” is no key that can be used for {name}."
-    if _is_typed(name, key):
+        return f"“{key}” is not a valid key for {name}."
+    if _is_printable(name, key):
         return (
-            f"“{format_key(key)}” is something that you type, so it cannot be for {name}."
-            " Add ctrl+ or alt+ to it."
+            f"“{format_key(key)}” types a character, so it cannot be assigned to"
+            f" {name}. Add ctrl+ or alt+."
         )
     return ""
 
@@ -159,9 +160,9 @@ def _is_key(key: str) -> bool:
     return name in named or key_to_character(name) is not None
 
 
-def _is_typed(name: str, key: str) -> bool:
+def _is_printable(name: str, key: str) -> bool:
     """Say whether a key writes something where one writes."""
-    if name.startswith(LETTERS):
+    if name.startswith(LETTER_KEY_PREFIXES):
         return False
     *modifiers, last = key.split("+")
     return set(modifiers) <= {"shift"} and key_to_character(last) is not None
@@ -173,17 +174,17 @@ def _clashes(
     """Yield conflicts, the last line first: action name, key, action that has the key."""
     keymap = {name: ",".join(keys) for name, keys in bindings.items()}
     for name, other in product(reversed(bindings), (*ALL_ACTIONS, *FIXED_ACTIONS)):
-        if other.id == name or not _same_place(name, other.id):
+        if other.id == name or not _are_concurrent(name, other.id):
             continue
         other_keys = resolve_keys(other, keymap)
         yield from ((name, key, other) for key in bindings[name] if key in other_keys)
 
 
-def _same_place(name: str, other: str) -> bool:
+def _are_concurrent(name: str, other: str) -> bool:
     """Say whether two actions listen at the same time."""
-    places = frozenset({name.partition(".")[0], other.partition(".")[0]})
-    at_once = len(places) == 1 or places in TOGETHER
-    return at_once or not EVERYWHERE.isdisjoint({name, other})
+    prefixes = frozenset({name.partition(".")[0], other.partition(".")[0]})
+    concurrent = len(prefixes) == 1 or prefixes in CONCURRENT_PREFIXES
+    return concurrent or not GLOBAL_ACTIONS.isdisjoint({name, other})
 
 
 def enable_alt_number_keys() -> None:

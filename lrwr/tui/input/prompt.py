@@ -98,7 +98,7 @@ def _values_of(action: Action, context: CompletionContext) -> Iterator[tuple[str
     """Yield the values of a command's argument, each with a help text."""
     if action.argument == "[NAME]":
         yield from ((name, "") for name in context.names)
-    elif action.argument == "[PLACE]":
+    elif action.argument == "[CHAPTER]":
         yield from context.places
     elif action.argument == "[MODE]":
         yield from MODES
@@ -113,7 +113,7 @@ def _matches(typed: str, value: str, help_text: str) -> bool:
     return typed != value.casefold() and f" {typed}" in text
 
 
-BY_SPACE = "A question may begin with a slash, if a space stands before it."
+SLASH_HINT = "To start a question with a slash, put a space before it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +156,11 @@ def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
         return TypedCommand(name, rest[0].strip() if rest else "")
     if not name:
         return UnclearInput(
-            f"A command follows the slash: /help shows them. {BY_SPACE}"
+            f"Type a command after the slash; /help lists them. {SLASH_HINT}"
         )
     near = get_close_matches(name, names, n=1)
-    offer = f"Did you mean /{near[0]}?" if near else BY_SPACE
-    return UnclearInput(f"No command /{first[:40]}. {offer}")
+    offer = f"Did you mean /{near[0]}?" if near else SLASH_HINT
+    return UnclearInput(f"There is no command /{first[:40]}. {offer}")
 
 
 def escape_question(question: str) -> str:
@@ -168,7 +168,7 @@ def escape_question(question: str) -> str:
     return f" {question}" if question.startswith("/") else question
 
 
-LONG_AGO = 200
+MAX_PAST_QUESTIONS = 200
 """Questions of former conversations that are brought back at most."""
 
 
@@ -181,48 +181,48 @@ class PromptHistory:
     """
 
     def __init__(self) -> None:
-        self._asked: list[str] = []
-        self._back = 0
+        self._questions: list[str] = []
+        self._steps_back = 0
         self._draft = ""
 
     @property
     def shown(self) -> str | None:
         """The text that came back last; None at the draft."""
-        return self._asked[-self._back] if self._back else None
+        return self._questions[-self._steps_back] if self._steps_back else None
 
     def load(self, questions: Sequence[str]) -> None:
         """Put `questions`, the oldest first, before what was asked since."""
-        self._asked = _once([*questions, *self._asked])
-        self._back = 0
+        self._questions = _without_repeats([*questions, *self._questions])
+        self._steps_back = 0
 
     def add(self, text: str) -> None:
         """Keep what is asked now; the walk is over, and so is the draft."""
-        self._asked = _once([*self._asked, text])
-        self._back, self._draft = 0, ""
+        self._questions = _without_repeats([*self._questions, text])
+        self._steps_back, self._draft = 0, ""
 
     def older(self, text: str) -> str | None:
         """Return what was asked before that, `text` being in the prompt; None if none."""
-        if self._back == len(self._asked):
+        if self._steps_back == len(self._questions):
             return None
-        self._leave(text)
-        self._back += 1
+        self._save_draft(text)
+        self._steps_back += 1
         return self.shown
 
     def newer(self, text: str) -> str | None:
         """Return what was asked after that, or the draft; None if that is in use."""
-        if not self._back:
+        if not self._steps_back:
             return None
-        self._leave(text)
-        self._back -= 1
+        self._save_draft(text)
+        self._steps_back -= 1
         return self._draft if self.shown is None else self.shown
 
-    def _leave(self, text: str) -> None:
+    def _save_draft(self, text: str) -> None:
         changed = text != self.shown
-        if not self._back or (changed and not self._draft.strip()):
+        if not self._steps_back or (changed and not self._draft.strip()):
             self._draft = text
 
 
-def _once(texts: Sequence[str]) -> list[str]:
+def _without_repeats(texts: Sequence[str]) -> list[str]:
     """Return each text once, where it was asked last."""
     return list(reversed(dict.fromkeys(reversed(texts))))
 
@@ -234,10 +234,11 @@ async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
         return ()
     timed_questions: list[tuple[float, str]] = []
     for thread in await workspace.threads.threads():
-        turns = await workspace.threads.turns(thread.id, last=LONG_AGO)
+        turns = await workspace.threads.turns(thread.id, last=MAX_PAST_QUESTIONS)
         timed_questions += [(turn.asked_at, turn.question) for turn in turns]
-        if len(timed_questions) >= LONG_AGO:
+        if len(timed_questions) >= MAX_PAST_QUESTIONS:
             break
     return tuple(
-        escape_question(text) for _, text in sorted(timed_questions)[-LONG_AGO:]
+        escape_question(text)
+        for _, text in sorted(timed_questions)[-MAX_PAST_QUESTIONS:]
     )

@@ -28,9 +28,9 @@ from lrwr.core.retrieval.story import StoryOrder
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
-AROUND = 300
+MAX_CONTEXT_CHARS = 300
 """Characters of the text that are shown before a passage at most, and after it."""
-WRAPPED = 50
+MIN_WRAPPED_CHARS = 50
 """Characters from which on a line may have been wrapped, by an editor or by hand."""
 _LINE_END = re.compile(r"(?<=\S)\n(?=[^\s#>*+|\-\d])")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -40,8 +40,8 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 class CitationContext:
     """A cited passage where it stands now, or how it read where it stands no more.
 
-    `place` and `chapter` are words, `chapter` empty where nobody can say. `became` says
-    what became of the passage since it was cited, empty where nothing did; `stale` says
+    `place` and `chapter` are words, `chapter` empty where nobody can say. `change` says
+    what change of the passage since it was cited, empty where nothing did; `stale` says
     that the words are others now, or gone. `words` are as the writer sees them, and so
     are `before` and `after`, which surround them in the text.
     """
@@ -52,7 +52,7 @@ class CitationContext:
     lines: LineRange
     place: str
     chapter: str
-    became: str
+    change: str
     stale: bool
     before: str
     words: str
@@ -65,20 +65,22 @@ async def load_citation_contexts(
     """Return each passage with what surrounds it in the present text, in that order."""
     if not citations:
         return []
-    places = await FreshnessService(workspace.passages).anchor(citations)
+    anchored = await FreshnessService(workspace.passages).anchor(citations)
     try:
         order = await workspace.finder().story_order()
     except LrwrError:
         order = None  # the passages are worth showing without their chapters
     texts: dict[DocumentId, str] = {}
-    for document in {place.now.document for place in places if place.now is not None}:
+    for document in {
+        anchor.now.document for anchor in anchored if anchor.now is not None
+    }:
         with suppress(NotFound):  # it was read a moment ago, and is forgotten since
             texts[document] = (await workspace.passages.text(document)).text
     return [
         build_citation_context(
-            place, texts.get(place.now.document, "") if place.now else "", order
+            anchor, texts.get(anchor.now.document, "") if anchor.now else "", order
         )
-        for place in places
+        for anchor in anchored
     ]
 
 
@@ -97,7 +99,7 @@ def build_citation_context(
         lines=lines,
         place=sanitize_text(format_place(document, lines)),
         chapter=_chapter_of(document, span, order) if now and order else "",
-        became=_became(anchored_citation),
+        change=_describe_change(anchored_citation),
         stale=anchored_citation.changed,
         before=join_wrapped_lines(sanitize_text(before)),
         words=join_wrapped_lines(sanitize_text(now.text if now else cited.text)),
@@ -108,7 +110,7 @@ def build_citation_context(
 def cut_surroundings(text: str, span: Span) -> tuple[str, str]:
     """Return what stands before a span of `text`, and after it.
 
-    Neither is longer than `AROUND` and a sign for what was left out. Both are whole
+    Neither is longer than `MAX_CONTEXT_CHARS` and a sign for what was left out. Both are whole
     paragraphs where they fit.
     """
     return _before(text, span.start), _after(text, span.end)
@@ -122,13 +124,13 @@ def join_wrapped_lines(text: str) -> str:
 
     def join(match: re.Match[str]) -> str:
         begun = text.rfind("\n", 0, match.start()) + 1
-        return " " if match.start() - begun >= WRAPPED else "\n"
+        return " " if match.start() - begun >= MIN_WRAPPED_CHARS else "\n"
 
     return _LINE_END.sub(join, text)
 
 
 def _before(text: str, end: int) -> str:
-    start = max(0, end - AROUND)
+    start = max(0, end - MAX_CONTEXT_CHARS)
     if start == 0:
         return _FRONT_MATTER.sub("", text[:end]).lstrip("\n")
     window = text[start:end]
@@ -140,7 +142,7 @@ def _before(text: str, end: int) -> str:
 
 
 def _after(text: str, start: int) -> str:
-    end = start + AROUND
+    end = start + MAX_CONTEXT_CHARS
     if end >= len(text):
         return text[start:].rstrip("\n")
     window = text[start:end]
@@ -151,25 +153,25 @@ def _after(text: str, start: int) -> str:
     return f"{window[:word] if word > 0 else window} …"
 
 
-def _became(anchored_citation: AnchoredCitation) -> str:
+def _describe_change(anchored_citation: AnchoredCitation) -> str:
     cited = anchored_citation.citation
     was = sanitize_text(format_place(cited.document, cited.lines))
     match anchored_citation.freshness:
         case Freshness.EDITED:
             return "edited since"
         case Freshness.GONE:
-            return "no longer in the text; it read:"
+            return "no longer in the text; it was:"
         case Freshness.NOT_EVALUATED:
-            return "whether it still stands could not be looked up"
+            return "not checked against the current text"
         case Freshness.CURRENT:
-            return f"moved; it stood at {was}" if anchored_citation.moved else ""
+            return f"moved from {was}" if anchored_citation.moved else ""
 
 
 def _chapter_of(document: DocumentId, span: Span, order: StoryOrder) -> str:
     outline = order.outlines.get(document)
     if outline is None:
         return ""
-    chapter, scene = _standing(outline, span.start)
+    chapter, scene = _find_scene(outline, span.start)
     titled = outline.chapters[chapter : chapter + 1]
     return describe_story_place(
         outline.type,
@@ -179,7 +181,7 @@ def _chapter_of(document: DocumentId, span: Span, order: StoryOrder) -> str:
     )
 
 
-def _standing(outline: DocumentOutline, at: int) -> tuple[int, int]:
+def _find_scene(outline: DocumentOutline, at: int) -> tuple[int, int]:
     """Return the chapter and the scene that hold a character, each from 0.
 
     The footnotes of a `.docx` stand at its end, and are their scene's.
@@ -194,7 +196,7 @@ def _standing(outline: DocumentOutline, at: int) -> tuple[int, int]:
     return near
 
 
-LONGEST = 20_000_000
+MAX_SEARCHED_BYTES = 20_000_000
 """Bytes of a file that are searched for a passage; it is opened all the same."""
 
 
@@ -218,7 +220,7 @@ async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLoc
         NotFound: The file is not there.
     """
     (anchor,) = await FreshnessService(workspace.passages).anchor([citation])
-    return await asyncio.to_thread(_on_disk, workspace.library.root, anchor)
+    return await asyncio.to_thread(_locate_on_disk, workspace.library.root, anchor)
 
 
 async def locate_document_line(
@@ -229,34 +231,38 @@ async def locate_document_line(
     Raises:
         NotFound: The file is not there.
     """
-    return _spot(workspace.library.root, document, line)
+    return _file_location(workspace.library.root, document, line)
 
 
-def _on_disk(root: Path, anchored_citation: AnchoredCitation) -> FileLocation:
+def _locate_on_disk(root: Path, anchored_citation: AnchoredCitation) -> FileLocation:
     cited, now = anchored_citation.citation, anchored_citation.now
     lines = now.lines if now else cited.lines
-    spot = _spot(root, now.document if now else cited.document, lines.first)
+    location = _file_location(
+        root, now.document if now else cited.document, lines.first
+    )
     if now is None:
-        return replace(spot, gone=anchored_citation.freshness == "gone")
-    if spot.paragraphs:
-        return spot
-    return replace(spot, line=_line_now(spot.file, cited, now) or spot.line)
+        return replace(location, gone=anchored_citation.freshness == "gone")
+    if location.paragraphs:
+        return location
+    return replace(
+        location, line=_find_line(location.file, cited, now) or location.line
+    )
 
 
-def _spot(root: Path, document: str, line: int) -> FileLocation:
+def _file_location(root: Path, document: str, line: int) -> FileLocation:
     file = (root / document).absolute()
     if not file.is_file():
         raise NotFound(
-            f"{document} is not there any more",
-            hint="Ctrl+L reads your manuscript again, so that its places are known.",
+            f"{document} no longer exists",
+            hint="Press Ctrl+L and then r to ingest your manuscript again.",
         )
     return FileLocation(file, line, paragraphs=file.suffix.lower() == ".docx")
 
 
-def _line_now(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
+def _find_line(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
     """Return the line in the file itself, which may have been saved since it was read."""
-    text = _read(file)
-    if text is None or _stands(text, now.span, now.text):
+    text = _read_text(file)
+    if text is None or _has_text_at(text, now.span, now.text):
         return None
     document_text = DocumentText(text, LineIndex.of(text))
     current_citation = replace(
@@ -266,10 +272,10 @@ def _line_now(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
     return anchor.now.lines.first if anchor.now else None
 
 
-def _read(file: Path) -> str | None:
+def _read_text(file: Path) -> str | None:
     """Return a file's text as lines are counted in it; None if it cannot be read."""
     try:
-        if file.stat().st_size > LONGEST:
+        if file.stat().st_size > MAX_SEARCHED_BYTES:
             return None
         content = file.read_bytes()
     except OSError:
@@ -279,5 +285,5 @@ def _read(file: Path) -> str | None:
     return unicodedata.normalize("NFC", text)
 
 
-def _stands(text: str, span: Span, words: str) -> bool:
+def _has_text_at(text: str, span: Span, words: str) -> bool:
     return text[span.start : span.end] == words

@@ -20,7 +20,7 @@ from lrwr.tui.scope import ChatScope
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
-FIRST_WORDS = 70
+MAX_OPENING_CHARS = 70
 """Characters of a scene's beginning that tell it from the others."""
 
 
@@ -48,7 +48,8 @@ def require_ingested(workspace: "Workspace") -> None:
     """
     if not workspace.is_ingested:
         raise NotFound(
-            "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
+            "No manuscript has been ingested yet",
+            hint="Press Ctrl+L to ingest your manuscript.",
         )
 
 
@@ -108,7 +109,7 @@ async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[Horizon
         if document not in texts:
             texts[document] = await workspace.passages.text(document)
         stops += _stops_of(document, chapter, number, order, texts[document].text)
-    return _marked(stops, as_of, order)
+    return _mark_present(stops, as_of, order)
 
 
 def _stops_of(
@@ -130,7 +131,7 @@ def _stops_of(
             yield HorizonStop(f"{name}:s{count}", number, count, "", begins)
 
 
-def _marked(
+def _mark_present(
     horizon_stops: list[HorizonStop], as_of: str, order: StoryOrder
 ) -> list[HorizonStop]:
     """Mark where the writer stands, however they called it."""
@@ -155,7 +156,7 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
             words = " ".join(line.split())
             heading = words.startswith("#") or words == besides
             if any(map(str.isalnum, words)) and not heading:
-                short = words[:FIRST_WORDS]
+                short = words[:MAX_OPENING_CHARS]
                 return short if short == words else short.rsplit(" ", 1)[0] + " …"
     return ""
 
@@ -200,7 +201,7 @@ class OpenGaps:
 
     bible: Bible
     open: "tuple[Gap, ...]"
-    asked: frozenset[str]
+    flagged: frozenset[str]
 
 
 async def load_open_gaps(
@@ -215,8 +216,8 @@ async def load_open_gaps(
     open_gaps = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
     turns = await workspace.threads.turns(thread) if thread else []
     flags = [flag for turn in turns for flag in turn.output.gap_flags]
-    flagged = {(_plain(f.about), _plain(f.undefined_attribute)) for f in flags}
-    flagged_ids = (gap.id for gap in open_gaps if _asked(gap) in flagged)
+    flagged = {(_normalize(f.about), _normalize(f.undefined_attribute)) for f in flags}
+    flagged_ids = (gap.id for gap in open_gaps if _gap_key(gap) in flagged)
     return OpenGaps(bible, open_gaps, frozenset(flagged_ids))
 
 
@@ -264,9 +265,9 @@ async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
     return format_decision(undone) if undone else ""
 
 
-def _asked(gap: Gap) -> tuple[str, str]:
-    return _plain(gap.about), _plain(gap.attribute)
+def _gap_key(gap: Gap) -> tuple[str, str]:
+    return _normalize(gap.about), _normalize(gap.attribute)
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.replace("_", " ").split()).casefold()

@@ -12,7 +12,6 @@ from lrwr.app.presenters.threads import KEPT_DAYS, cut_around_words, find_thread
 from lrwr.app.threads import write_thread_file
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.chat.service import TurnRequest
-from lrwr.core.model.errors import NotFound
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, ThreadId, Turn, TurnEvent
 from lrwr.core.ports.stores import LibraryCounts
@@ -23,9 +22,9 @@ from lrwr.tui.scope import ChatOptions, ChatScope
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
-FOUND = 20
+MAX_MATCHES = 20
 """Turns that a search through conversations gives at most."""
-_DAY = 86_400.0
+_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,9 @@ async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]
     if not content_words:
         return []
     matches: dict[ThreadId, ThreadMatch] = {}
-    for thread, turn in await workspace.threads.search(content_words, limit=FOUND):
+    for thread, turn in await workspace.threads.search(
+        content_words, limit=MAX_MATCHES
+    ):
         turn_text = f"{turn.question} {turn.output.response_text}"
         matches.setdefault(
             thread.id, ThreadMatch(thread, cut_around_words(turn_text, content_words))
@@ -75,7 +76,7 @@ async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
     """Delete a conversation; return how many are gone for good, after 30 days."""
     now = time.time()
     await workspace.threads.delete(thread, now)
-    return await workspace.threads.purge(now - KEPT_DAYS * _DAY)
+    return await workspace.threads.purge(now - KEPT_DAYS * _DAY_SECONDS)
 
 
 async def export_thread_to_file(
@@ -87,7 +88,7 @@ async def export_thread_to_file(
         SettingsProblem: The file is there, is no `.md`, or is in the manuscript.
         LrwrError: It cannot be written.
     """
-    file = _expanded(path)
+    file = _expand_user(path)
     await write_thread_file(workspace, thread, file)
     return file
 
@@ -107,7 +108,7 @@ async def suggest_export_path(workspace: "Workspace", title: str) -> str:
     return str(folder / next(file for file in names if file not in existing_names))
 
 
-def _expanded(path: str) -> Path:
+def _expand_user(path: str) -> Path:
     return Path(path).expanduser()
 
 
@@ -192,11 +193,8 @@ async def stream_answer(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
     """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
-    if not workspace.is_ingested:
-        raise NotFound(
-            "Nothing has been read yet", hint="Ctrl+L reads your manuscript."
-        )
-    asking = TurnRequest(
+    require_ingested(workspace)
+    request = TurnRequest(
         text=text,
         thread=scope.thread,
         character=scope.character,
@@ -204,6 +202,6 @@ async def stream_answer(
         as_of=scope.as_of,
         witnessed=scope.witnessed,
     )
-    async with aclosing(workspace.sessions().ask(asking)) as events:
+    async with aclosing(workspace.sessions().ask(request)) as events:
         async for event in events:
             yield event

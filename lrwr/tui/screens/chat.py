@@ -101,7 +101,7 @@ class ChatScreen(RoomScreen):
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
         """Open the library after the first frame, or load its state again."""
-        self.query_one(StatusLine).update_fields(model="opening the library …")
+        self.query_one(StatusLine).update_fields(model="Opening the library…")
         controller = await self._get_controller()
         await controller.load()
         self._loaded.set()  # not reached if another load has replaced this one

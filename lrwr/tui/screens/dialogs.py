@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Footer, Input, Static
 
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.actions.table import LINE_ACTIONS
+from lrwr.tui.actions.table import TEXT_INPUT_ACTIONS
 
 SIDE_BY_SIDE = 90
 """Columns from which two panes fit beside each other."""
@@ -56,35 +56,39 @@ class TextInputScreen(ModalScreen[str | None]):
             background: $surface;
             padding: 0 1;
         }
-        .line-asked { height: auto; max-height: 6; color: $accent; }
-        .line-besides { height: auto; max-height: 4; color: $text-muted; }
+        .input-question { height: auto; max-height: 6; color: $accent; }
+        .input-note { height: auto; max-height: 4; color: $text-muted; }
         Input { background: $background; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in LINE_ACTIONS),
+        *(action.binding for action in TEXT_INPUT_ACTIONS),
     ]
 
-    def __init__(self, question: str, *, value: str = "", note: str = "") -> None:
+    def __init__(
+        self, question: str, *, value: str = "", note: str = "", placeholder: str = ""
+    ) -> None:
         super().__init__()
         self._question = question
         self._value = value
         self._note = note
+        self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
         """Lay out the question, the input and the note."""
         with Vertical():
             yield Static(
-                sanitize_text(self._question), markup=False, classes="line-asked"
+                sanitize_text(self._question), markup=False, classes="input-question"
             )
             yield Input(
                 " ".join(sanitize_text(self._value).split()),
+                placeholder=self._placeholder,
                 select_on_focus=False,
                 compact=True,
             )
             if self._note:
                 yield Static(
-                    sanitize_text(self._note), markup=False, classes="line-besides"
+                    sanitize_text(self._note), markup=False, classes="input-note"
                 )
             yield Footer(show_command_palette=False, compact=True)
 
@@ -93,7 +97,7 @@ class TextInputScreen(ModalScreen[str | None]):
         self.styles.background = self.styles.background.with_alpha(0.5)
         self.query_one(Input).focus()
 
-    def action_give(self) -> None:
+    def action_submit(self) -> None:
         """Submit after the letters that were typed before."""
         line = self.query_one(Input)
         line.call_later(line.action_submit)
@@ -103,7 +107,7 @@ class TextInputScreen(ModalScreen[str | None]):
         """Return the text; an empty one counts as cancelled."""
         self.dismiss(self.query_one(Input).value.strip() or None)
 
-    def action_leave(self) -> None:
+    def action_close(self) -> None:
         """Cancel."""
         self.dismiss(None)
 
@@ -115,7 +119,7 @@ class ConsentScreen(ModalSheet[bool | None]):
     ConsentScreen {
         & > Vertical { width: 72; max-width: 90%; height: auto; border: round $warning; }
         .title { color: $warning; }
-        .leave-question { height: auto; margin: 1 0; }
+        .consent-question { height: auto; margin: 1 0; }
         Horizontal { height: 3; align: center middle; }
         Button { margin: 0 1; }
     }
@@ -126,7 +130,7 @@ class ConsentScreen(ModalSheet[bool | None]):
             "later",
             "Not now",
             id="list.close",
-            tooltip="Nothing is sent; ask again",
+            tooltip="Send nothing now, and ask again later",
         ),
     ]
 
@@ -137,13 +141,13 @@ class ConsentScreen(ModalSheet[bool | None]):
     def compose(self) -> ComposeResult:
         """Lay out the question; the default button refuses."""
         with Vertical():
-            yield Static("May this leave your machine?", classes="title")
+            yield Static("Send data to a service?", classes="title")
             yield Static(
-                sanitize_text(self._question), markup=False, classes="leave-question"
+                sanitize_text(self._question), markup=False, classes="consent-question"
             )
             with Horizontal():
-                yield Button("No, never here", id="no", variant="primary")
-                yield Button("Allow it for this folder", id="yes")
+                yield Button("Don't allow", id="no", variant="primary")
+                yield Button("Allow for this folder", id="yes")
             yield Footer(show_command_palette=False, compact=True)
 
     @on(Button.Pressed)

@@ -15,7 +15,7 @@ from lrwr.app.presenters.story import (
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
 from lrwr.core.bible.values import Gap
 from lrwr.core.canon.decision import Decision
-from lrwr.tui.actions.table import ANSWER_ACTION, FIND_ACTION, GAP_ACTIONS
+from lrwr.tui.actions.table import ANSWER_GAP_ACTION, FIND_ACTION, GAP_ACTIONS
 from lrwr.tui.queries.story import (
     OpenGaps,
     decide_gap,
@@ -27,30 +27,30 @@ from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
-BY_MODELS = "Gaps that you did not mark yourself"
-"""What only a language model can tell."""
+MODEL_ONLY_TOPIC = "Open questions that you did not mark yourself"
+"""What only a language model finds; named in the note under the list."""
 
 
 class GapsScreen(MasterDetailScreen[None]):
     """Open gaps, those of this conversation first; what is decided is canon."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    GapsScreen.-beside #paired-rows { width: 48%; }
+    GapsScreen.-beside #master-detail-rows { width: 48%; }
     """
-    WORDS_FIRST: ClassVar[bool] = False
+    FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        ANSWER_ACTION.binding,
+        ANSWER_GAP_ACTION.binding,
         *(action.binding for action in (*GAP_ACTIONS, FIND_ACTION)),
     ]
 
     def __init__(self, room: RoomScreen) -> None:
         as_of = room.scope.as_of
-        super().__init__(room, f"Left open{f', as of {as_of}' if as_of else ''}")
-        self.hint = "/ finds …"
-        self._left: OpenGaps | None = None
-        self._later: list[str] = []
+        super().__init__(room, f"Open questions{f', up to {as_of}' if as_of else ''}")
+        self.hint = "Press / to search…"
+        self._open_gaps: OpenGaps | None = None
+        self._postponed: list[str] = []
         self._decided: list[Decision] = []
-        self._said = ""
+        self._message = ""
 
     async def rows(self) -> Sequence[ListRow]:
         """Return the open gaps: this conversation's, the others, the postponed."""
@@ -58,27 +58,27 @@ class GapsScreen(MasterDetailScreen[None]):
         open_gaps = await room.service_thread.run(
             lambda workspace: load_open_gaps(workspace, scope.as_of, scope.thread)
         )
-        self._left = open_gaps
+        self._open_gaps = open_gaps
         remedy = explain_model_setup(open_gaps.bible, room.settings)
         self.nothing = describe_nothing_known(
             "No gap is open", scope.as_of or None, remedy
         )
-        if not self._said:
-            self.set_note(describe_not_evaluated(open_gaps.bible, BY_MODELS))
+        if not self._message:
+            self.set_note(describe_not_evaluated(open_gaps.bible, MODEL_ONLY_TOPIC))
         return self._in_order()
 
     def _in_order(self) -> list[ListRow]:
-        if self._left is None:
+        if self._open_gaps is None:
             return []
-        flagged_ids, later = self._left.asked, self._later
-        current_gaps = [gap for gap in self._left.open if gap.id not in later]
+        flagged_ids, postponed = self._open_gaps.flagged, self._postponed
+        current_gaps = [gap for gap in self._open_gaps.open if gap.id not in postponed]
         parts = (
             (
-                "This conversation came upon",
+                "From this thread",
                 [gap for gap in current_gaps if gap.id in flagged_ids],
             ),
             ("Open", [gap for gap in current_gaps if gap.id not in flagged_ids]),
-            ("Later", [gap for gap in self._left.open if gap.id in later]),
+            ("Later", [gap for gap in self._open_gaps.open if gap.id in postponed]),
         )
         rows: list[ListRow] = []
         for heading, gaps in parts:
@@ -95,7 +95,7 @@ class GapsScreen(MasterDetailScreen[None]):
             *render_gap(gap),
             StyledLine(()),
             StyledLine(
-                (StyledText("Your answer is kept in lrwr.canon.toml.", "faint"),)
+                (StyledText("Your answer is saved in lrwr.canon.toml.", "faint"),)
             ),
         ]
 
@@ -110,8 +110,10 @@ class GapsScreen(MasterDetailScreen[None]):
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
-            f"{_name(gap)}: your answer",
-            note="It counts as canon from then on, and is kept in lrwr.canon.toml.",
+            _name(gap),
+            placeholder="Your answer",
+            note="Your answer becomes canon: it is saved in lrwr.canon.toml and"
+            " overrides lrwr's guesses.",
         )
         answer = await self.app.push_screen_wait(line)
         if answer:
@@ -127,11 +129,15 @@ class GapsScreen(MasterDetailScreen[None]):
         """Move the gap to the end of the list without deciding it."""
         if key := self.key:
             after = self.query_one(RowList).key_after(key)
-            self._later = [
-                *(postponed_id for postponed_id in self._later if postponed_id != key),
+            self._postponed = [
+                *(
+                    postponed_id
+                    for postponed_id in self._postponed
+                    if postponed_id != key
+                ),
                 key,
             ]
-            self._say("Postponed: nothing is decided.")
+            self._show_message("Moved to the end of the list. Nothing was decided.")
             self.fill(at=after)
 
     @work(exclusive=True, group="decide", exit_on_error=False)
@@ -145,35 +151,40 @@ class GapsScreen(MasterDetailScreen[None]):
             lambda workspace: decide_gap(workspace, gap, answer)
         )
         if decision is None:
-            self._say("That was decided already.")
+            self._show_message("You already decided this.")
         else:
             self._decided.append(decision)
             outcome = "Left open on purpose" if answer is None else "Answered"
-            self._say(f"{outcome}, in lrwr.canon.toml; u takes it back. {_name(gap)}")
+            self._show_message(
+                f"{outcome}: {_name(gap)}. Saved in lrwr.canon.toml; press u to undo."
+            )
         self.fill(at=after)
 
     async def _undo(self) -> None:
         if not self._decided:
-            self._say("Nothing was decided here; `lrwr canon undo` goes further back.")
+            self._show_message(
+                "There is no decision to undo here. Run `lrwr canon undo` for earlier"
+                " ones."
+            )
             return
         last = self._decided[-1]
         description = await self.room.room.service_thread.run(
             lambda workspace: undo_gap_decision(workspace, last)
         )
         self._decided.pop()
-        self._say(
-            f"Taken back: {description}"
+        self._show_message(
+            f"Undone: {description}"
             if description
-            else "Something else was decided since: see `lrwr canon`."
+            else "Not undone: a later decision exists. Run `lrwr canon` to see it."
         )
         self.fill(at=self.key)
 
-    def _say(self, text: str) -> None:
-        self._said = text
+    def _show_message(self, text: str) -> None:
+        self._message = text
         self.set_note(text, good=True)
 
     def _gap(self, key: str) -> "Gap | None":
-        gaps = self._left.open if self._left else ()
+        gaps = self._open_gaps.open if self._open_gaps else ()
         return next((gap for gap in gaps if gap.id == key), None)
 
 

@@ -18,26 +18,26 @@ from lrwr.tui.actions.table import (
     CLOSE_ACTION,
     DIGIT_ACTIONS,
     FIXED_ACTIONS,
-    OTHER_SCREEN_ACTIONS,
-    PART_ORDER,
-    PLACE_ACTIONS,
+    HELP_SECTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,
+    SCREEN_ACTIONS,
+    SOURCE_ACTIONS,
     TURN_ACTIONS,
     Action,
 )
 from lrwr.tui.input.keymap import format_key, resolve_keys
 from lrwr.tui.room import RoomApp
 
-PASSAGES = "Passages, once the pane beside the conversation is chosen with Tab"
-TALK_ITSELF = "The conversation, once it is chosen with Tab"
-OWN_KEYS = (
-    "Keys of your own go into lrwr.toml, under [screen], by the names in grey:"
+SOURCES_SECTION = "Sources (press Tab to focus them)"
+TRANSCRIPT_SECTION = "Transcript (press Tab to focus it)"
+KEYS_HINT = (
+    "To change keys, set `keys` under `[screen]` in lrwr.toml, with the names in grey:"
     ' keys = ["room.characters ctrl+o", "room.side f12,ctrl+b"]'
 )
-SEVERAL = 4
-"""Keys of one action that are listed in full."""
-NOTHING = "Nothing here does that. Delete some letters, or press Escape."
+MAX_LISTED_KEYS = 4
+"""Up to so many keys of one action are listed in full."""
+NO_MATCH = "No key or command matches. Change the search or press Escape to close."
 
 
 class HelpScreen(ModalScreen[None]):
@@ -72,8 +72,8 @@ class HelpScreen(ModalScreen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close", id="list.close", priority=True),
-        Binding("f1", "leave", "Close", show=False, id="room.help", priority=True),
+        Binding("escape", "close", "Close", id="list.close", priority=True),
+        Binding("f1", "close", "Close", show=False, id="room.help", priority=True),
         *(
             Binding(key, f"scroll('{how}')", show=False, id=name, priority=True)
             for key, how, name in (
@@ -93,11 +93,11 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the list."""
         with Vertical() as box:
-            box.border_title = "What you can do"
+            box.border_title = "Keys and commands"
             close = format_keys(resolve_keys(CLOSE_ACTION, self._keymap))
-            box.border_subtitle = f"↑ ↓ scroll · type to find · {close} closes"
+            box.border_subtitle = f"↑ ↓ scroll · type to search · {close} close"
             yield Input(
-                self._words, placeholder="Find a key or a command", compact=True
+                self._words, placeholder="Search keys and commands…", compact=True
             )
             with VerticalScroll(can_focus=False):
                 yield Static(self._render_help(self._words))
@@ -107,7 +107,7 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(Static).update(self._render_help(event.value))
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
-    def action_leave(self) -> None:
+    def action_close(self) -> None:
         """Go back to the conversation."""
         self.dismiss()
 
@@ -127,9 +127,9 @@ class HelpScreen(ModalScreen[None]):
         lines = list(
             chain(*(self._render_part(*part, words) for part in list_help_parts()))
         )
-        lines = lines or [Content(NOTHING)]
+        lines = lines or [Content(NO_MATCH)]
         if not words.strip():
-            lines += [Content(""), Content.styled(OWN_KEYS, "dim")]
+            lines += [Content(""), Content.styled(KEYS_HINT, "dim")]
         return Content("\n").join(lines)
 
     def _render_part(
@@ -160,7 +160,7 @@ class HelpScreen(ModalScreen[None]):
 
 def format_keys(keys: tuple[str, ...]) -> str:
     """Return keys for display; of many only the first and the last."""
-    if len(keys) > SEVERAL:
+    if len(keys) > MAX_LISTED_KEYS:
         return f"{format_key(keys[0])} … {format_key(keys[-1])}"
     return ", ".join(map(format_key, keys))
 
@@ -170,19 +170,19 @@ def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,
-        *(action for action in FIXED_ACTIONS if action.part),
+        *(action for action in FIXED_ACTIONS if action.section),
     )
-    every = sorted(everywhere, key=lambda action: PART_ORDER.index(action.part))
-    for part, actions in groupby(every, lambda action: action.part):
-        yield part, tuple(actions)
-    yield PASSAGES, (*PLACE_ACTIONS, *DIGIT_ACTIONS[1:])
-    yield TALK_ITSELF, (*TURN_ACTIONS, *DIGIT_ACTIONS[:1])
-    yield from OTHER_SCREEN_ACTIONS
+    every = sorted(everywhere, key=lambda action: HELP_SECTIONS.index(action.section))
+    for section, actions in groupby(every, lambda action: action.section):
+        yield section, tuple(actions)
+    yield SOURCES_SECTION, (*SOURCE_ACTIONS, *DIGIT_ACTIONS[1:])
+    yield TRANSCRIPT_SECTION, (*TURN_ACTIONS, *DIGIT_ACTIONS[:1])
+    yield from SCREEN_ACTIONS
 
 
-THEME = "Theme: "
-COLOURS = "Choose the room's colours"
-_ITSELF = "room.palette"
+THEME_PREFIX = "Theme: "
+THEME_HELP = "Choose a colour theme"
+_PALETTE_ID = "room.palette"
 
 
 class RoomCommandProvider(Provider):
@@ -194,7 +194,7 @@ class RoomCommandProvider(Provider):
             yield DiscoveryHit(
                 self._label(action), self._run(action), action.title, action.help
             )
-        yield DiscoveryHit(Content("Theme"), self.app.search_themes, help=COLOURS)
+        yield DiscoveryHit(Content("Theme"), self.app.search_themes, help=THEME_HELP)
 
     async def search(self, query: str) -> Hits:
         """Yield actions and themes that match `query`."""
@@ -210,12 +210,14 @@ class RoomCommandProvider(Provider):
                     action.help,
                 )
         for name in sorted(self.app.available_themes):
-            if score := matcher.match(f"{THEME}{name}"):
+            if score := matcher.match(f"{THEME_PREFIX}{name}"):
                 select_theme = partial(setattr, self.app, "theme", name)
-                yield Hit(score, matcher.highlight(f"{THEME}{name}"), select_theme)
+                yield Hit(
+                    score, matcher.highlight(f"{THEME_PREFIX}{name}"), select_theme
+                )
 
     def _actions(self) -> Iterator[Action]:
-        return (action for action in ROOM_ACTIONS if action.id != _ITSELF)
+        return (action for action in ROOM_ACTIONS if action.id != _PALETTE_ID)
 
     def _label(self, action: Action) -> Content:
         """Return the title with its keys and its prompt command."""
@@ -231,5 +233,5 @@ class RoomCommandProvider(Provider):
 def create_palette() -> CommandPalette:
     """Return the palette, to be pushed on the chat screen."""
     return CommandPalette(
-        providers=[RoomCommandProvider], placeholder="What would you like to do?"
+        providers=[RoomCommandProvider], placeholder="Search commands and themes…"
     )

@@ -34,10 +34,10 @@ from lrwr.tui.service_thread import ServiceThread
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
-SHOWN = 100
+MAX_JOBS = 100
 """Jobs that are looked at."""
 
-EVERY = 2.0
+REFRESH_SECONDS = 2.0
 """Seconds between two looks at the jobs."""
 
 
@@ -57,7 +57,7 @@ async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
     if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
     counts = await workspace.passages.counts(workspace.settings.pipeline)
-    jobs = await workspace.jobs.jobs(limit=SHOWN)
+    jobs = await workspace.jobs.jobs(limit=MAX_JOBS)
     return LibraryOverview(counts, folders, tuple(jobs), root)
 
 
@@ -67,10 +67,10 @@ class LibraryScreen(ModalSheet[bool]):
     DEFAULT_CSS: ClassVar[str] = """
     LibraryScreen {
         & > Vertical { max-width: 110; }
-        .told { height: auto; margin-top: 1; }
-        .head { text-style: bold; color: $secondary; margin-top: 1; }
-        #jobs, #learned { margin-top: 0; }
-        .bad { color: $text-warning; }
+        .text { height: auto; margin-top: 1; }
+        .heading { text-style: bold; color: $secondary; margin-top: 1; }
+        #jobs, #changes { margin-top: 0; }
+        .warning { color: $text-warning; }
         Input { height: 3; margin-top: 1; }
         ProgressBar { margin-top: 1; height: 1; }
         VerticalScroll { height: 1fr; margin-bottom: 1; scrollbar-size-vertical: 1; }
@@ -80,7 +80,7 @@ class LibraryScreen(ModalSheet[bool]):
         *(action.binding for action in (*LIBRARY_ACTIONS, CLOSE_ACTION)),
     ]
 
-    class Seen(Message):
+    class Progressed(Message):
         """Something happened while the manuscript is read. May be sent by any thread."""
 
         def __init__(self, event: IngestEvent) -> None:
@@ -88,27 +88,29 @@ class LibraryScreen(ModalSheet[bool]):
             self.event = event
 
     def __init__(
-        self, stage: "ServiceThread[Workspace]", learned: Sequence[str]
+        self, services: "ServiceThread[Workspace]", changes: Sequence[str]
     ) -> None:
         super().__init__()
-        self._services = stage
-        self._learned = learned
-        self._changed = False
+        self._services = services
+        self._changes = changes
+        self._has_ingested = False
 
     def compose(self) -> ComposeResult:
         """Lay out what is known, what works, and what came of saves."""
         with Vertical():
-            yield Static("The library", classes="title")
+            yield Static("Library", classes="title")
             with VerticalScroll():
-                yield Static(markup=False, classes="told", id="counts")
-                yield Input(placeholder="The folder of your manuscript", id="folder")
+                yield Static(markup=False, classes="text", id="counts")
+                yield Input(
+                    placeholder="Folder of your manuscript, then Enter", id="folder"
+                )
                 yield ProgressBar(show_eta=False)
-                yield Static(markup=False, classes="told bad", id="trouble")
-                yield Static(markup=False, classes="told", id="report")
-                yield Static("Work", classes="head")
-                yield Static(markup=False, classes="told", id="jobs")
-                yield Static("What saves brought", classes="head")
-                yield Static(markup=False, classes="told", id="learned")
+                yield Static(markup=False, classes="text warning", id="error")
+                yield Static(markup=False, classes="text", id="report")
+                yield Static("Jobs", classes="heading")
+                yield Static(markup=False, classes="text", id="jobs")
+                yield Static("Changes", classes="heading")
+                yield Static(markup=False, classes="text", id="changes")
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -116,12 +118,12 @@ class LibraryScreen(ModalSheet[bool]):
         self.query_one(ProgressBar).display = False
         self._show_message()
         self.query_one("#folder").display = False
-        self._show_learned()
-        self._look()
-        self.set_interval(EVERY, self._look)
+        self._show_changes()
+        self._refresh()
+        self.set_interval(REFRESH_SECONDS, self._refresh)
 
     @work(exclusive=True, group="look", exit_on_error=False)
-    async def _look(self) -> None:
+    async def _refresh(self) -> None:
         overview = await self._services.run(load_library_overview)
         self.query_one("#counts", Static).update(
             sanitize_text(_describe_counts(overview))
@@ -133,61 +135,63 @@ class LibraryScreen(ModalSheet[bool]):
         if not overview.folders and not folder.display:
             folder.display = True
             folder.focus()
-        self._show_learned()
+        self._show_changes()
 
-    def _show_learned(self) -> None:
-        lines = [sanitize_line(line) for line in reversed(self._learned)]
-        notices = "\n".join(lines) or "Nothing yet: /watch reads each save."
-        self.query_one("#learned", Static).update(sanitize_text(notices))
+    def _show_changes(self) -> None:
+        lines = [sanitize_line(line) for line in reversed(self._changes)]
+        notices = "\n".join(lines) or (
+            "None since you opened the room. Use /watch to track saves."
+        )
+        self.query_one("#changes", Static).update(sanitize_text(notices))
 
     @on(Input.Submitted, "#folder")
-    def _named(self, event: Input.Submitted) -> None:
-        self._read(event.value.strip())
+    def _folder_entered(self, event: Input.Submitted) -> None:
+        self._ingest(event.value.strip())
 
-    def action_read(self) -> None:
+    def action_ingest(self) -> None:
         """Read what changed."""
-        self._read("")
+        self._ingest("")
 
-    def action_leave(self) -> None:
+    def action_close(self) -> None:
         """Stop reading if that is under way, else go back."""
         reading = [w for w in self.workers if w.group == "read" and w.is_running]
         if reading:
             self.workers.cancel_group(self, "read")
         else:
-            self.dismiss(self._changed)
+            self.dismiss(self._has_ingested)
 
     @work(exclusive=True, group="read", exit_on_error=False)
-    async def _read(self, folder: str) -> None:
+    async def _ingest(self, folder: str) -> None:
         """Read the manuscript, and say what came of it."""
         bar = self.query_one(ProgressBar)
         bar.update(total=None, progress=0)
         bar.display = True
         self._show_message()
 
-        def seen(event: IngestEvent) -> None:
-            self.post_message(self.Seen(event))
+        def report_event(event: IngestEvent) -> None:
+            self.post_message(self.Progressed(event))
 
         try:
             report = await self._services.run(
-                lambda workspace: _ingest(workspace, folder, seen)
+                lambda workspace: _run_ingest(workspace, folder, report_event)
             )
-            self._changed = True
+            self._has_ingested = True
             self._show_message(*report)
         except LrwrError as error:
-            self._show_message(f"{error}\n{error.hint}".strip(), bad=True)
+            self._show_message(f"{error}\n{error.hint}".strip(), is_error=True)
         finally:
             bar.display = False
-            self._look()
+            self._refresh()
 
-    def _show_message(self, *lines: str, bad: bool = False) -> None:
+    def _show_message(self, *lines: str, is_error: bool = False) -> None:
         text = sanitize_text("\n".join(lines))
-        for part, is_used in (("#trouble", bad), ("#report", not bad)):
+        for part, is_used in (("#error", is_error), ("#report", not is_error)):
             shown = self.query_one(part, Static)
             shown.update(text if is_used else "")
             shown.display = is_used and bool(text)
 
-    @on(Seen)
-    def _advance(self, message: Seen) -> None:
+    @on(Progressed)
+    def _advance(self, message: Progressed) -> None:
         bar = self.query_one(ProgressBar)
         match message.event:
             case IngestPlanned(process, forget):
@@ -198,7 +202,7 @@ class LibraryScreen(ModalSheet[bool]):
                 pass
 
 
-async def _ingest(
+async def _run_ingest(
     workspace: "Workspace", folder: str, report_event: Callable[[IngestEvent], None]
 ) -> list[str]:
     report = await ingest_manuscript(
@@ -221,8 +225,12 @@ def _describe_counts(overview: LibraryOverview) -> str:
         _display_path(folder, overview.root) for folder in overview.folders
     )
     if overview.counts is None:
-        begin = f"r reads {where}." if where else "Where is your manuscript?"
-        return f"Nothing has been read here yet. {begin}"
+        next_step = (
+            f"Press r to ingest {where}."
+            if where
+            else "Enter the folder of your manuscript."
+        )
+        return f"No manuscript has been ingested yet. {next_step}"
     counts = overview.counts
     return (
         f"{format_count(counts.documents, 'document')}, {format_count(counts.words, 'word')},"
@@ -235,7 +243,7 @@ def _display_path(folder: Path, root: Path) -> str:
     if not folder.is_relative_to(root):
         return str(folder)
     inside = folder.relative_to(root).as_posix()
-    return "all of this folder" if inside == "." else inside
+    return f"{root} (whole folder)" if inside == "." else inside
 
 
 def _describe_jobs(jobs: Sequence[Job]) -> str:
@@ -244,6 +252,6 @@ def _describe_jobs(jobs: Sequence[Job]) -> str:
     running = [job for job in jobs if job.state is JobState.RUNNING]
     failed = [job for job in jobs if job.state is JobState.FAILED]
     lines = [f"{job.order.document}: {job.stage}" for job in running]
-    lines += [f"{format_count(waiting, 'document')} to read"] if waiting else []
+    lines += [f"{format_count(waiting, 'document')} waiting"] if waiting else []
     lines += [f"{job.order.document}: {job.error} {job.hint}" for job in failed]
-    return "\n".join(map(sanitize_line, lines)) or "Nothing is being done."
+    return "\n".join(map(sanitize_line, lines)) or "Idle"

@@ -21,24 +21,24 @@ from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows
 ResultT = TypeVar("ResultT")
 WorkT = TypeVar("WorkT")
 
-PAUSE = 0.3
+SEARCH_DELAY = 0.3
 """Seconds without a key before `extra_rows` is called."""
 
-_SETTLED = 0.04
+_HIGHLIGHT_DELAY = 0.04
 """Seconds that a row is highlighted before its lines load: keys repeat faster."""
 
 _CSS = """
 MasterDetailScreen {
     align: center middle;
     background: $background;
-    #paired {
+    #master-detail {
         width: 90%;
         max-width: 150;
         height: 90%;
         border: round $primary;
         background: $surface;
     }
-    #paired-title {
+    #master-detail-title {
         height: 1;
         padding: 0 1;
         color: $primary;
@@ -46,11 +46,11 @@ MasterDetailScreen {
         text-wrap: nowrap;
         text-overflow: ellipsis;
     }
-    #paired-find { margin: 0 1; background: $background; }
-    #paired-both { height: 1fr; margin-top: 1; layout: horizontal; }
-    #paired-rows { width: 38%; height: 100%; }
-    #paired-lines { width: 1fr; height: 100%; border-left: solid $panel; }
-    #paired-note {
+    #master-detail-find { margin: 0 1; background: $background; }
+    #master-detail-both { height: 1fr; margin-top: 1; layout: horizontal; }
+    #master-detail-rows { width: 38%; height: 100%; }
+    #master-detail-lines { width: 1fr; height: 100%; border-left: solid $panel; }
+    #master-detail-note {
         height: auto;
         max-height: 3;
         padding: 0 1;
@@ -58,10 +58,10 @@ MasterDetailScreen {
         &.good { color: $text-success; }
     }
     &.-stacked {
-        #paired { width: 100%; height: 100%; }
-        #paired-both { layout: vertical; margin-top: 0; }
-        #paired-rows { width: 100%; height: 2fr; }
-        #paired-lines {
+        #master-detail { width: 100%; height: 100%; }
+        #master-detail-both { layout: vertical; margin-top: 0; }
+        #master-detail-rows { width: 100%; height: 2fr; }
+        #master-detail-lines {
             width: 100%;
             height: 3fr;
             border-left: none;
@@ -83,7 +83,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in LIST_ACTIONS),
     ]
-    WORDS_FIRST: ClassVar[bool] = True
+    FOCUS_FILTER: ClassVar[bool] = True
     """Whether typed letters go into the filter; else letters are keys."""
 
     RANKED: ClassVar[bool] = False
@@ -96,8 +96,8 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self._title = title
         self._words = words
         self._rows = SearchableRows(())
-        self.hint = "type to find …"
-        self.nothing = "There is nothing to show."
+        self.hint = "Type to search…"
+        self.nothing = "The list is empty."
 
     async def rows(self) -> Sequence[ListRow]:
         """Return all rows, whatever the filter is."""
@@ -120,26 +120,28 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     def compose(self) -> ComposeResult:
         """Lay out filter, both lists and note."""
-        with Vertical(id="paired"):
-            yield Static(sanitize_text(self._title), markup=False, id="paired-title")
+        with Vertical(id="master-detail"):
+            yield Static(
+                sanitize_text(self._title), markup=False, id="master-detail-title"
+            )
             yield Input(
                 self._words,
                 placeholder=self.hint,
                 compact=True,
-                id="paired-find",
+                id="master-detail-find",
             )
-            with Container(id="paired-both"):
-                yield RowList(id="paired-rows")
-                yield LineList(id="paired-lines")
-            yield Static(markup=False, id="paired-note")
+            with Container(id="master-detail-both"):
+                yield RowList(id="master-detail-rows")
+                yield LineList(id="master-detail-lines")
+            yield Static(markup=False, id="master-detail-note")
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         """Set the focus, and load the rows."""
         self.set_note("")
-        words_first = self.WORDS_FIRST or self._words
-        self.query_one(Input if words_first else RowList).focus()
-        self.query_one(LineList).show([StyledLine(("Reading …",))])
+        focus_filter = self.FOCUS_FILTER or self._words
+        self.query_one(Input if focus_filter else RowList).focus()
+        self.query_one(LineList).show([StyledLine(("Loading…",))])
         self.fill()
 
     @property
@@ -170,9 +172,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         matches += [row for row in extra if row.key not in keys]
         self.query_one(RowList).show(matches, at=at or self._first_match(text))
         if not any(not row.heading for row in matches):
-            message = (
-                f"Nothing here is like “{text}”." if self._rows.all else self.nothing
-            )
+            message = f"Nothing matches “{text}”." if self._rows.all else self.nothing
             self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
 
     def _first_match(self, text: str) -> str:
@@ -181,7 +181,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     def set_note(self, text: str, *, good: bool = False) -> None:
         """Show a note under both lists; `good` marks a success. Empty hides it."""
-        note = self.query_one("#paired-note", Static)
+        note = self.query_one("#master-detail-note", Static)
         note.update(sanitize_text(text))
         note.set_class(good, "good")
         note.display = bool(text)
@@ -194,18 +194,18 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             StyledLine(pieces) for pieces in parts if pieces[0]
         )
 
-    @on(Input.Changed, "#paired-find")
+    @on(Input.Changed, "#master-detail-find")
     def _typed(self) -> None:
         self.find()
-        self._search_further()
+        self._search_extra()
 
-    @work(exclusive=True, group="further", exit_on_error=False)
-    async def _search_further(self) -> None:
+    @work(exclusive=True, group="extra", exit_on_error=False)
+    async def _search_extra(self) -> None:
         """Search for extra rows, once no key was pressed for a while."""
         text = self.query_one(Input).value.strip()
         if not text:
             return
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(SEARCH_DELAY)
         try:
             extra = await self.extra_rows(text)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -214,7 +214,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         if extra:
             self.find(extra)
 
-    @on(OptionList.OptionHighlighted, "#paired-rows")
+    @on(OptionList.OptionHighlighted, "#master-detail-rows")
     def _highlighted(self) -> None:
         if key := self.key:
             self._read(key)
@@ -222,7 +222,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     @work(exclusive=True, group="read", exit_on_error=False)
     async def _read(self, key: str) -> None:
         """Show the lines of a row, once it stays highlighted."""
-        await asyncio.sleep(_SETTLED)
+        await asyncio.sleep(_HIGHLIGHT_DELAY)
         try:
             lines = await self.lines(key)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -239,7 +239,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
                 options.call_later(options.action_select)
 
     @on(OptionList.OptionSelected)
-    @on(Input.Submitted, "#paired-find")
+    @on(Input.Submitted, "#master-detail-find")
     def _entered(self) -> None:
         """Select the row, or open the evidence of the highlighted line."""
         if self.focused is not self.query_one(LineList):
@@ -285,7 +285,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         """Focus the filter."""
         self.query_one(Input).focus()
 
-    def action_leave(self) -> None:
+    def action_close(self) -> None:
         """Close the screen."""
         self.dismiss(None)
 
@@ -297,7 +297,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         """Type letters into the filter, whatever has the focus."""
         find = self.query_one(Input)
         typed = event.character if event.is_printable else None
-        if typed and self.WORDS_FIRST and self.focused is not find:
+        if typed and self.FOCUS_FILTER and self.focused is not find:
             event.stop()
             find.focus()
             find.insert_text_at_cursor(typed)

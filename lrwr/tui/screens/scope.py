@@ -9,26 +9,26 @@ from textual.binding import BindingType
 from lrwr.app.presenters.story import format_mention_count, render_character
 from lrwr.app.presenters.text import StyledLine, StyledText
 from lrwr.core.bible.values import Bible, CharacterProfile
-from lrwr.tui.actions.table import CHARACTER_ACTIONS
+from lrwr.tui.actions.table import CHARACTER_CHOICE_ACTIONS
 from lrwr.tui.queries.story import HorizonStop, list_horizon_stops, load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow
 
-WHOLE = "the whole story"
+WHOLE_STORY = "the whole story"
 """What the writer says for no bound at all, and the list's first row."""
-_HERE = "◆ "
+_CURRENT_MARK = "◆ "
 
 
 class HorizonScreen(MasterDetailScreen[str | None]):
     """Chapters and scenes; what comes back is the place, empty for the whole story."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    HorizonScreen.-beside #paired-rows { width: 58%; }
+    HorizonScreen.-beside #master-detail-rows { width: 58%; }
     """
 
     def __init__(self, room: RoomScreen) -> None:
-        super().__init__(room, "How far has the story come?")
+        super().__init__(room, "Read only up to…")
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
@@ -38,8 +38,8 @@ class HorizonScreen(MasterDetailScreen[str | None]):
             lambda workspace: list_horizon_stops(workspace, as_of)
         )
         self._stops = {_key(stop): stop for stop in stops}
-        marker = "" if as_of else _HERE
-        return [ListRow(WHOLE, f"{marker}{WHOLE}"), *map(_row, stops)]
+        marker = "" if as_of else _CURRENT_MARK
+        return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Say what follows from stopping there."""
@@ -47,7 +47,9 @@ class HorizonScreen(MasterDetailScreen[str | None]):
 
     def first(self) -> str:
         """Stand where the writer stands."""
-        return next((key for key, stop in self._stops.items() if stop.present), WHOLE)
+        return next(
+            (key for key, stop in self._stops.items() if stop.present), WHOLE_STORY
+        )
 
     def select(self, key: str) -> None:
         """Stop there."""
@@ -59,8 +61,8 @@ def _key(stop: HorizonStop) -> str:
     return f"={stop.as_of}"
 
 
-def _row(stop: HorizonStop) -> ListRow:
-    marker = _HERE if stop.present else ""
+def _stop_row(stop: HorizonStop) -> ListRow:
+    marker = _CURRENT_MARK if stop.present else ""
     key, also = _key(stop), (stop.as_of,)
     if stop.scene:
         name = f"{marker}scene {stop.scene}"
@@ -72,13 +74,13 @@ def _name_of(stop: HorizonStop) -> str:
     if stop.chapter == 0:
         return "before chapter 1"
     opens = not stop.as_of.startswith("ch")
-    return f"what opens chapter {stop.chapter}" if opens else f"chapter {stop.chapter}"
+    return f"start of chapter {stop.chapter}" if opens else f"chapter {stop.chapter}"
 
 
 def _render_stop(stop: HorizonStop | None) -> Iterator[StyledLine]:
     if stop is None:
-        yield StyledLine((StyledText(WHOLE, "strong"),))
-        yield StyledLine(("Answers may use everything that was read, notes, too.",), 2)
+        yield StyledLine((StyledText(WHOLE_STORY, "strong"),))
+        yield StyledLine(("Answers use the whole manuscript, including notes.",), 2)
         return
     heading = f"{_name_of(stop)}{f', scene {stop.scene}' if stop.scene else ''}"
     yield StyledLine(
@@ -87,12 +89,12 @@ def _render_stop(stop: HorizonStop | None) -> Iterator[StyledLine]:
     if stop.title or stop.begins:
         yield StyledLine((f"“{stop.title or stop.begins}”",), 2)
     yield StyledLine(
-        ("Answers use nothing of what is told after it, and none of your notes.",), 2
+        ("Answers use only the story up to the end of this part, and no notes.",), 2
     )
 
 
-NOBODY = "nobody"
-"""What the writer says for no character at all, and the list's first row."""
+EVERYONE = "(everyone)"
+"""The first row of the list: no character is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,11 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
 
     RANKED: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in CHARACTER_ACTIONS),
+        *(action.binding for action in CHARACTER_CHOICE_ACTIONS),
     ]
 
-    def __init__(self, room: RoomScreen, title: str) -> None:
-        super().__init__(room, title)
+    def __init__(self, room: RoomScreen) -> None:
+        super().__init__(room, "Choose a character")
         self._bible: Bible | None = None
 
     async def rows(self) -> Sequence[ListRow]:
@@ -123,20 +125,20 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         )
         chosen = scope.character
         marked = (
-            _characters_row(character, chosen=chosen)
+            _character_row(character, chosen=chosen)
             for character in self._bible.characters
         )
-        return [ListRow(NOBODY, NOBODY, "the whole cast"), *marked]
+        return [ListRow(EVERYONE, EVERYONE), *marked]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return the card of a character."""
-        if self._bible is None or key == NOBODY:
-            explanation = "No character is chosen: the analyst answers about everybody."
+        if self._bible is None or key == EVERYONE:
+            explanation = "The analyst answers, about all characters."
             return [
-                StyledLine((StyledText(NOBODY, "strong"),)),
+                StyledLine((StyledText(EVERYONE, "strong"),)),
                 StyledLine((explanation,), 2),
             ]
-        name = key.removeprefix(_SOMEBODY)
+        name = key.removeprefix(_NAME_KEY_PREFIX)
         profile = next(
             character for character in self._bible.characters if character.name == name
         )
@@ -148,21 +150,23 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
 
     def action_talk(self) -> None:
         """Choose, and have them answer."""
-        if self.key and self.key != NOBODY:
+        if self.key and self.key != EVERYONE:
             self.dismiss(CharacterChoice(_name(self.key), talk=True))
 
 
-_SOMEBODY = "="
+_NAME_KEY_PREFIX = "="
 """Stands before a name in a row's key: somebody may be called Nobody."""
 
 
 def _name(key: str) -> str:
-    return key.removeprefix(_SOMEBODY) if key.startswith(_SOMEBODY) else ""
+    return (
+        key.removeprefix(_NAME_KEY_PREFIX) if key.startswith(_NAME_KEY_PREFIX) else ""
+    )
 
 
-def _characters_row(profile: CharacterProfile, *, chosen: str) -> ListRow:
+def _character_row(profile: CharacterProfile, *, chosen: str) -> ListRow:
     names = tuple(form.name for form in profile.aliases if form.name != profile.name)
     also = (*names, *(claim.value for claim in profile.also_called))
-    marker = "chosen, " if profile.name == chosen else ""
+    marker = "selected, " if profile.name == chosen else ""
     aside = ", ".join((f"{marker}{format_mention_count(profile)}", *names))
-    return ListRow(f"{_SOMEBODY}{profile.name}", profile.name, aside, also)
+    return ListRow(f"{_NAME_KEY_PREFIX}{profile.name}", profile.name, aside, also)

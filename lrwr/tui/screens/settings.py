@@ -46,19 +46,17 @@ class SettingsScreen(ModalSheet[None]):
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]
         self._settings = settings
-        self._wanted = query
+        self._query = query
 
     def compose(self) -> ComposeResult:
         """Lay out a table, and under it what the chosen setting means."""
         with Vertical():
-            yield Static("What is set", classes="title")
-            yield Input(
-                self._wanted, placeholder="Type to find a setting", compact=True
-            )
+            yield Static("Settings", classes="title")
+            yield Input(self._query, placeholder="Search settings…", compact=True)
             yield DataTable(cursor_type="row", zebra_stripes=True)
             yield Static(markup=False, classes="meaning")
             yield Static(
-                "lrwr.toml is yours to change; what it says holds from the next start.",
+                "To change a setting, edit lrwr.toml and restart lrwr.",
                 classes="hint",
             )
             yield Footer(show_command_palette=False, compact=True)
@@ -66,7 +64,7 @@ class SettingsScreen(ModalSheet[None]):
     def on_mount(self) -> None:
         """Fill the table."""
         table = self.query_one(DataTable)
-        table.add_columns("Setting", "Value", "From")
+        table.add_columns("Setting", "Value", "Set by")
         self._fill()
         self.query_one(Input).focus()
 
@@ -84,7 +82,7 @@ class SettingsScreen(ModalSheet[None]):
     def _tell(self) -> None:
         """Say what the chosen setting means."""
         table = self.query_one(DataTable)
-        meaning = "No setting is called so."
+        meaning = "No setting matches."
         if table.row_count:
             row = table.coordinate_to_cell_key(table.cursor_coordinate).row_key
             setting = index_settings()[str(row.value)]
@@ -93,7 +91,7 @@ class SettingsScreen(ModalSheet[None]):
             meaning += f" Set by {where}." if where != SettingSource.DEFAULT else ""
         self.query_one(".meaning", Static).update(meaning)
 
-    def action_leave(self) -> None:
+    def action_close(self) -> None:
         """Go back to the conversation."""
         self.dismiss(None)
 

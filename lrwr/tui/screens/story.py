@@ -18,7 +18,7 @@ from lrwr.app.presenters.story import (
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
 from lrwr.core.bible.values import Bible, format_chapter_name
-from lrwr.tui.actions.table import GO_TO_ACTION
+from lrwr.tui.actions.table import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
@@ -32,18 +32,18 @@ class StoryScreen(MasterDetailScreen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        GO_TO_ACTION.binding,
+        OPEN_ROW_ACTION.binding,
     ]
-    NOTHING: ClassVar[str] = ""
+    EMPTY_STATEMENT: ClassVar[str] = ""
     """What is said where there is no row at all."""
 
-    BY_MODELS: ClassVar[str] = ""
+    MODEL_ONLY_TOPIC: ClassVar[str] = ""
     """What only a language model can tell; empty where each row says so itself."""
 
     def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
         as_of = room.scope.as_of
         super().__init__(
-            room, f"{title}{f', as of {as_of}' if as_of else ''}", words=words
+            room, f"{title}{f', up to {as_of}' if as_of else ''}", words=words
         )
         self.bible: Bible | None = None
 
@@ -65,9 +65,11 @@ class StoryScreen(MasterDetailScreen[None]):
         )
         self.bible = bible
         remedy = explain_model_setup(bible, room.settings)
-        self.nothing = describe_nothing_known(self.NOTHING, as_of or None, remedy)
-        if self.BY_MODELS:
-            self.set_note(describe_not_evaluated(bible, self.BY_MODELS))
+        self.nothing = describe_nothing_known(
+            self.EMPTY_STATEMENT, as_of or None, remedy
+        )
+        if self.MODEL_ONLY_TOPIC:
+            self.set_note(describe_not_evaluated(bible, self.MODEL_ONLY_TOPIC))
         return self.rows_of(bible)
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
@@ -79,10 +81,10 @@ class PeopleScreen(StoryScreen):
     """Everybody who is known so far, most mentioned first, each with a profile."""
 
     RANKED: ClassVar[bool] = True
-    NOTHING: ClassVar[str] = "Nobody is known"
+    EMPTY_STATEMENT: ClassVar[str] = "Nobody is known"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "People", words=words)
+        super().__init__(room, "Characters", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for everybody."""
@@ -117,11 +119,11 @@ class WorldScreen(StoryScreen):
     """The things of the world, in the order in which they come up."""
 
     RANKED: ClassVar[bool] = True
-    NOTHING: ClassVar[str] = "No place or thing is known"
-    BY_MODELS: ClassVar[str] = "Technology, factions, artifacts, rules"
+    EMPTY_STATEMENT: ClassVar[str] = "No place or thing is known"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "Technology, factions, artifacts, rules"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "The world", words=words)
+        super().__init__(room, "World", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each thing."""
@@ -139,14 +141,14 @@ class TimelineScreen(StoryScreen):
     """Moments under their chapters; what is typed may be a character's name."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    TimelineScreen.-beside #paired-rows { width: 56%; }
+    TimelineScreen.-beside #master-detail-rows { width: 56%; }
     """
-    NOTHING: ClassVar[str] = "Nothing is known to happen"
-    BY_MODELS: ClassVar[str] = "What else happens"
+    EMPTY_STATEMENT: ClassVar[str] = "Nothing is known to happen"
+    MODEL_ONLY_TOPIC: ClassVar[str] = "What else happens"
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "What happens", words=words)
-        self.hint = "type a name, or words of what happens …"
+        super().__init__(room, "Timeline", words=words)
+        self.hint = "Type a character's name or words of an event…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
         """Return a row for each moment, under its chapter."""

@@ -15,12 +15,13 @@ from lrwr.app.presenters.text import (
     shorten_excerpt,
 )
 from lrwr.app.presenters.threads import (
+    KEPT_DAYS,
     describe_speaker,
     format_local_time,
     format_thread_title,
 )
 from lrwr.core.model.turns import Thread, ThreadId, Turn
-from lrwr.tui.actions.table import FIND_ACTION, GO_ON_ACTION, THREAD_ACTIONS
+from lrwr.tui.actions.table import FIND_ACTION, OPEN_THREAD_ACTION, THREAD_ACTIONS
 from lrwr.tui.queries.threads import (
     delete_thread,
     export_thread_to_file,
@@ -34,7 +35,7 @@ from lrwr.tui.screens.dialogs import TextInputScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
-_READ = 6
+_PREVIEW_TURNS = 6
 """Turns of a conversation that are shown beside the list, its newest."""
 
 
@@ -42,18 +43,18 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     """Conversations, newest first; what comes back is the one to open."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    ThreadsScreen.-beside #paired-rows { width: 50%; }
+    ThreadsScreen.-beside #master-detail-rows { width: 50%; }
     """
-    WORDS_FIRST: ClassVar[bool] = False
+    FOCUS_FILTER: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        GO_ON_ACTION.binding,
+        OPEN_THREAD_ACTION.binding,
         *(action.binding for action in (*THREAD_ACTIONS, FIND_ACTION)),
     ]
 
     def __init__(self, room: RoomScreen, words: str = "") -> None:
-        super().__init__(room, "Conversations", words=words)
-        self.hint = "/ finds titles, and what was said …"
-        self.nothing = "There are no conversations yet: ask something first."
+        super().__init__(room, "Threads", words=words)
+        self.hint = "Press / to search titles, questions and answers…"
+        self.nothing = "There are no threads yet. Ask a question to start one."
         self._threads: dict[str, Thread] = {}
 
     async def rows(self) -> Sequence[ListRow]:
@@ -77,7 +78,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
             )
             for match in matches
         ]
-        return [ListRow("", "said in", heading=True), *rows] if rows else []
+        return [ListRow("", "Found in the text", heading=True), *rows] if rows else []
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return who spoke when, and the newest questions and answers."""
@@ -94,9 +95,11 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_rename(self) -> None:
         """Ask for another title."""
-        if (thread := self._chosen()) is None:
+        if (thread := self._highlighted_thread()) is None:
             return
-        line = TextInputScreen("Its new title", value=format_thread_title(thread))
+        line = TextInputScreen(
+            "New title of the thread", value=format_thread_title(thread)
+        )
         title = await self.app.push_screen_wait(line)
         if title:
             await self.run_guarded(self._rename(thread, title))
@@ -105,35 +108,38 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         services = self.room.room.service_thread
         await services.run(lambda workspace: workspace.threads.rename(thread.id, title))
         new = format_thread_title(replace(thread, title=title))
-        self.set_note(
-            f"“{format_thread_title(thread)}” is now called “{new}”.", good=True
-        )
+        self.set_note(f"Renamed “{format_thread_title(thread)}” to “{new}”.", good=True)
         self.fill(at=str(thread.id))
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_export(self) -> None:
         """Ask where to write it, and write it."""
-        if (thread := self._chosen()) is not None:
+        if (thread := self._highlighted_thread()) is not None:
             file = await self.run_guarded(
                 export_thread_as(self.room, thread.id, format_thread_title(thread))
             )
             if file:
-                self.set_note(f"Written to {file}", good=True)
+                self.set_note(f"Exported to {file}.", good=True)
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_delete(self) -> None:
         """Put it away; it can be had back."""
-        if (thread := self._chosen()) is not None:
+        if (thread := self._highlighted_thread()) is not None:
             await self.run_guarded(self._delete(thread))
 
     async def _delete(self, thread: Thread) -> None:
         gone = await self.room.room.service_thread.run(
             lambda workspace: delete_thread(workspace, thread.id)
         )
-        lost = f" {format_count(gone, 'older one')} gone for good." if gone else ""
+        purged = (
+            f" Removed {format_count(gone, 'thread')} deleted more than"
+            f" {KEPT_DAYS} days ago."
+            if gone
+            else ""
+        )
         self.set_note(
-            f"“{format_thread_title(thread)}” is deleted: u brings it back, and later"
-            f" `lrwr threads undo`.{lost}",
+            f"Deleted “{format_thread_title(thread)}”. Press u or run"
+            f" `lrwr threads undo` to restore it.{purged}",
             good=True,
         )
         self.fill(at=self.query_one(RowList).key_after(str(thread.id)))
@@ -148,12 +154,12 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
             lambda workspace: workspace.threads.restore()
         )
         if restored is None:
-            self.set_note("There is no deleted conversation to bring back.")
+            self.set_note("There is no deleted thread to restore.")
             return
-        self.set_note(f"“{format_thread_title(restored)}” is back.", good=True)
+        self.set_note(f"Restored “{format_thread_title(restored)}”.", good=True)
         self.fill(at=str(restored.id))
 
-    def _chosen(self) -> Thread | None:
+    def _highlighted_thread(self) -> Thread | None:
         return self._threads.get(self.key)
 
 
@@ -169,7 +175,7 @@ def _row(thread: Thread) -> ListRow:
 
 def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine]:
     yield StyledLine((StyledText(format_thread_title(thread), "strong"),))
-    as_of = f", as of {thread.state.as_of}" if thread.state.as_of else ""
+    as_of = f", up to {thread.state.as_of}" if thread.state.as_of else ""
     details = (
         f"{format_count(thread.turns, 'turn')}, {format_local_time(thread.updated_at)}"
     )
@@ -181,9 +187,10 @@ def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine
         ),
         2,
     )
-    if len(turns) > _READ:
-        yield StyledLine((StyledText(f"… {len(turns) - _READ} before", "faint"),), 2)
-    for turn in turns[-_READ:]:
+    if len(turns) > _PREVIEW_TURNS:
+        earlier = format_count(len(turns) - _PREVIEW_TURNS, "earlier turn")
+        yield StyledLine((StyledText(f"… {earlier}", "faint"),), 2)
+    for turn in turns[-_PREVIEW_TURNS:]:
         yield StyledLine((StyledText(shorten_excerpt(turn.question), "strong"),), 2)
         yield StyledLine((shorten_excerpt(strip_links(turn.output.response_text)),), 4)
 
@@ -205,9 +212,9 @@ async def export_thread_as(
             lambda workspace: suggest_export_path(workspace, title)
         )
         dialog = TextInputScreen(
-            "Write it to",
+            "Export to",
             value=suggestion,
-            note="A .md file outside of the manuscript, which must not be there yet.",
+            note="A new .md file outside the manuscript folders.",
         )
         chosen = await screen.app.push_screen_wait(dialog)
     if not chosen:

@@ -16,12 +16,18 @@ from textual.widgets.option_list import Option
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 
-NEAR = 70.0
+MIN_SIMILARITY = 70.0
 """The least similarity, out of 100, that counts as a typing error."""
-_SHORTEST = 3
+_MIN_FUZZY_LETTERS = 3
 """The fewest letters in which a typing error is looked for."""
 
-_WHOLE, _BEGINS, _WORD, _INSIDE, _IN_DETAIL = 500.0, 400.0, 300.0, 200.0, 150.0
+_EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
+    500.0,
+    400.0,
+    300.0,
+    200.0,
+    150.0,
+)
 """Scores of names that contain the query; all above those that are only similar."""
 
 
@@ -96,21 +102,21 @@ def _score(query: str, names: Sequence[str]) -> float:
     best = max(_score_substring(query, name) for name in called)
     if best or query in detail:
         return best or _IN_DETAIL
-    if len(query) < _SHORTEST:
+    if len(query) < _MIN_FUZZY_LETTERS:
         return 0.0
     score = max(partial_ratio(query, name) for name in called)
-    return score if score >= NEAR else 0.0
+    return score if score >= MIN_SIMILARITY else 0.0
 
 
 def _score_substring(query: str, name: str) -> float:
     """Score a name that contains the query; 0 if it does not."""
     if query == name:
-        return _WHOLE
+        return _EXACT
     if name.startswith(query):
-        return _BEGINS
+        return _PREFIX
     if f" {query}" in name:
-        return _WORD
-    return _INSIDE if query in name else 0.0
+        return _WORD_PREFIX
+    return _SUBSTRING if query in name else 0.0
 
 
 def _normalize(text: str) -> str:
@@ -176,10 +182,10 @@ class BrowseList(OptionList):
         last = len(self.options) - 1
         at = min(max(0, (self.highlighted or 0) + page), last)
         directions = (range(at, last + 1), range(at, -1, -1))
-        free = [
+        enabled = [
             n for numbers in directions for n in numbers if not self.options[n].disabled
         ]
-        self.highlighted = free[0] if free else None
+        self.highlighted = enabled[0] if enabled else None
 
 
 class RowList(BrowseList):
@@ -202,9 +208,9 @@ class RowList(BrowseList):
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
         """Show rows, and highlight the one of key `at`, or else the first enabled one."""
         self._shown = list(rows)
-        free = [number for number, row in enumerate(self._shown) if not row.heading]
-        matches = (number for number in free if self._shown[number].key == at)
-        highlighted = next(matches, free[0] if free else None)
+        enabled = [number for number, row in enumerate(self._shown) if not row.heading]
+        matches = (number for number in enabled if self._shown[number].key == at)
+        highlighted = next(matches, enabled[0] if enabled else None)
         first = BATCH + (highlighted or 0)
         self.set_options(map(_option, self._shown[:first]))
         self.highlighted = highlighted

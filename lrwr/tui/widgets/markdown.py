@@ -24,26 +24,34 @@ from textual.widgets._markdown import (
 
 from lrwr.app.presenters.answers import strip_links
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.widgets.reply import FRAME, LinkBuffer, MarkChosen, find_citation_marks
+from lrwr.tui.widgets.reply import (
+    FRAME_SECONDS,
+    CitationClicked,
+    LinkBuffer,
+    find_citation_marks,
+)
 
-_WORDS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
+_TEXT_BLOCKS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 """The blocks that hold words of their own; all others hold blocks."""
 
 
 @cache
-def _marking(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
+def _with_citations(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
     """Return the kind of block that looks like `block`, and marks numbers."""
-    methods = {"set_content": _set_marked, "action_jump": _jump}
+    methods = {
+        "set_content": _set_content_with_citations,
+        "action_jump": _post_citation_clicked,
+    }
     return cast("type[MarkdownBlock]", type(block.__name__, (block,), methods))
 
 
-def _set_marked(block: MarkdownBlock, content: Content) -> None:
+def _set_content_with_citations(block: MarkdownBlock, content: Content) -> None:
     marks = find_citation_marks(content.plain)
     MarkdownBlock.set_content(block, content.add_spans(marks))
 
 
-def _jump(block: MarkdownBlock, number: str) -> None:
-    block.post_message(MarkChosen(number))
+def _post_citation_clicked(block: MarkdownBlock, number: str) -> None:
+    block.post_message(CitationClicked(number))
 
 
 class _Cell(MarkdownTableCellContents):
@@ -51,7 +59,7 @@ class _Cell(MarkdownTableCellContents):
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
-        self.post_message(MarkChosen(number))
+        self.post_message(CitationClicked(number))
 
 
 class _Cells(MarkdownTableContent):
@@ -102,7 +110,7 @@ class MarkdownReply(Markdown):
         """Append words; they are drawn at the next update."""
         self._pending += self._buffer.feed(text)
         if self._timer is None:
-            self._timer = self.set_timer(FRAME, self._flush)
+            self._timer = self.set_timer(FRAME_SECONDS, self._flush)
 
     async def finish(self) -> None:
         """Draw everything: nothing more comes."""
@@ -112,8 +120,8 @@ class MarkdownReply(Markdown):
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         """Return what shows a block of that name."""
         block_class = super().get_block_class(block_name)
-        if issubclass(block_class, _WORDS):
-            return _marking(block_class)
+        if issubclass(block_class, _TEXT_BLOCKS):
+            return _with_citations(block_class)
         return _Table if block_class is MarkdownTable else block_class
 
     async def _flush(self) -> None:

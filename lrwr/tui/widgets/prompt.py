@@ -55,7 +55,7 @@ class SuggestionList(OptionList, can_focus=False):
             self.index = index
 
     def __init__(self) -> None:
-        super().__init__(id="offers", markup=False)
+        super().__init__(id="suggestions", markup=False)
         self.display = False
         self._shown: tuple[Suggestion, ...] = ()
 
@@ -90,7 +90,9 @@ def _build_options(suggestions: Sequence[Suggestion]) -> list[Option]:
 
 OWN_KEYS_IN_PROMPT = frozenset({"f6", "f7"})
 """Keys of a text area that the room uses for something else."""
-UNDER_WAY = "An answer is under way; Escape stops it. What you wrote stays here."
+ANSWER_RUNNING = (
+    "An answer is still being written. Press Escape to stop it; your text stays here."
+)
 
 
 class PromptInputArea(TextArea, inherit_bindings=False):
@@ -154,7 +156,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         super().__init__(
             id="prompt",
             highlight_cursor_line=False,
-            placeholder="Ask your manuscript …  (F1 helps, / is a command)",
+            placeholder="Ask your manuscript…  (F1 for help, / for commands)",
         )
         self.question_history = PromptHistory()
         self.busy = False
@@ -258,7 +260,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             case TypedQuestion(text) if len(text) > LONGEST:
                 self.post_message(self.Hint(describe_question_length(len(text))))
             case TypedQuestion() if self.busy:
-                self.post_message(self.Hint(UNDER_WAY))
+                self.post_message(self.Hint(ANSWER_RUNNING))
             case TypedQuestion(text):
                 self.busy = (
                     True  # at once: the next message may be in the queue already
@@ -345,7 +347,7 @@ class PromptBox(Vertical):
     PromptBox {
         height: auto;
     }
-    PromptBox #prompt-told {
+    PromptBox #prompt-hint {
         height: auto;
         max-height: 3;
         padding: 0 2;
@@ -361,7 +363,7 @@ class PromptBox(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out suggestions, hint and prompt."""
         yield SuggestionList()
-        hint = Static(id="prompt-told", markup=False)
+        hint = Static(id="prompt-hint", markup=False)
         hint.display = False
         yield hint
         yield PromptInputArea()
@@ -369,7 +371,7 @@ class PromptBox(Vertical):
     @on(PromptInputArea.Hint)
     def _show_hint(self, event: PromptInputArea.Hint) -> None:
         event.stop()
-        hint = self.query_one("#prompt-told", Static)
+        hint = self.query_one("#prompt-hint", Static)
         hint.update(sanitize_text(event.line))
         hint.display = bool(event.line)
 

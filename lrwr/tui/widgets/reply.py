@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from textual.content import Content
-from textual.content import Span as Stretch
+from textual.content import Span as ContentSpan
 from textual.message import Message
 from textual.style import Style
 from textual.timer import Timer
@@ -15,17 +15,17 @@ from lrwr.app.presenters.answers import UNFINISHED_LINK, strip_links
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.core.model.text import Span
 
-MARK = re.compile(r"\[(w?\d{1,3})\]")
+CITATION_MARK = re.compile(r"\[(w?\d{1,3})\]")
 """A citation mark in an answer: the number of a passage or of a web page."""
 
-FRAME = 0.05
+FRAME_SECONDS = 0.05
 """Seconds between two updates while words are streamed."""
 
 UNSUPPORTED = "underline $warning"
 """Style of a span that no passage supports."""
 
 
-class MarkChosen(Message):
+class CitationClicked(Message):
     """The number of a passage was clicked."""
 
     def __init__(self, number: str) -> None:
@@ -84,7 +84,7 @@ class VerbatimReply(Static):
         """Append words; they are drawn at the next update."""
         self._text += self._buffer.feed(text)
         if self._timer is None:
-            self._timer = self.set_timer(FRAME, self._draw)
+            self._timer = self.set_timer(FRAME_SECONDS, self._draw)
 
     async def finish(self) -> None:
         """Draw everything: nothing more comes."""
@@ -98,7 +98,7 @@ class VerbatimReply(Static):
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
-        self.post_message(MarkChosen(number))
+        self.post_message(CitationClicked(number))
 
     def _draw(self) -> None:
         if self._timer is not None:
@@ -109,17 +109,17 @@ class VerbatimReply(Static):
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
     """Return a text whose citation marks can be clicked and unsupported spans stand out."""
-    marked = [Stretch(span.start, span.end, UNSUPPORTED) for span in unsupported]
+    marked = [ContentSpan(span.start, span.end, UNSUPPORTED) for span in unsupported]
     return Content(text, spans=[*marked, *find_citation_marks(text)])
 
 
-def find_citation_marks(text: str) -> list[Stretch]:
+def find_citation_marks(text: str) -> list[ContentSpan]:
     """Return a clickable span for each citation mark."""
-    stretches = []
-    for match in MARK.finditer(text):
+    spans = []
+    for match in CITATION_MARK.finditer(text):
         click = Style.from_meta({"@click": f"jump('{match[1]}')"})
-        stretches.append(Stretch(*match.span(), click))
-    return stretches
+        spans.append(ContentSpan(*match.span(), click))
+    return spans
 
 
 def _sanitize_with_spans(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:

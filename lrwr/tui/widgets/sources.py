@@ -14,14 +14,14 @@ from textual.widgets import Static
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.turns import Citation, Turn, WebCitation
-from lrwr.tui.actions.table import PLACE_ACTIONS
+from lrwr.tui.actions.table import SOURCE_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
 
 if TYPE_CHECKING:
     from lrwr.tui.queries.passages import CitationContext
 
-LABEL, QUIET, CHANGED = "bold $accent", "$foreground 60%", "$warning"
-LONGEST = 4_000
+LABEL, MUTED, CHANGED = "bold $accent", "$foreground 60%", "$warning"
+MAX_SHOWN_CHARS = 4_000
 """Characters of a passage that are shown; the editor shows the rest."""
 
 
@@ -78,18 +78,18 @@ class SourceView(Static):
             (self.place, "bold"),
         ]
         if context and context.chapter:
-            parts.append((f"\n{context.chapter}", f"italic {QUIET}"))
-        if context and context.became:
-            parts.append((f"\n{context.became}", CHANGED if context.stale else QUIET))
+            parts.append((f"\n{context.chapter}", f"italic {MUTED}"))
+        if context and context.change:
+            parts.append((f"\n{context.change}", CHANGED if context.stale else MUTED))
         parts.append(("\n", ""))
         around = context if self._chosen else None
         if around and around.before.strip():
-            parts.append((around.before, QUIET))
+            parts.append((around.before, MUTED))
         words = self.words
-        cut = words if len(words) <= LONGEST else f"{words[:LONGEST]} …"
+        cut = words if len(words) <= MAX_SHOWN_CHARS else f"{words[:MAX_SHOWN_CHARS]} …"
         parts.append((cut, ""))
         if around and around.after.strip():
-            parts.append((around.after, QUIET))
+            parts.append((around.after, MUTED))
         self.update(Content.assemble(*parts))
 
 
@@ -130,19 +130,19 @@ class PageView(Static):
             Content.assemble(
                 (f"[{self.number}] ", LABEL),
                 (" ".join(sanitize_text(self.page.title).split()), "bold"),
-                (f"\n{self.place}", QUIET),
-                (f"\n{words[:LONGEST]}" if words else "", ""),
+                (f"\n{self.place}", MUTED),
+                (f"\n{words[:MAX_SHOWN_CHARS]}" if words else "", ""),
             )
         )
 
 
-BEGINNING = (
-    "The passages that an answer rests on stand here, each with its file and line."
+INTRODUCTION = (
+    "The passages that an answer cites appear here, each with its file and line."
 )
-SEEKING = "Passages stand here as they are found."
-NONE = "No passages: this answer rests on none. Nothing in it is borne out by the text."
-APART = "From the web, not from your book"
-HINT = "{} opens it · {} copies it · {} goes back"
+SEARCHING = "Searching for passages…"
+NO_SOURCES = "This answer cites no passage, so your text does not support it."
+WEB_HEADING = "From the web, not from your manuscript"
+KEY_HINT = "{} open · {} copy · {} back"
 SourceItem = SourceView | PageView
 
 
@@ -150,7 +150,7 @@ class Sources(VerticalScroll):
     """Lists the sources of a turn; the chosen passage is shown in its context."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(action.binding for action in PLACE_ACTIONS),
+        *(action.binding for action in SOURCE_ACTIONS),
         *(
             Binding(f"{n}", f"jump('{n}')", f"Passage {n}", show=False, id=f"place.{n}")
             for n in range(1, 10)
@@ -182,7 +182,7 @@ class Sources(VerticalScroll):
 
     async def introduce(self) -> None:
         """Show what the pane is for."""
-        await self._replace([_message(BEGINNING)])
+        await self._replace([_message(INTRODUCTION)])
 
     async def clear(self) -> None:
         """Remove all sources: those of another answer follow."""
@@ -210,9 +210,9 @@ class Sources(VerticalScroll):
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
         if page_views:
-            views += [_heading(APART, "apart"), *page_views]
+            views += [_heading(WEB_HEADING, "web"), *page_views]
         if not citations and not page_views:
-            views.append(_message(NONE if is_final else SEEKING))
+            views.append(_message(NO_SOURCES if is_final else SEARCHING))
         if citations and is_final:
             count = format_count(len(citations), "passage")
             label = (
@@ -224,8 +224,8 @@ class Sources(VerticalScroll):
     async def add(self, citation: Citation) -> None:
         """Add a passage."""
         async with self._changing:
-            await self.query(".source-told").remove()
-            apart = self.query(".source-apart")
+            await self.query(".source-message").remove()
+            apart = self.query(".source-web")
             before = apart.first() if apart else None
             await self.mount(SourceView(citation), before=before or ".source-hint")
         self._choose_first()
@@ -233,9 +233,9 @@ class Sources(VerticalScroll):
     async def add_page(self, page: WebCitation) -> None:
         """Add a web page, apart from the passages."""
         async with self._changing:
-            await self.query(".source-told").remove()
-            if not self.query(".source-apart"):
-                await self.mount(_heading(APART, "apart"), before=".source-hint")
+            await self.query(".source-message").remove()
+            if not self.query(".source-web"):
+                await self.mount(_heading(WEB_HEADING, "web"), before=".source-hint")
             await self.mount(PageView(page), before=".source-hint")
         self._choose_first()
 
@@ -261,7 +261,7 @@ class Sources(VerticalScroll):
         """Choose the source of that number; return whether it exists."""
         view = self._find(number)
         if view is None:
-            self.notify(f"There is no passage [{number}] here.", markup=False)
+            self.notify(f"This answer has no passage [{number}].", markup=False)
             return False
         self._choose(view)
         self.call_after_refresh(view.scroll_visible, animate=False, top=True)
@@ -293,7 +293,7 @@ class Sources(VerticalScroll):
         if self.chosen is not None:
             await self.run_action("screen.do('copy', 'quote')")
 
-    async def action_leave(self) -> None:
+    async def action_back(self) -> None:
         """Go back to the prompt."""
         await self.run_action("screen.back")
 
@@ -331,14 +331,14 @@ class Sources(VerticalScroll):
 def _hint(keymap: Mapping[str, str]) -> Content:
     """Return the key hint, with the writer's own keys if there are any."""
     if not keymap:
-        return Content(HINT.format("Enter", "c", "Esc"))
-    keys = {a.id: format_key(resolve_keys(a, keymap)[0]) for a in PLACE_ACTIONS}
+        return Content(KEY_HINT.format("Enter", "c", "Esc"))
+    keys = {a.id: format_key(resolve_keys(a, keymap)[0]) for a in SOURCE_ACTIONS}
     names = (keys[f"place.{name}"] for name in ("open", "copy", "leave"))
-    return Content(HINT.format(*names))
+    return Content(KEY_HINT.format(*names))
 
 
 def _message(text: str) -> Static:
-    return Static(text, markup=False, classes="source-told")
+    return Static(text, markup=False, classes="source-message")
 
 
 def _heading(text: str, kind: str) -> Static:

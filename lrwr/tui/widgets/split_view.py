@@ -16,7 +16,7 @@ from lrwr.tui.widgets.turn import TurnView
 if TYPE_CHECKING:
     from lrwr.tui.queries.passages import CitationContext
 
-NARROW = 100
+MIN_WIDE_COLUMNS = 100
 """Columns below which only one of the two panes is shown."""
 
 JUMP_BINDINGS = tuple(
@@ -50,7 +50,7 @@ class SplitView(Horizontal):
         load_contexts: "CitationContextLoader",
         keymap: Mapping[str, str],
     ) -> None:
-        super().__init__(id="desk")
+        super().__init__(id="split-view")
         self._load_contexts = load_contexts
         self._sources_percent = side
         self._is_beside = True
@@ -68,7 +68,7 @@ class SplitView(Horizontal):
     @property
     def is_narrow(self) -> bool:
         """Whether there is room for one of the two panes only."""
-        return self.size.width < NARROW
+        return self.size.width < MIN_WIDE_COLUMNS
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out both panes for the new width."""
@@ -146,8 +146,8 @@ class SplitView(Horizontal):
         if event.number:
             self.jump(event.number)
 
-    @on(Transcript.MarkTyped)
-    def _typed(self, event: Transcript.MarkTyped) -> None:
+    @on(Transcript.CitationTyped)
+    def _typed(self, event: Transcript.CitationTyped) -> None:
         event.stop()
         self.jump(event.number)
 
@@ -162,6 +162,6 @@ class SplitView(Horizontal):
         self.sources.fill(await self._load_contexts(citations))
 
     def _arrange(self, width: int) -> None:
-        is_over = width < NARROW and self._is_over
-        self.sources.display = is_over if width < NARROW else self._is_beside
+        is_over = width < MIN_WIDE_COLUMNS and self._is_over
+        self.sources.display = is_over if width < MIN_WIDE_COLUMNS else self._is_beside
         self.transcript.display = not is_over

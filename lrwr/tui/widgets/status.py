@@ -87,7 +87,7 @@ class RoomHeader(Static):
 
     def __init__(self, scope: ChatScope) -> None:
         self._scope = scope
-        super().__init__(self._build_content(0), id="placard")
+        super().__init__(self._build_content(0), id="header")
 
     def show_scope(self, scope: ChatScope) -> None:
         """Show who answers about whom, and how far the story has come."""
@@ -101,9 +101,7 @@ class RoomHeader(Static):
     def _build_content(self, width: int) -> Content:
         """Return the line cut to `width` columns; 0 if the width is not known yet."""
         scope = self._scope
-        title = Content(
-            " ".join(sanitize_text(scope.title).split()) or "A new conversation"
-        )
+        title = Content(" ".join(sanitize_text(scope.title).split()) or "New thread")
         rest = Content(
             SEPARATOR + sanitize_text(SEPARATOR.join(_describe_scope(scope)))
         )
@@ -118,7 +116,7 @@ def _describe_scope(scope: ChatScope) -> list[str]:
     if scope.character and not scope.speaker:
         parts.append(f"about {scope.character}")
     if scope.as_of:
-        parts.append(f"as of {scope.as_of}")
+        parts.append(f"up to {scope.as_of}")
     if scope.witnessed:
         parts.append("witnessed only")
     return parts

@@ -17,19 +17,19 @@ from lrwr.core.model.turns import Turn
 from lrwr.tui.actions.table import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
 
-SHOWN = 20
+INITIAL_TURNS = 20
 """Turns that are mounted at the end of the conversation."""
 
-PAGE = 10
+PAGE_TURNS = 10
 """Turns that are mounted at once when one scrolls to an end."""
 
-MOST = SHOWN + 2 * PAGE
+MAX_TURNS = INITIAL_TURNS + 2 * PAGE_TURNS
 """Turns that are mounted at most, running ones not counted."""
 
-NUMBERS = frozenset("123456789")
+DIGITS = frozenset("123456789")
 """Keys that show a passage."""
 
-BELOW = "▼ more below · End goes there"
+MORE_BELOW = "▼ more below · press End"
 
 
 class Transcript(VerticalScroll):
@@ -46,7 +46,7 @@ class Transcript(VerticalScroll):
         ),
     ]
 
-    class MarkTyped(Message):
+    class CitationTyped(Message):
         """Asks to show the passage of that number."""
 
         def __init__(self, number: str) -> None:
@@ -63,7 +63,7 @@ class Transcript(VerticalScroll):
 
     def compose(self) -> ComposeResult:
         """Lay out the marker for more turns below."""
-        yield Static(BELOW, markup=False, id="below")
+        yield Static(MORE_BELOW, markup=False, id="below")
 
     @property
     def views(self) -> list[TurnView]:
@@ -93,9 +93,11 @@ class Transcript(VerticalScroll):
     async def show(self, turns: Sequence[Turn]) -> None:
         """Show a conversation from its end."""
         async with self._mount_lock:
-            self._older, self._newer = list(turns[:-SHOWN]), []
+            self._older, self._newer = list(turns[:-INITIAL_TURNS]), []
             self._chosen = None
-            shown = [TurnView(turn.question, turn=turn) for turn in turns[-SHOWN:]]
+            shown = [
+                TurnView(turn.question, turn=turn) for turn in turns[-INITIAL_TURNS:]
+            ]
             await self._replace(shown)
         self._follow()
 
@@ -115,7 +117,7 @@ class Transcript(VerticalScroll):
         async with self._mount_lock:
             await self.query(".greeting").remove()
             await self.mount(view)
-            await self._drop_oldest(SHOWN)
+            await self._drop_oldest(INITIAL_TURNS)
         self.choose(view)
         self._follow()
         return view
@@ -155,7 +157,7 @@ class Transcript(VerticalScroll):
         """Pass typed letters to the prompt, except digits."""
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
-        if plain and typed not in NUMBERS:
+        if plain and typed not in DIGITS:
             event.stop()
             await self.run_action(f"screen.type({typed!r})")
 
@@ -178,7 +180,7 @@ class Transcript(VerticalScroll):
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
-        self.post_message(self.MarkTyped(number))
+        self.post_message(self.CitationTyped(number))
 
     def _follow(self) -> None:
         self._following = True
@@ -202,7 +204,7 @@ class Transcript(VerticalScroll):
             self._mount_older()
         elif self._newer and self.scroll_y >= self.max_scroll_y - self.size.height:
             self._mount_newer()
-        elif self._following and len(self.views) > SHOWN + PAGE:
+        elif self._following and len(self.views) > INITIAL_TURNS + PAGE_TURNS:
             self._unmount_older()
 
     @work(group="turning", exit_on_error=False)
@@ -212,10 +214,12 @@ class Transcript(VerticalScroll):
                 return
             first = self.views[0]
             offset = first.virtual_region.y
-            views = [TurnView(turn.question, turn=turn) for turn in self._older[-PAGE:]]
-            del self._older[-PAGE:]
+            views = [
+                TurnView(turn.question, turn=turn) for turn in self._older[-PAGE_TURNS:]
+            ]
+            del self._older[-PAGE_TURNS:]
             await self.mount_all(views, before=first)
-            await self._drop_newest(MOST)
+            await self._drop_newest(MAX_TURNS)
             await self._keep_position(first, offset)
 
     @work(group="turning", exit_on_error=False)
@@ -225,17 +229,19 @@ class Transcript(VerticalScroll):
                 return
             last = self.views[-1]
             offset = last.virtual_region.y
-            views = [TurnView(turn.question, turn=turn) for turn in self._newer[:PAGE]]
-            del self._newer[:PAGE]
+            views = [
+                TurnView(turn.question, turn=turn) for turn in self._newer[:PAGE_TURNS]
+            ]
+            del self._newer[:PAGE_TURNS]
             await self.mount_all(views, after=last)
-            await self._drop_oldest(MOST)
+            await self._drop_oldest(MAX_TURNS)
             await self._keep_position(last, offset)
 
     @work(group="turning", exit_on_error=False)
     async def _unmount_older(self) -> None:
         async with self._mount_lock:
             if self._following:
-                await self._drop_oldest(SHOWN)
+                await self._drop_oldest(INITIAL_TURNS)
 
     async def _keep_position(self, view: TurnView, offset: int) -> None:
         """Keep a turn at its place on the screen; `offset` was its first line before."""

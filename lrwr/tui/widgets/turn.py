@@ -11,7 +11,7 @@ from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.model.turns import AnswerSpeaker, Citation, Turn, WebCitation
-from lrwr.tui.widgets.reply import MarkChosen, VerbatimReply
+from lrwr.tui.widgets.reply import CitationClicked, VerbatimReply
 
 if TYPE_CHECKING:
     from lrwr.tui.widgets.markdown import MarkdownReply
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SUPERVISOR = "lrwr"
 """Name of the speaker of system messages."""
 
-BAD = ("no passage", "stopped", "the evidence is weak")
+WARNING_PREFIXES = ("no passage", "stopped", "the evidence is weak")
 """Beginnings of notes that are shown as warnings."""
 
 
@@ -126,7 +126,7 @@ class TurnView(Vertical):
         """Show the sources of this turn."""
         self.post_message(self.Chosen(self))
 
-    def on_mark_chosen(self, event: MarkChosen) -> None:
+    def on_citation_clicked(self, event: CitationClicked) -> None:
         """Show one source of this turn."""
         event.stop()
         self.post_message(self.Chosen(self, event.number))
@@ -146,7 +146,7 @@ class TurnView(Vertical):
 
 
 def _note(text: str) -> Static:
-    bad = text.startswith(BAD)
+    bad = text.startswith(WARNING_PREFIXES)
     kind = f"note bad{' stopped' if text.startswith('stopped') else ''}"
     sign = "■ " if text.startswith("stopped") else ""
     return Static(
