@@ -1,1 +1,1 @@
-"""The writing room's screens: they show events and send questions, and decide nothing."""
+"""The writing room: the Textual application of `lrwr chat`."""

@@ -1,4 +1,4 @@
-"""The writing room: one app, its colours and its keys."""
+"""The writing room's Textual application, and its colour themes."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ DARK, LIGHT = "little-red-dark", "little-red-light"
 
 
 def build_themes() -> tuple[Theme, ...]:
-    """Return both, to be registered."""
+    """Return lrwr's dark and light colour themes."""
     return (
         Theme(
             name=DARK,
@@ -62,7 +62,7 @@ def build_themes() -> tuple[Theme, ...]:
 
 
 def _bars(ground: str, bar: str, touched: str, grabbed: str) -> dict[str, str]:
-    """Return the colours of scroll bars, muted until they are hovered or dragged."""
+    """Return scroll bar colours: muted, brighter when hovered or dragged."""
     return {
         "scrollbar": bar,
         "scrollbar-hover": touched,
@@ -75,7 +75,12 @@ def _bars(ground: str, bar: str, touched: str, grabbed: str) -> dict[str, str]:
 
 
 def resolve_theme(name: str, env: Mapping[str, str]) -> str:
-    """Return the theme that a setting means; auto asks the terminal's COLORFGBG."""
+    """Return the theme name that the `[screen] theme` setting selects.
+
+    `light` and `dark` select lrwr's own themes; `auto` chooses by the background colour
+    in the terminal's COLORFGBG variable, dark if it is not set. Any other name is
+    returned unchanged.
+    """
     if name == "light":
         return LIGHT
     if name == "dark":
@@ -87,7 +92,7 @@ def resolve_theme(name: str, env: Mapping[str, str]) -> str:
 
 
 class WritingRoom(RoomApp, inherit_bindings=False):
-    """Shows the chat screen in the configured theme and with the configured keys."""
+    """The application: applies theme and key settings, and shows the chat screen."""
 
     TITLE = "lrwr"
     CSS_PATH = "room.tcss"
@@ -113,7 +118,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         self.stylesheet.set_variables(self._parsed_colours)
 
     def on_mount(self) -> None:
-        """Show the chat screen, and warn of settings that cannot be used."""
+        """Show the chat screen, and warn about invalid settings."""
         if self.settings.screen.keys:
             self._apply_keymap()
         self.push_screen(ChatScreen(self._options))
@@ -121,7 +126,7 @@ class WritingRoom(RoomApp, inherit_bindings=False):
             self.notify(problem, severity="warning", markup=False)
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Parse the styles again, unless they were parsed with the same colours."""
+        """Update styles; parse the stylesheet again only if theme colours changed."""
         if self._parsed_colours == self._current_colours():
             self.stylesheet.update(self, animate=animate)
         else:
@@ -132,13 +137,13 @@ class WritingRoom(RoomApp, inherit_bindings=False):
         return self.get_css_variables()
 
     def _apply_keymap(self) -> None:
-        """Bind the writer's own keys."""
+        """Apply the key bindings of the `[screen] keys` setting."""
         self.keymap, problems = parse_keymap(self.settings.screen.keys)
         self.set_keymap(self.keymap)
         self._problems = [*problems, *self._problems]
 
     def _apply_theme(self) -> Iterator[str]:
-        """Set the configured theme before anything is drawn; yield what is wrong."""
+        """Set the configured theme before the first frame; yield a warning if unknown."""
         for theme in build_themes():
             self.register_theme(theme)
         name = resolve_theme(self.settings.screen.theme, os.environ)

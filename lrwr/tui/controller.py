@@ -1,7 +1,7 @@
-"""What the chat screen does after its first frame: load, stream turns, run actions.
+"""The chat screen's controller: loads the library, streams turns and runs actions.
 
-Importing this module imports every screen and the whole core, so the chat screen
-imports it in a thread, once its first frame is drawn.
+Importing this module imports every screen and the whole core. The chat screen
+therefore imports it in a thread, after its first frame.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ STOPPED_ANSWER = "the last answer"
 
 
 class ChatController:
-    """Connects the chat screen's widgets with the workspace."""
+    """Connects the widgets of the chat screen with the workspace."""
 
     def __init__(self, screen: RoomScreen, options: ChatOptions) -> None:
         self._screen = screen
@@ -113,7 +113,7 @@ class ChatController:
         self._services = screen.room.service_thread
 
     async def load(self) -> None:
-        """Ask for pending consents, then open the library and show its state."""
+        """Ask for missing consents, open the library and show its state."""
         status = self._screen.query_one(StatusLine)
         try:
             await self._ask_consents()
@@ -126,7 +126,7 @@ class ChatController:
             status.update_fields(model="")
 
     async def show_unread_count(self) -> None:
-        """Show how many files were changed since they were ingested."""
+        """Show in the status line how many files changed since the last ingest."""
         try:
             unread = await self._services.run(count_unread)
         except LrwrError:
@@ -139,7 +139,7 @@ class ChatController:
         self._screen.query_one(StatusLine).update_fields(index=freshness)
 
     async def fill_prompt_history(self) -> None:
-        """Give the prompt the questions of former conversations."""
+        """Load the questions of earlier threads into the prompt's history."""
         try:
             questions = await self._services.run(load_past_questions)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -148,7 +148,7 @@ class ChatController:
             self._screen.query_one(PromptInputArea).question_history.load(questions)
 
     async def fill_prompt_completions(self) -> None:
-        """Give the prompt what can follow commands, unless it has that already."""
+        """Load the values that complete command arguments, unless they are up to date."""
         as_of = self._screen.scope.as_of
         prompt = self._screen.query_one(PromptInputArea)
         before = prompt.completions
@@ -162,13 +162,16 @@ class ChatController:
     async def load_contexts(
         self, citations: Sequence[Citation]
     ) -> Sequence[CitationContext]:
-        """Return cited passages with their surroundings in the present text."""
+        """Return cited passages with the surrounding text of the current documents."""
         return await self._services.run(
             lambda workspace: load_citation_contexts(workspace, citations)
         )
 
     async def stream_turn(self, question: str, view: TurnView) -> None:
-        """Show the answer to `question` as it comes; a failure is shown in `view`."""
+        """Ask `question` and show the answer in `view` as it arrives.
+
+        An error is shown in `view` instead of being raised.
+        """
         scope = self._screen.scope
         turn = self._services.stream(
             lambda workspace: stream_answer(workspace, scope, question),
@@ -183,7 +186,7 @@ class ChatController:
             await view.fail(str(problem), problem.hint)
 
     async def show_stopped_turn(self, question: str, view: TurnView) -> None:
-        """Show what was saved of an answer that was stopped."""
+        """Show the part of a stopped answer that was saved, if any."""
         scope = self._screen.scope
         saved = await self._services.run(
             lambda workspace: load_stopped_turn(workspace, scope, question)
@@ -192,14 +195,14 @@ class ChatController:
             await self._finish_turn(*saved, view)
 
     async def run_action(self, name: str, words: str) -> None:
-        """Run a named action with its argument, and show its error if it fails."""
+        """Run an action of `ACTION_HANDLERS`; `words` is its argument. Errors are shown."""
         try:
             await ACTION_HANDLERS[name](self._screen, words)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
             self._screen.show_error(error)
 
     async def _ask_consents(self) -> None:
-        """Ask about each service that waits for the writer's consent."""
+        """Ask for consent to each configured service that has no recorded decision."""
         for request in await self._services.run(_list_consent_requests):
             allowed = await self._screen.app.push_screen_wait(
                 ConsentScreen(request.question)

@@ -1,4 +1,4 @@
-"""What screens, actions and the controller may use of the app and the chat screen."""
+"""Base classes of the application and the chat screen, used by actions and screens."""
 
 import asyncio
 from collections import deque
@@ -26,7 +26,10 @@ MAX_INGEST_NOTICES = 100
 
 
 class RoomApp(App[None], inherit_bindings=False):
-    """The app's shared state. All slow work runs on `service_thread`."""
+    """Shared state of the application. Slow work runs on `service_thread`.
+
+    `keymap` maps action ids to configured keys, separated by commas.
+    """
 
     def __init__(
         self,
@@ -41,12 +44,12 @@ class RoomApp(App[None], inherit_bindings=False):
         self.keymap: Mapping[str, str] = {}
 
     def describe_error(self, error: Exception) -> LrwrError:
-        """Return the error to show for `error`, which may be an unexpected one."""
+        """Return a user-facing error for any exception; unexpected ones are logged."""
         return error if isinstance(error, LrwrError) else self.report_crash(error)
 
 
 class RoomScreen(Screen[None]):
-    """The chat screen's state, as actions and other screens read and change it."""
+    """State and operations of the chat screen that actions and other screens use."""
 
     scope: reactive[ChatScope] = reactive(ChatScope)
 
@@ -59,23 +62,23 @@ class RoomScreen(Screen[None]):
 
     @property
     def room(self) -> RoomApp:
-        """The app that this screen belongs to."""
+        """The application of this screen."""
         return cast("RoomApp", self.app)
 
     def load(self) -> object:
-        """Start to load the library, or to load it again, in a worker."""
+        """Start a worker that loads the library's state; may be called again."""
         raise NotImplementedError
 
     def show_spending(self) -> None:
-        """Show what the conversation has cost so far."""
+        """Show the cost of the current thread in the status line."""
         raise NotImplementedError
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run the action of that name in a worker; `words` is its argument."""
+        """Run a named action in a worker; `words` is its argument."""
         raise NotImplementedError
 
     async def action_stop(self) -> None:
-        """Stop the answer that is under way."""
+        """Stop the running answer."""
         raise NotImplementedError
 
     def show_error(self, error: Exception) -> None:

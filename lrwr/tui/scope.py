@@ -1,4 +1,4 @@
-"""Where the writer stands: with whom they talk, and how far the story has come."""
+"""The scope of a chat: thread, character, answer mode, horizon and witnessed filter."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,10 @@ from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, ThreadId
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What the room is opened with. `thread` is as the writer named it,
-    `mode` None where they did not say."""
+    """Command-line options that the chat starts with.
+
+    `thread` is an id prefix or a title. `mode` is None if the option is absent.
+    """
 
     character: str = ""
     as_of: str = ""
@@ -19,10 +21,9 @@ class ChatOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChatScope:
-    """What the next question is asked with; see `TurnRequest`.
+    """The scope of the next question; see `TurnRequest`.
 
-    `thread` is None where the next question begins a conversation, which then has no
-    `title` either.
+    `thread` is None and `title` empty if the question starts a new thread.
     """
 
     thread: ThreadId | None = None
@@ -34,7 +35,7 @@ class ChatScope:
 
     @classmethod
     def of_thread(cls, thread: Thread) -> "ChatScope":
-        """Return where a conversation left off."""
+        """Return the scope with which a thread continues."""
         state: NarrativeState = thread.state
         return cls(
             thread.id,
@@ -47,5 +48,5 @@ class ChatScope:
 
     @property
     def speaker(self) -> str:
-        """Who answers: a character's name, empty for the analyst."""
+        """The character who answers; empty if the analyst answers."""
         return self.character if self.mode is AnswerMode.IN_CHARACTER else ""

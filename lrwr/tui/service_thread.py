@@ -1,4 +1,4 @@
-"""Runs services in a thread with an event loop of its own."""
+"""Runs services in a separate thread with its own event loop."""
 
 import asyncio
 import threading
@@ -20,14 +20,14 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class CloseFailure:
-    """Work that could not be saved at the end; `error` is None if it timed out."""
+    """Work that could not be saved on exit; `error` is None if it timed out."""
 
     what: str
     error: Exception | None
 
 
 class ServiceThread(Generic[ServicesT]):
-    """Opens services at the first call, and closes them on exit.
+    """Opens services at the first call and closes them on exit.
 
     All work runs in one thread, on one event loop. Callers await it on their own loop;
     cancelling the caller cancels the work.
@@ -53,7 +53,7 @@ class ServiceThread(Generic[ServicesT]):
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> "ServiceThread[ServicesT]":
-        """Start the thread; the services are not opened yet."""
+        """Start the thread. The services are opened by the first call."""
         self._thread.start()
         return self
 
@@ -63,7 +63,7 @@ class ServiceThread(Generic[ServicesT]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop all work, close the services, and wait for both."""
+        """Stop all work and close the services; wait until both have finished."""
         try:
             await asyncio.wrap_future(
                 asyncio.run_coroutine_threadsafe(self._end(), self._loop)
@@ -76,9 +76,9 @@ class ServiceThread(Generic[ServicesT]):
     async def run(
         self, work: Callable[[ServicesT], Coroutine[Any, Any, ResultT]]
     ) -> ResultT:
-        """Return the result of `work`, or raise its error.
+        """Run `work` in the thread; return its result or raise its error.
 
-        When cancelled, it cancels the work and waits until that has ended.
+        If the caller is cancelled, the work is cancelled and awaited first.
         """
 
         async def open_and_run() -> ResultT:
@@ -96,10 +96,10 @@ class ServiceThread(Generic[ServicesT]):
         *,
         keeps: str = "",
     ) -> AsyncGenerator[ResultT, None]:
-        """Yield what `work` yields, in order and as it comes.
+        """Yield the items of `work`, in order, as they are produced.
 
-        When closed early, it closes the work and waits until that has ended. `keeps`
-        names what the work saves when it ends, for `lost` if that fails.
+        If the generator is closed early, the work is closed and awaited first. `keeps`
+        describes what the work saves when it ends; it is added to `lost` if saving fails.
         """
         running_loop = asyncio.get_running_loop()
         items: asyncio.Queue[_StreamItem[ResultT]] = asyncio.Queue()

@@ -100,8 +100,8 @@ async def test_an_editor_that_fails_is_a_line(
     async with a_room(book) as room:
         one = await cited(room)
         for written, told in (
-            (editor, "code ended with code 3"),
-            ("no-such-editor", "There is no program no-such-editor"),
+            (editor, "code exited with code 3"),
+            ("no-such-editor", "The editor `no-such-editor` is not installed"),
             ("'vim", "EDITOR cannot be read"),
         ):
             monkeypatch.setenv("EDITOR", written)
@@ -119,7 +119,7 @@ async def test_a_file_that_is_gone_is_a_line(book: Path) -> None:
         one = await cited(room)
         (book / one.document).unlink()
         await room.press("enter")
-        assert f"{one.document} is not there any more" in notices(room)
+        assert f"{one.document} no longer exists" in notices(room)
 
 
 async def test_a_docx_is_opened_by_the_system_with_a_word_where_to_look(
@@ -134,7 +134,7 @@ async def test_a_docx_is_opened_by_the_system_with_a_word_where_to_look(
         document = DocumentId("chapters/04-six-strokes.docx")
         await open_document_at_line(room.screen, document, 12)
         assert noted.read_text(encoding="utf-8").strip() == str(book / document)
-        assert "Look for paragraph 12 of 04-six-strokes.docx" in notices(room)
+        assert "The passage is in paragraph 12 of 04-six-strokes.docx" in notices(room)
 
 
 async def test_the_answer_and_the_chosen_passage_can_be_copied(

@@ -33,7 +33,7 @@ async def test_a_gap_is_shown_with_its_words_and_where_an_answer_goes(
         assert highlighted(room) == rows[1]
         lines = "\n".join(shown_lines(room))
         assert "notes/characters/GreyAnsel.md:16" in lines
-        assert "kept in lrwr.canon.toml" in lines
+        assert "saved in lrwr.canon.toml" in lines
         assert "no language model has read" in shown_note(room)
 
 
@@ -47,9 +47,9 @@ async def test_an_answer_is_canon_and_can_be_taken_back(book: Path) -> None:
         assert "for [bold]eels[/]" in canon.read_text(encoding="utf-8")
         assert shown_rows(room) == [rows[0], *rows[2:]]
         assert highlighted(room) == rows[2]
-        assert "Answered, in lrwr.canon.toml; u takes it back" in shown_note(room)
+        assert "Saved in lrwr.canon.toml; press u to undo." in shown_note(room)
         await room.press("u")
-        assert shown_note(room).startswith("Taken back: GreyAnsel")
+        assert shown_note(room).startswith("Undone: GreyAnsel")
         assert shown_rows(room) == rows
         after = canon.read_text(encoding="utf-8") if canon.exists() else ""
         assert after == before
@@ -72,7 +72,7 @@ async def test_a_gap_is_left_open_on_purpose(book: Path) -> None:
         assert "Left open on purpose" in shown_note(room)
         await room.press("u", "u")
         assert shown_rows(room) == rows
-        assert "Nothing was decided here" in shown_note(room)
+        assert "There is no decision to undo here" in shown_note(room)
 
 
 async def test_a_gap_that_is_put_off_goes_to_the_end_and_nothing_is_kept(
@@ -100,7 +100,7 @@ async def test_what_was_decided_elsewhere_since_is_left_alone(book: Path) -> Non
         await room.press("d")
         await room.stage.run(confirm)
         await room.press("u")
-        assert "Something else was decided since" in shown_note(room)
+        assert "a later decision exists" in shown_note(room)
         assert "Monday" in (book / CANON).read_text(encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ async def test_what_this_talk_came_upon_stands_first(book: Path) -> None:
     async with a_room(book) as room:
         await room.ask("What is left open about TallowJack?")
         rows = await open_gaps(room)
-        assert rows[0] == "This conversation came upon"
+        assert rows[0] == "From this thread"
         assert rows[1].startswith("I have not decided what is in the tin")
         assert rows[2] == "Open"
         assert rows[3].startswith("Undecided on purpose")

@@ -46,7 +46,7 @@ async def test_what_is_typed_narrows_it(book: Path) -> None:
         screen = await open_help(room)
         await room.type("mark down")
         await room.pilot.pause()
-        assert told(screen).splitlines()[0] == "The conversation"
+        assert told(screen).splitlines()[0] == "Threads and answers"
         assert "room.export" in told(screen)
         assert "room.help" not in told(screen)
         await room.type(" zzz")

@@ -92,7 +92,7 @@ async def test_what_is_done_with_gaps(book: Path) -> None:
     keys = "gaps.postpone n:gaps.answer p"
     async with a_room(book, LRWR_SCREEN_KEYS=keys) as room:
         await room.press("f6", "n")
-        assert shown_note(room) == "Postponed: nothing is decided."
+        assert shown_note(room) == "Moved to the end of the list. Nothing was decided."
         await room.press("p")
         assert isinstance(room.app.screen, TextInputScreen)
         await room.press("escape")
@@ -103,7 +103,7 @@ async def test_what_is_done_with_conversations(book: Path) -> None:
         await a_talk(room, "d")
         assert shown_rows(room)
         await room.press("delete")
-        assert "ask something first" in shown_lines(room)[0]
+        assert "Ask a question to start one" in shown_lines(room)[0]
 
 
 async def test_what_is_done_with_a_line(book: Path) -> None:
@@ -114,10 +114,10 @@ async def test_what_is_done_with_a_line(book: Path) -> None:
         assert isinstance(room.app.screen, TextInputScreen)
         room.app.screen.query_one(Input).value = ""
         await room.hit(*"Tides", "ctrl+o")
-        assert "is now called “Tides”" in shown_note(room)
+        assert "to “Tides”" in shown_note(room)
         await room.press("r")
         await write_line(room, "Ebb")
-        assert "is now called “Ebb”" in shown_note(room)
+        assert "to “Ebb”" in shown_note(room)
 
 
 async def test_talking_with_a_character(book: Path) -> None:
@@ -147,7 +147,7 @@ async def test_going_from_passage_to_passage_and_from_turn_to_turn(book: Path) -
         sources = room.screen.query_one(Sources)
         assert sources.chosen is sources.views[1]
         hint = str(sources.query_one(".source-hint").render())
-        assert hint == "Enter opens it · C copies it · Q goes back"
+        assert hint == "Enter open · C copy · Q back"
         await room.press("q")
         assert room.app.focused is room.screen.query_one("#prompt")
         room.transcript.focus()

@@ -39,7 +39,7 @@ async def test_it_lists_all_that_can_be_done_with_keys_and_nothing_else(
 
 async def test_what_is_chosen_is_done(book: Path) -> None:
     async with a_room(book) as room:
-        await found(room, "hide the pane")
+        await found(room, "hide the sources")
         await room.press("enter", "enter")
         assert not isinstance(room.app.screen, CommandPalette)
         assert not room.screen.query_one(Sources).display
@@ -56,7 +56,7 @@ async def test_a_theme_is_found_by_its_name(book: Path) -> None:
 async def test_it_shows_the_writers_own_keys(book: Path) -> None:
     async with a_room(book, LRWR_SCREEN_KEYS="room.side ctrl+o,f12") as room:
         shown = await found(room, "side")
-        assert shown[0].splitlines()[0] == "Side  Ctrl+O, F12  /side"
+        assert shown[0].splitlines()[0] == "Sources  Ctrl+O, F12  /side"
 
 
 async def test_a_deed_that_asks_something_can_be_begun_here(book: Path) -> None:

@@ -98,7 +98,10 @@ async def test_an_unknown_command_is_told_and_stays(book: Path) -> None:
     async with a_room(book) as room:
         await room.ask("/charcter")
         line = room.screen.query_one("#prompt-hint", Static)
-        assert str(line.content) == "No command /charcter. Did you mean /character?"
+        assert (
+            str(line.content)
+            == "There is no command /charcter. Did you mean /character?"
+        )
         assert prompt(room).text == "/charcter"
         await room.press("backspace")
         assert not line.display

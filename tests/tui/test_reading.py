@@ -120,7 +120,7 @@ async def test_what_is_like_nothing_is_said(book: Path) -> None:
         await room.type("zzzzzz")
         await room.settle()
         assert shown_rows(room) == []
-        assert shown_lines(room) == ["Nothing here is like “zzzzzz”."]
+        assert shown_lines(room) == ["Nothing matches “zzzzzz”."]
         await room.press("enter")
         assert "zzzzzz" in shown_lines(room)[0]
 
@@ -131,7 +131,7 @@ async def test_where_nothing_was_read_every_screen_says_what_to_do(
     async with a_room(unread) as room:
         for key in ("f5", "f6", "f7", "f8", "f9"):
             await room.press(key)
-            assert shown_lines(room)[-1] == "Ctrl+L reads your manuscript."
+            assert shown_lines(room)[-1] == "Press Ctrl+L to ingest your manuscript."
             await room.press("escape")
 
 

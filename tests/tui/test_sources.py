@@ -143,7 +143,7 @@ async def test_what_became_of_a_passage_is_said(book: Path) -> None:
         )
     assert [one.change for one in found] == [
         "edited since",
-        "no longer in the text; it read:",
+        "no longer in the text; it was:",
     ]
     assert "and so it is" in found[0].words
     assert found[1].words == gone.text
@@ -189,7 +189,7 @@ async def test_an_answer_that_rests_on_nothing_says_so() -> None:
         await app.desk.show([a_turn(citations=())])
         await settle(app, pilot)
         (empty,) = app.query(".source-message").results(Static)
-        assert told(empty).startswith("No passages: ")
+        assert told(empty).startswith("This answer cites no passage")
 
 
 async def test_passages_come_as_they_are_found_and_stay_if_they_are_cited() -> None:

@@ -18,7 +18,7 @@ async def test_a_folder_that_nobody_read_is_read_from_the_room(unread: Path) -> 
     async with a_room(unread) as room:
         await room.press("ctrl+l")
         assert isinstance(room.app.screen, LibraryScreen)
-        assert "Nothing has been read" in told(room, "counts")
+        assert "No manuscript has been ingested" in told(room, "counts")
         await room.type(".")
         await room.press("enter")
         assert "documents read" in told(room, "report")
@@ -36,7 +36,7 @@ async def test_a_folder_that_is_not_there_is_told_and_nothing_lost(
         await room.press("ctrl+l")
         await room.type("nowhere")
         await room.press("enter")
-        assert "There is no file or folder" in told(room, "trouble")
+        assert "There is no file or folder" in told(room, "error")
         assert isinstance(room.app.screen, LibraryScreen)
 
 
@@ -66,7 +66,10 @@ async def test_a_question_before_anything_is_read_says_what_to_do(unread: Path) 
     async with a_room(unread) as room:
         await room.ask("Who keeps the ledger?")
         notes = [str(one.render()) for one in room.transcript.query(".note")]
-        assert notes == ["Nothing has been read yet", "Ctrl+L reads your manuscript."]
+        assert notes == [
+            "No manuscript has been ingested yet",
+            "Press Ctrl+L to ingest your manuscript.",
+        ]
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])

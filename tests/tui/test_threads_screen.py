@@ -71,7 +71,7 @@ async def test_titles_are_found_at_once_and_words_after_a_pause(book: Path) -> N
         assert titles(room) == [FOG]
         await room.press(*["backspace"] * 5)
         await room.type("spectacles ledger")
-        await until(room, lambda: "said in" in shown_rows(room))
+        await until(room, lambda: "Found in the text" in shown_rows(room))
         assert titles(room)[-1] == LEDGER
         await room.press("enter")
         assert room.screen.scope.title == LEDGER
@@ -84,7 +84,7 @@ async def test_a_title_is_changed_in_place(book: Path) -> None:
         await room.press("f5", "r")
         assert isinstance(room.app.screen, TextInputScreen)
         await write_line(room, ODD)
-        assert "is now called “[bold]x[/] red שלום e\u0301 🪔”" in shown_note(room)
+        assert "to “[bold]x[/] red שלום e\u0301 🪔”" in shown_note(room)
         assert titles(room) == ["[bold]x[/] red שלום e\u0301 🪔"]
         await room.press("escape")
         assert room.screen.scope.title == "[bold]x[/] red שלום e\u0301 🪔"
@@ -95,13 +95,13 @@ async def test_what_is_deleted_can_be_had_back(book: Path) -> None:
         await two_talks(room)
         await room.press("f5", "down", "d")
         assert titles(room) == [FOG]
-        assert f"“{LEDGER}” is deleted: u brings it back" in shown_note(room)
+        assert f"Deleted “{LEDGER}”. Press u" in shown_note(room)
         assert "lrwr threads undo" in shown_note(room)
         await room.press("u")
         assert titles(room) == [FOG, LEDGER]
         assert highlighted(room).startswith(LEDGER)
         await room.press("u")
-        assert shown_note(room) == "There is no deleted conversation to bring back."
+        assert shown_note(room) == "There is no deleted thread to restore."
 
 
 async def test_the_talk_that_is_deleted_is_over(book: Path) -> None:
@@ -109,7 +109,7 @@ async def test_the_talk_that_is_deleted_is_over(book: Path) -> None:
         await room.ask(LEDGER)
         await room.press("f5", "d")
         assert shown_rows(room) == []
-        assert "ask something first" in shown_lines(room)[0]
+        assert "Ask a question to start one" in shown_lines(room)[0]
         await room.press("escape")
         assert room.screen.scope.thread is None
         assert room.transcript.views == []
@@ -124,7 +124,7 @@ async def test_a_talk_is_written_out_beside_the_library(book: Path) -> None:
         await room.press("f5", "e")
         await room.press("enter")
         file = book.parent / "who-keeps-the-ledger.md"
-        assert shown_note(room) == f"Written to {file}"
+        assert shown_note(room) == f"Exported to {file}."
         assert file.read_text(encoding="utf-8").startswith(f"# {LEDGER}")
         await room.press("e")
         assert isinstance(room.app.screen, TextInputScreen)
@@ -142,7 +142,7 @@ async def test_this_talk_is_renamed_and_written_out_by_words(book: Path) -> None
             room.screen.action_do(deed, "x")
             await room.settle()
         told = [str(one.message) for one in room.app._notifications]
-        assert all("has not begun" in one for one in told)
+        assert all("is still empty" in one for one in told)
         assert len(told) == 2
         await room.ask(LEDGER)
         room.screen.action_do("rename", "Tides")

@@ -64,10 +64,13 @@ def test_a_command_is_told_from_its_words(name: str, words: str, gap: str) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/charcter", "No command /charcter. Did you mean /character?"),
-        ("/etc/passwd", "No command /etc/passwd. A question may begin with a slash"),
-        ("/", "A command follows the slash: /help"),
-        ("/ quit", "A command follows the slash: /help"),
+        ("/charcter", "There is no command /charcter. Did you mean /character?"),
+        (
+            "/etc/passwd",
+            "There is no command /etc/passwd. To start a question with a slash",
+        ),
+        ("/", "Type a command after the slash; /help"),
+        ("/ quit", "Type a command after the slash; /help"),
     ],
 )
 def test_what_is_no_command_is_told_in_a_line(text: str, said: str) -> None:

@@ -1,1 +1,1 @@
-"""What the writer can do in the room, a module for each kind of deed."""
+"""Actions of the chat screen, and the table of all actions."""

@@ -1,4 +1,4 @@
-"""Following an answer to the text: open a passage in the editor, or copy it."""
+"""Open a cited passage in the editor, and copy answers and passages."""
 
 import asyncio
 import os
@@ -37,11 +37,13 @@ STARTUP_SECONDS = 2.0
 
 
 async def open_cited_passage(screen: RoomScreen, words: str) -> None:
-    """Open the chosen passage in the writer's editor; `words` may be its number.
+    """Open the selected passage in the user's editor.
+
+    `words` may be a citation number, with or without brackets, to select first.
 
     Raises:
-        NotFound: There is no such passage, or its file is not there.
-        EditorError: No editor is set, or it did not work.
+        NotFound: There is no such passage, or its file does not exist.
+        EditorError: No editor is set, or it failed.
     """
     split_view = screen.query_one(SplitView)
     if number := words.strip().strip("[]"):
@@ -66,11 +68,11 @@ async def open_cited_passage(screen: RoomScreen, words: str) -> None:
 
 
 async def open_document_at_line(screen: RoomScreen, document: str, line: int) -> None:
-    """Open a document at a line of it, counted from 1; of a `.docx`, a paragraph.
+    """Open a document at a line, from 1; for a `.docx`, at a paragraph.
 
     Raises:
-        NotFound: The file is not there.
-        EditorError: No editor is set, or it did not work.
+        NotFound: The file does not exist.
+        EditorError: No editor is set, or it failed.
     """
     location = await screen.room.service_thread.run(
         lambda workspace: locate_document_line(workspace, document, line)
@@ -79,7 +81,7 @@ async def open_document_at_line(screen: RoomScreen, document: str, line: int) ->
 
 
 async def copy_answer(screen: RoomScreen, words: str) -> None:
-    """Copy the last answer, or, if `words` say quote, the chosen passage.
+    """Copy the last answer, or the selected passage if `words` is `quote` or `passage`.
 
     Raises:
         NotFound: There is nothing to copy.
@@ -140,7 +142,7 @@ async def _open_location(room: RoomApp, location: FileLocation) -> None:
 
 
 async def _open_document(room: RoomApp, location: FileLocation) -> None:
-    """Open a `.docx` with what the system opens it with, and say where to look."""
+    """Open a `.docx` with the system's default program, and name the paragraph."""
     name = sanitize_text(sanitize_line(location.file.name))
     room.notify(f"The passage is in paragraph {location.line} of {name}.", markup=False)
     if sys.platform == "win32":
@@ -175,9 +177,9 @@ async def _run(room: RoomApp, command: EditorCommand, location: FileLocation) ->
 
 
 def _run_in_terminal(room: RoomApp, arguments: list[str], program: str) -> int:
-    """Give an editor the terminal, and return its exit code.
+    """Run an editor in this terminal and return its exit code.
 
-    The room stands still meanwhile: nothing else may write to the terminal.
+    Blocks the event loop on purpose: the application must not draw meanwhile.
     """
     try:
         with room.suspend():
@@ -192,7 +194,10 @@ def _run_in_terminal(room: RoomApp, arguments: list[str], program: str) -> int:
 
 
 def _start_windowed(arguments: list[str]) -> int:
-    """Start an editor beside the room; return its code if it ends at once, else 0."""
+    """Start an editor with its own window.
+
+    Returns its exit code if it exits within `STARTUP_SECONDS`, else 0.
+    """
     try:
         process = subprocess.Popen(
             arguments,

@@ -1,4 +1,4 @@
-"""Choose the character, the horizon, the answer mode and the witnessed filter."""
+"""Actions that change the chat scope: character, horizon, mode, witnessed filter."""
 
 from dataclasses import replace
 from difflib import get_close_matches
@@ -22,7 +22,7 @@ _WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything",
 
 
 def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
-    """Run a handler after the one before it, whose choice it may depend on."""
+    """Run calls of a handler one after another, because each builds on the scope before."""
 
     @wraps(handler)
     async def run(screen: RoomScreen, words: str) -> None:
@@ -34,10 +34,10 @@ def _one_at_a_time(handler: ActionHandler) -> ActionHandler:
 
 @_one_at_a_time
 async def choose_character(screen: RoomScreen, words: str) -> None:
-    """Choose the character called `words`, or one from the list if that is empty.
+    """Select the character named `words`; show a list to choose from if it is empty.
 
     Raises:
-        NotFound: No character is called so as far as the story has come.
+        NotFound: No character up to the current horizon has this name.
     """
     query = words.strip()
     if not query:
@@ -54,10 +54,12 @@ async def choose_character(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def choose_horizon(screen: RoomScreen, words: str) -> None:
-    """Choose how far the story has come: the place `words`, or one from the list.
+    """Set the horizon to `words`, such as `ch3`; show a list if it is empty.
+
+    A character who does not appear up to the new horizon is deselected.
 
     Raises:
-        NotFound: There is no such place.
+        NotFound: The story has no such chapter or scene.
     """
     place: str | None = words.strip()
     if not place:
@@ -79,10 +81,10 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def switch_mode(screen: RoomScreen, words: str) -> None:
-    """Switch to the mode that `words` name, or to the other one if they are empty.
+    """Set the answer mode named `words`; switch to the other mode if it is empty.
 
     Raises:
-        SettingsProblem: There is no such mode.
+        SettingsProblem: The mode does not exist.
     """
     mode = _parse_mode(words) if words.strip() else _other_mode(screen.scope.mode)
     needs_character = mode is AnswerMode.IN_CHARACTER and not screen.scope.character
@@ -92,7 +94,7 @@ async def switch_mode(screen: RoomScreen, words: str) -> None:
 
 @_one_at_a_time
 async def toggle_witnessed(screen: RoomScreen, words: str) -> None:
-    """Use only what the character witnessed, or everything again."""
+    """Toggle the filter that restricts answers to passages with the character present."""
     del words
     witnessed = not screen.scope.witnessed
     needs_character = witnessed and not screen.scope.character
@@ -112,7 +114,7 @@ async def _pick_character(screen: RoomScreen) -> bool:
 
 
 def _set_character(screen: RoomScreen, name: str) -> None:
-    """Set the character; without one, the analyst answers, from everything."""
+    """Select a character; an empty name resets mode and witnessed filter, too."""
     scope = replace(screen.scope, character=name)
     if not name:
         scope = replace(scope, mode=AnswerMode.ANALYTICAL, witnessed=False)

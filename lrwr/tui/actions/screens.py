@@ -1,4 +1,4 @@
-"""Open the other screens: help, palette, story, library and settings."""
+"""Actions that open the other screens, and the action that watches the manuscript."""
 
 from contextlib import aclosing
 
@@ -16,7 +16,7 @@ from lrwr.tui.widgets.status import StatusLine
 
 
 async def show_help(screen: RoomScreen, words: str) -> None:
-    """Show all keys and commands, filtered by `words`."""
+    """Show the help, filtered by `words`."""
     await screen.app.push_screen_wait(HelpScreen(screen.room.keymap, words))
 
 
@@ -27,7 +27,7 @@ async def open_palette(screen: RoomScreen, words: str) -> None:
 
 
 async def open_library_screen(screen: RoomScreen, words: str) -> None:
-    """Show what was ingested and which jobs there are; ingest again from there."""
+    """Show the library screen; reload the chat screen if files were ingested there."""
     del words
     library = LibraryScreen(screen.room.service_thread, screen.ingest_notices)
     if await screen.app.push_screen_wait(library):
@@ -35,29 +35,29 @@ async def open_library_screen(screen: RoomScreen, words: str) -> None:
 
 
 async def open_settings_screen(screen: RoomScreen, words: str) -> None:
-    """Show every setting, its value, and its source."""
+    """Show the settings, filtered by `words`."""
     await screen.app.push_screen_wait(
         SettingsScreen(screen.room.settings, words.strip())
     )
 
 
 async def open_people_screen(screen: RoomScreen, words: str) -> None:
-    """Show the profiles of all characters, or of those that match `words`."""
+    """Show the profiles of all characters, filtered by `words`."""
     await screen.app.push_screen_wait(PeopleScreen(screen, words.strip()))
 
 
 async def open_world_screen(screen: RoomScreen, words: str) -> None:
-    """Show places, things and rules."""
+    """Show settings, objects and rules of the world, filtered by `words`."""
     await screen.app.push_screen_wait(WorldScreen(screen, words.strip()))
 
 
 async def open_timeline_screen(screen: RoomScreen, words: str) -> None:
-    """Show what happens, in story order."""
+    """Show the events of the story in story order, filtered by `words`."""
     await screen.app.push_screen_wait(TimelineScreen(screen, words.strip()))
 
 
 async def open_gaps_screen(screen: RoomScreen, words: str) -> None:
-    """Show the open gaps, to be answered."""
+    """Show the open questions (gaps) so that the user can answer them."""
     del words
     await screen.app.push_screen_wait(GapsScreen(screen))
 
@@ -69,7 +69,7 @@ NOTICE_SECONDS = 8.0
 
 
 async def toggle_watch(screen: RoomScreen, words: str) -> None:
-    """Start or stop to watch the manuscript; `on` and `off` say which."""
+    """Start or stop watching the manuscript for saves; `words` may be `on` or `off`."""
     requested = {"on": True, "off": False}.get(words.strip().lower())
     watching = any(w.group == WATCH_GROUP and w.is_running for w in screen.workers)
     if watching and not requested:
@@ -81,7 +81,7 @@ async def toggle_watch(screen: RoomScreen, words: str) -> None:
 
 
 async def _watch(screen: RoomScreen) -> None:
-    """Show what each save adds, until the worker is cancelled."""
+    """Show what each save changes, until the worker is cancelled."""
     status = screen.query_one(StatusLine)
     status.update_fields(index="ingesting changed files…")
     watcher = screen.room.service_thread.stream(stream_saves)
@@ -95,7 +95,7 @@ async def _watch(screen: RoomScreen) -> None:
 
 
 def _show_notice(screen: RoomScreen, line: str, short: str) -> None:
-    """Notify of a save: `line` in full, `short` in the status line; either may be empty."""
+    """Show `line` as a notification and `short` in the status line; skip empty ones."""
     if line:
         screen.ingest_notices.append(line)
         screen.notify(sanitize_text(line), markup=False, timeout=NOTICE_SECONDS)

@@ -40,13 +40,13 @@ class Action:
 
     @property
     def handler_name(self) -> str:
-        """Its key in `controller.ACTION_HANDLERS`; empty if the screen handles it itself."""
+        """The action's key in `controller.ACTION_HANDLERS`; empty if a screen handles it."""
         match = DO_ACTION.fullmatch(self.action)
         return match[1] if match else ""
 
     @property
     def binding(self) -> Binding:
-        """A Textual binding of the default keys to the action."""
+        """A Textual key binding of the default keys to the action."""
         return Binding(
             self.keys,
             self.action,
@@ -355,7 +355,7 @@ CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
 
 LIBRARY_ACTIONS: tuple[Action, ...] = (
     Action(
-        "library.read", "r", "Ingest", "Ingest files that have changed", "read",
+        "library.read", "r", "Ingest", "Ingest files that have changed", "ingest",
         is_shown_in_footer=True, is_priority=False,
     ),
 )  # fmt: skip

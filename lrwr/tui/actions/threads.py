@@ -1,4 +1,4 @@
-"""Open, start, rename and export conversations."""
+"""Actions that open, start, rename and export threads."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ TURN_GROUPS = frozenset({"turn", "stopped"})
 
 
 async def choose_thread(screen: RoomScreen, words: str) -> None:
-    """Show the list of conversations, filtered by `words`, and open the chosen one.
+    """Show the list of threads, filtered by `words`, and open the chosen one.
 
     Raises:
-        NotFound: Nothing was ingested, or the conversation is deleted meanwhile.
+        NotFound: No manuscript was ingested, or the thread was deleted meanwhile.
     """
     chosen = await screen.app.push_screen_wait(ThreadsScreen(screen, words.strip()))
     if chosen is None:
@@ -45,7 +45,7 @@ async def choose_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def start_thread(screen: RoomScreen, words: str) -> None:
-    """Start another conversation with the present character and horizon."""
+    """Start a new thread; character, mode and horizon stay. `words` is ignored."""
     del words
     await _stop_answer(screen)
     screen.scope = replace(screen.scope, thread=None, title="")
@@ -57,10 +57,10 @@ async def start_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def rename_thread(screen: RoomScreen, words: str) -> None:
-    """Set the title of the open conversation; ask for it if `words` are empty.
+    """Set the current thread's title to `words`; ask for it if empty.
 
     Raises:
-        NotFound: The conversation has not begun.
+        NotFound: The thread has no turn yet.
     """
     thread = _require_thread(screen)
     title: str | None = words.strip()
@@ -76,12 +76,12 @@ async def rename_thread(screen: RoomScreen, words: str) -> None:
 
 
 async def export_thread(screen: RoomScreen, words: str) -> None:
-    """Write the open conversation as Markdown; ask for the file if `words` are empty.
+    """Write the current thread as Markdown to the file `words`; ask for it if empty.
 
     Raises:
-        NotFound: The conversation has not begun.
-        SettingsProblem: The file exists, is no `.md`, or is in the manuscript.
-        LrwrError: It cannot be written.
+        NotFound: The thread has no turn yet.
+        SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
+        LrwrError: The file cannot be written.
     """
     thread = _require_thread(screen)
     file = await export_thread_as(screen, thread, screen.scope.title, words)
@@ -98,7 +98,7 @@ def _require_thread(screen: RoomScreen) -> ThreadId:
 
 
 async def _open(screen: RoomScreen, thread: Thread, turns: Sequence[Turn]) -> None:
-    """Show a conversation with its character and horizon."""
+    """Show a thread and restore its character, mode and horizon."""
     await _stop_answer(screen)
     screen.scope = ChatScope.of_thread(thread)
     await screen.query_one(SplitView).show(turns)
@@ -106,7 +106,7 @@ async def _open(screen: RoomScreen, thread: Thread, turns: Sequence[Turn]) -> No
 
 
 async def _stop_answer(screen: RoomScreen) -> None:
-    """Stop the answer that is under way, and wait until it is saved in its thread."""
+    """Stop the running answer and wait until it is saved in its thread."""
     await screen.action_stop()
     while running := [w for w in screen.workers if w.group in TURN_GROUPS]:
         for worker in running:  # a stopped turn ends by starting the next worker
@@ -116,7 +116,7 @@ async def _stop_answer(screen: RoomScreen) -> None:
 
 
 async def _refresh_title(screen: RoomScreen) -> None:
-    """Follow what the list of conversations did to the open one: renamed, deleted."""
+    """Update the header after the current thread was renamed or deleted in the list."""
     if screen.scope.thread is None:
         return
     threads = await screen.room.service_thread.run(load_threads)

@@ -1,1 +1,1 @@
-"""Keyboard, prompt parsing and input history."""
+"""Parsing of keys and prompt input, and the commands of editors."""

@@ -1,4 +1,4 @@
-"""Which command opens a place of the manuscript in the writer's own editor. Pure."""
+"""Builds the command that opens a file at a line in the user's editor. Pure."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -45,28 +45,28 @@ _SHELL_CHARACTERS = frozenset('"%&|<>^!\r\n')
 
 
 class EditorError(LrwrError):
-    """The editor could not be started, or ended with an error."""
+    """The editor could not be started, or exited with an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorCommand:
-    """A program and its arguments; `windowed` says that it needs no terminal."""
+    """A program with its arguments. `windowed` programs do not need the terminal."""
 
     arguments: tuple[str, ...]
     windowed: bool
 
     @property
     def program(self) -> str:
-        """The program's name, as the writer knows it."""
+        """The program's name, without folder and executable suffix, in lower case."""
         return _program_name(self.arguments[0])
 
 
 def find_editor(
     env: Mapping[str, str], platform: str, which: Callable[[str], str | None]
 ) -> str:
-    """Return the writer's editor as they wrote it down; empty where there is none.
+    """Return the user's editor command line; empty if there is none.
 
-    VISUAL goes before EDITOR, and both before what is usually there.
+    `VISUAL` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad on Windows).
     """
     for name in ("VISUAL", "EDITOR"):
         if written := env.get(name, "").strip():
@@ -79,12 +79,12 @@ def find_editor(
 def build_editor_command(
     editor: str, file: PurePath, line: int, *, windows: bool
 ) -> EditorCommand:
-    """Return what opens `file`, an absolute path, at `line`, counted from 1.
+    """Return the command that opens `file`, an absolute path, at `line`, from 1.
 
-    An editor that is not known is given the file alone.
+    The line is omitted for unknown editors.
 
     Raises:
-        ValueError: The editor's quotation marks do not match, or it names nothing.
+        ValueError: `editor` has unmatched quotation marks or is empty.
     """
     if not file.is_absolute():
         raise ValueError(f"not an absolute path: {file}")
@@ -98,15 +98,18 @@ def build_editor_command(
 
 
 def build_opener_command(file: PurePath, platform: str) -> EditorCommand:
-    """Return what opens `file` with the system's own program for its kind."""
+    """Return the command that opens `file` with the system's default program.
+
+    `platform` is a value of `sys.platform` other than win32.
+    """
     program = "open" if platform == "darwin" else "xdg-open"
     return EditorCommand((program, str(file)), windowed=True)
 
 
 def is_shell_unsafe(command: EditorCommand, program: str) -> bool:
-    """Say whether an argument could be more than a name to what runs `program`.
+    """Return whether `program` is a batch file and an argument has shell characters.
 
-    A batch file is run by the shell of Windows, whatever starts it.
+    Windows runs batch files through its shell, which would interpret them.
     """
     batch = program.lower().endswith((".cmd", ".bat"))
     return batch and any(
@@ -127,7 +130,7 @@ def _location_arguments(name: str, file: str, line: int) -> tuple[str, ...]:
 
 
 def _split_command(editor: str, *, windows: bool) -> list[str]:
-    """Split as a shell does; on Windows a backslash is a part of a path."""
+    """Split a command line as a shell does; on Windows keep backslashes."""
     if not windows:
         return shlex.split(editor)
     return [word.strip('"') for word in shlex.split(editor, posix=False)]
@@ -141,9 +144,10 @@ def _program_name(program: str) -> str:
 
 
 def explain_clipboard_failure(env: Mapping[str, str], platform: str) -> str:
-    """Return a sentence on why a copy may not reach the clipboard; empty if it should.
+    """Return a hint for terminals that block the clipboard; empty for all others.
 
-    Programs copy through the terminal, which does not confirm the copy.
+    Copying uses a terminal escape sequence that no terminal confirms, so a failure
+    cannot be detected.
     """
     terminal = _find_blocking_terminal(env, platform)
     if not terminal:

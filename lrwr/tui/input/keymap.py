@@ -1,4 +1,4 @@
-"""The writer's own keys, and keys that terminals send in different ways."""
+"""Parses the `[screen] keys` setting, and adapts keys that terminals send differently."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -62,11 +62,11 @@ REASSIGN_HINT = "Assign another key to that action first."
 
 
 def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return the keys of each action, and a sentence for each invalid line.
+    """Parse the lines of the `[screen] keys` setting.
 
-    A line is an action's name, then keys separated by commas. A key of another
-    action stays with it, unless that action gets other keys. No action loses its
-    last key.
+    Returns the keys of each configured action, separated by commas, and a warning for
+    each invalid line. A line is an action id and its keys, separated by commas. A key
+    that another action uses is rejected, unless that action is assigned other keys.
     """
     bindings: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
@@ -90,13 +90,13 @@ def parse_keymap(lines: Sequence[str]) -> tuple[Mapping[str, str], tuple[str, ..
 
 
 def resolve_keys(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys that do it, the writer's own where they have set some."""
+    """Return the normalized keys of an action: the configured ones, else the defaults."""
     keys = keymap.get(action.id, action.keys)
     return tuple(normalize_key(part) for part in keys.split(","))
 
 
 def format_key(key: str) -> str:
-    """Return a key as one reads it: Ctrl+O, F2, Alt+Enter."""
+    """Return a key for display, such as Ctrl+O, F2 or Alt+Enter."""
     *modifiers, name = normalize_key(key).split("+")
     character = key_to_character(name) or ""
     name = character if character.isprintable() and character.strip() else name
@@ -105,7 +105,7 @@ def format_key(key: str) -> str:
 
 
 def normalize_key(key: str) -> str:
-    """Return a key's name as the screen reports it: lower case, modifiers in order."""
+    """Return a key in Textual's notation: lower case, modifiers in alphabetical order."""
     *modifiers, name = key.strip().split("+") if key.strip() != "+" else ["plus"]
     before = sorted(KEY_SYNONYMS.get(m.lower(), m.lower()) for m in modifiers)
     name = name.lower() if len(name) > 1 or before else name
@@ -117,7 +117,7 @@ def normalize_key(key: str) -> str:
 
 
 def _name_symbol(name: str) -> str:
-    """Return the name of a sign, such as full_stop; other names stay."""
+    """Return Textual's name of a symbol, such as full_stop; return other names unchanged."""
     if len(name) != 1 or name.isalnum():
         return name
     called = unicodedata.name(name, "").lower().replace("-", "_").replace(" ", "_")
@@ -125,7 +125,7 @@ def _name_symbol(name: str) -> str:
 
 
 def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return the usable keys of a line, and the problems of the others."""
+    """Return the valid keys of a line, and warnings about the others."""
     action_ids = [action.id for action in ALL_ACTIONS]
     if name not in action_ids:
         similar_names = get_close_matches(name, action_ids, n=1)
@@ -140,7 +140,7 @@ def _parse_keys(name: str, keys: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _explain_rejection(name: str, key: str) -> str:
-    """Return why a key cannot be used for an action; empty where it can."""
+    """Return why a key cannot be assigned to an action; empty if it can."""
     if not _is_key(key):
         return f"“{key}” is not a valid key for {name}."
     if _is_printable(name, key):
@@ -161,7 +161,7 @@ def _is_key(key: str) -> bool:
 
 
 def _is_printable(name: str, key: str) -> bool:
-    """Say whether a key writes something where one writes."""
+    """Return whether a key types a character where the action's widget accepts text."""
     if name.startswith(LETTER_KEY_PREFIXES):
         return False
     *modifiers, last = key.split("+")
@@ -171,7 +171,7 @@ def _is_printable(name: str, key: str) -> bool:
 def _clashes(
     bindings: dict[str, tuple[str, ...]],
 ) -> Iterator[tuple[str, str, Action]]:
-    """Yield conflicts, the last line first: action name, key, action that has the key."""
+    """Yield conflicts, last line first: action id, key, and the action that uses the key."""
     keymap = {name: ",".join(keys) for name, keys in bindings.items()}
     for name, other in product(reversed(bindings), (*ALL_ACTIONS, *FIXED_ACTIONS)):
         if other.id == name or not _are_concurrent(name, other.id):
@@ -181,17 +181,17 @@ def _clashes(
 
 
 def _are_concurrent(name: str, other: str) -> bool:
-    """Say whether two actions listen at the same time."""
+    """Return whether two actions can be active at the same time."""
     prefixes = frozenset({name.partition(".")[0], other.partition(".")[0]})
     concurrent = len(prefixes) == 1 or prefixes in CONCURRENT_PREFIXES
     return concurrent or not GLOBAL_ACTIONS.isdisjoint({name, other})
 
 
 def enable_alt_number_keys() -> None:
-    """Read Alt with a number as that key, in every terminal.
+    """Make Alt with a digit work in terminals that send Escape and the digit.
 
-    Older terminals send an escape before the number, which Textual takes for the sign
-    that a Mac types there. That sign itself, when typed, stays what it is.
+    Textual decodes that sequence as the symbol that Option with the digit types on a
+    Mac. Removing the sequence does not affect typing the symbol itself.
     """
     sequences = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
     for number in range(1, 10):
@@ -199,9 +199,9 @@ def enable_alt_number_keys() -> None:
 
 
 def enable_alt_enter_key() -> None:
-    """Let Alt+Enter begin a new line in every terminal.
+    """Make Alt+Enter insert a line break in terminals that send Escape and Enter.
 
-    Older terminals send an escape before the Enter, which Textual reads as Enter alone.
+    Textual decodes that sequence as Enter alone, which would send the question.
     """
     sequences = cast("MutableMapping[str, object]", ANSI_SEQUENCES_KEYS)
     for ending in ("\r", "\n"):

@@ -1,4 +1,4 @@
-"""Prompt commands and their completions."""
+"""Prompt input: parsing of commands, completion, and the history of questions."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ MODES = (
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One way to complete what is typed.
+    """One completion of the prompt input.
 
-    `text` is the completed prompt. `label` and `help` are shown. `is_complete` says
-    that it can be sent as it is: no argument has to follow.
+    `text` replaces the input. `label` and `help` are shown. `is_complete` means that
+    `text` can be sent without a further argument.
     """
 
     text: str
@@ -33,9 +33,9 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class CompletionContext:
-    """Values of command arguments: names, and places of the story with their titles.
+    """Values of command arguments: character names, and horizons with chapter titles.
 
-    `mark` changes with the library.
+    `mark` identifies the state of library and canon that the values were loaded from.
     """
 
     names: tuple[str, ...] = ()
@@ -44,14 +44,14 @@ class CompletionContext:
 
 
 def list_commands() -> dict[str, Action]:
-    """Return the room's commands by name."""
+    """Return the prompt commands by name, without the slash."""
     return {action.slash: action for action in ROOM_ACTIONS if action.slash}
 
 
 def suggest_completions(
     text: str, context: CompletionContext
 ) -> tuple[Suggestion, ...]:
-    """Return the completions of a command; none for a question."""
+    """Return the completions of a partly typed command; empty for a question."""
     if not text.startswith("/") or text.startswith("//") or "\n" in text:
         return ()
     name, space, typed = text[1:].partition(" ")
@@ -68,7 +68,7 @@ def suggest_completions(
 
 
 def is_complete_command(text: str, context: CompletionContext) -> bool:
-    """Return whether `text` is a command's full name, or ends with a full value."""
+    """Return whether `text` is a full command name, or ends with a known argument."""
     name, space, words = text.removeprefix("/").casefold().partition(" ")
     action = list_commands().get(name)
     if action is None or not space:
@@ -107,7 +107,7 @@ def _values_of(action: Action, context: CompletionContext) -> Iterator[tuple[str
 
 
 def _matches(typed: str, value: str, help_text: str) -> bool:
-    """Return whether `typed` starts a word of a value, and is not the whole value."""
+    """Return whether `typed` starts a word of the value or help, but is not the value."""
     typed = typed.strip().casefold()
     text = f" {value} {help_text}".casefold()
     return typed != value.casefold() and f" {typed}" in text
@@ -118,14 +118,14 @@ SLASH_HINT = "To start a question with a slash, put a space before it."
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
-    """A question, without what stands around it."""
+    """A question, without surrounding whitespace."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TypedCommand:
-    """A command by its name, and what follows it."""
+    """A command name and its argument."""
 
     name: str
     words: str
@@ -133,7 +133,7 @@ class TypedCommand:
 
 @dataclass(frozen=True, slots=True)
 class UnclearInput:
-    """Neither: `why` says it in a line."""
+    """Input that is neither a question nor a known command; `why` is a hint to show."""
 
     why: str
 
@@ -142,9 +142,9 @@ PromptInput: TypeAlias = TypedQuestion | TypedCommand | UnclearInput
 
 
 def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
-    """Return what `text` is, `names` being the commands that there are.
+    """Classify prompt input as a question, one of the commands `names`, or neither.
 
-    Two slashes, or a space before one, make it a question.
+    Input that starts with two slashes, or with a space and a slash, is a question.
     """
     if not text.startswith("/"):
         return TypedQuestion(text.strip())
@@ -164,7 +164,7 @@ def parse_prompt_input(text: str, names: Collection[str]) -> PromptInput:
 
 
 def escape_question(question: str) -> str:
-    """Return a question as it is typed, so that it is not taken for a command."""
+    """Return a question as the user must type it: with a space before a leading slash."""
     return f" {question}" if question.startswith("/") else question
 
 
@@ -173,11 +173,11 @@ MAX_PAST_QUESTIONS = 200
 
 
 class PromptHistory:
-    """Walks through what was asked, from the newest back, and to the draft again.
+    """Moves through earlier questions, newest first, and back to the draft.
 
-    Nothing that one does to a text that came back changes what was asked. What is in
-    the prompt when the walk begins is the draft. A changed text becomes the draft where
-    there is none, so that leaving it loses nothing.
+    The draft is the prompt's text when the user starts to move. Editing a recalled
+    question does not change the history; the edited text becomes the draft if the
+    draft is empty.
     """
 
     def __init__(self) -> None:
@@ -187,21 +187,21 @@ class PromptHistory:
 
     @property
     def shown(self) -> str | None:
-        """The text that came back last; None at the draft."""
+        """The question recalled last; None at the draft."""
         return self._questions[-self._steps_back] if self._steps_back else None
 
     def load(self, questions: Sequence[str]) -> None:
-        """Put `questions`, the oldest first, before what was asked since."""
+        """Insert `questions`, oldest first, before the questions of this session."""
         self._questions = _without_repeats([*questions, *self._questions])
         self._steps_back = 0
 
     def add(self, text: str) -> None:
-        """Keep what is asked now; the walk is over, and so is the draft."""
+        """Append a question that was sent, and reset position and draft."""
         self._questions = _without_repeats([*self._questions, text])
         self._steps_back, self._draft = 0, ""
 
     def older(self, text: str) -> str | None:
-        """Return what was asked before that, `text` being in the prompt; None if none."""
+        """Return the previous question; None if there is none. `text` is the prompt's text."""
         if self._steps_back == len(self._questions):
             return None
         self._save_draft(text)
@@ -209,7 +209,7 @@ class PromptHistory:
         return self.shown
 
     def newer(self, text: str) -> str | None:
-        """Return what was asked after that, or the draft; None if that is in use."""
+        """Return the next question or the draft; None at the draft."""
         if not self._steps_back:
             return None
         self._save_draft(text)
@@ -223,13 +223,15 @@ class PromptHistory:
 
 
 def _without_repeats(texts: Sequence[str]) -> list[str]:
-    """Return each text once, where it was asked last."""
+    """Return each text once, at its last position."""
     return list(reversed(dict.fromkeys(reversed(texts))))
 
 
 async def load_past_questions(workspace: "Workspace") -> tuple[str, ...]:
-    """Return the newest questions of all conversations, oldest first, escaped as
-    typed. It runs in the background."""
+    """Return the newest questions of all threads, oldest first, as they must be typed.
+
+    Returns at most `MAX_PAST_QUESTIONS`.
+    """
     if not workspace.is_ingested:
         return ()
     timed_questions: list[tuple[float, str]] = []

@@ -1,1 +1,1 @@
-"""Reads that the screens request from the services."""
+"""Functions that screens run in the service thread to read and change the library."""

@@ -1,4 +1,4 @@
-"""The passages of an answer, as the text has them now. Runs in the service thread."""
+"""Cited passages in the current text and in the files on disk."""
 
 import asyncio
 import re
@@ -38,12 +38,12 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class CitationContext:
-    """A cited passage where it stands now, or how it read where it stands no more.
+    """A cited passage at its current location, or its former text if it is gone.
 
-    `place` and `chapter` are words, `chapter` empty where nobody can say. `change` says
-    what change of the passage since it was cited, empty where nothing did; `stale` says
-    that the words are others now, or gone. `words` are as the writer sees them, and so
-    are `before` and `after`, which surround them in the text.
+    `place` is the location and `chapter` the story part, for display; `chapter` is empty
+    if unknown. `change` says what happened to the passage since it was cited, empty if
+    nothing did; `stale` means that its text was edited or deleted. `before` and `after`
+    surround `words` in the document. All texts are sanitized for display.
     """
 
     number: int
@@ -62,7 +62,7 @@ class CitationContext:
 async def load_citation_contexts(
     workspace: "Workspace", citations: Sequence[Citation]
 ) -> list[CitationContext]:
-    """Return each passage with what surrounds it in the present text, in that order."""
+    """Return the context of each citation in the current text, in input order."""
     if not citations:
         return []
     anchored = await FreshnessService(workspace.passages).anchor(citations)
@@ -87,7 +87,10 @@ async def load_citation_contexts(
 def build_citation_context(
     anchored_citation: AnchoredCitation, text: str, order: "StoryOrder | None"
 ) -> CitationContext:
-    """Return a passage and what surrounds it in `text`, its document's present one."""
+    """Return a citation's context in `text`, the current text of its document.
+
+    `order` supplies the chapter; None leaves it empty.
+    """
     cited, now = anchored_citation.citation, anchored_citation.now
     document = now.document if now else cited.document
     span, lines = (now.span, now.lines) if now else (cited.span, cited.lines)
@@ -108,18 +111,18 @@ def build_citation_context(
 
 
 def cut_surroundings(text: str, span: Span) -> tuple[str, str]:
-    """Return what stands before a span of `text`, and after it.
+    """Return the text before and after a span, whole paragraphs where they fit.
 
-    Neither is longer than `MAX_CONTEXT_CHARS` and a sign for what was left out. Both are whole
-    paragraphs where they fit.
+    Each has at most `MAX_CONTEXT_CHARS` characters, and an ellipsis if it was cut.
     """
     return _before(text, span.start), _after(text, span.end)
 
 
 def join_wrapped_lines(text: str) -> str:
-    """Return `text` with the lines of a wrapped paragraph joined.
+    """Return `text` with hard-wrapped paragraph lines joined by spaces.
 
-    Short lines stay as they are, as those of verse do, and so do lists and headings.
+    Lines shorter than `MIN_WRAPPED_CHARS`, such as verse, lists and headings keep their
+    line breaks.
     """
 
     def join(match: re.Match[str]) -> str:
@@ -182,9 +185,9 @@ def _chapter_of(document: DocumentId, span: Span, order: StoryOrder) -> str:
 
 
 def _find_scene(outline: DocumentOutline, at: int) -> tuple[int, int]:
-    """Return the chapter and the scene that hold a character, each from 0.
+    """Return the indexes, from 0, of the chapter and scene that contain an offset.
 
-    The footnotes of a `.docx` stand at its end, and are their scene's.
+    Footnotes of a `.docx` are at the end of the text but belong to an earlier scene.
     """
     near = (0, 0)
     for number, chapter in enumerate(outline.chapters):
@@ -202,9 +205,9 @@ MAX_SEARCHED_BYTES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A line of a file, counted from 1; of a `.docx`, a paragraph. `file` is absolute.
+    """A line of a file, from 1; of a `.docx`, a paragraph. `file` is an absolute path.
 
-    `gone` says that nothing like the passage stands there: the line is its former one.
+    `gone` means that the passage was not found: the line is its last known one.
     """
 
     file: Path
@@ -217,7 +220,7 @@ async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLoc
     """Return the current location of a citation's text, or its last known one.
 
     Raises:
-        NotFound: The file is not there.
+        NotFound: The file does not exist.
     """
     (anchor,) = await FreshnessService(workspace.passages).anchor([citation])
     return await asyncio.to_thread(_locate_on_disk, workspace.library.root, anchor)
@@ -226,10 +229,10 @@ async def locate_citation(workspace: "Workspace", citation: Citation) -> FileLoc
 async def locate_document_line(
     workspace: "Workspace", document: str, line: int
 ) -> FileLocation:
-    """Return a line of a document as it was read.
+    """Return the file location of a line of an ingested document.
 
     Raises:
-        NotFound: The file is not there.
+        NotFound: The file does not exist.
     """
     return _file_location(workspace.library.root, document, line)
 
@@ -260,7 +263,10 @@ def _file_location(root: Path, document: str, line: int) -> FileLocation:
 
 
 def _find_line(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
-    """Return the line in the file itself, which may have been saved since it was read."""
+    """Return the passage's line in the file, which may be newer than the library.
+
+    None if the library's line is right or the file cannot be read.
+    """
     text = _read_text(file)
     if text is None or _has_text_at(text, now.span, now.text):
         return None
@@ -273,7 +279,7 @@ def _find_line(file: Path, cited: Citation, now: QuoteLocation) -> int | None:
 
 
 def _read_text(file: Path) -> str | None:
-    """Return a file's text as lines are counted in it; None if it cannot be read."""
+    """Return a file's text, normalized as during ingestion; None if unreadable."""
     try:
         if file.stat().st_size > MAX_SEARCHED_BYTES:
             return None

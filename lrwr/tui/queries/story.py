@@ -1,4 +1,4 @@
-"""What the screens read of the story. Runs in the service thread."""
+"""Reads the story bible, horizons and gaps for the screens, and decides gaps."""
 
 import asyncio
 from collections.abc import Iterator
@@ -26,10 +26,11 @@ MAX_OPENING_CHARS = 70
 
 @dataclass(frozen=True, slots=True)
 class HorizonStop:
-    """A place to which the story may be read: `as_of` is what a writer would say.
+    """A chapter or scene that can be chosen as the horizon.
 
-    `begins` are the first words there. `scene` is 0 for a whole chapter. `present`
-    says that the writer stands here.
+    `as_of` is the horizon in the notation of `--as-of`. `chapter` is its number, 0
+    before chapter 1. `scene` is 0 for a whole chapter. `begins` are the scene's first
+    words. `present` marks the current horizon.
     """
 
     as_of: str
@@ -41,10 +42,10 @@ class HorizonStop:
 
 
 def require_ingested(workspace: "Workspace") -> None:
-    """Make sure that anything was read.
+    """Check that the library exists.
 
     Raises:
-        NotFound: Nothing was.
+        NotFound: No manuscript was ingested.
     """
     if not workspace.is_ingested:
         raise NotFound(
@@ -54,10 +55,10 @@ def require_ingested(workspace: "Workspace") -> None:
 
 
 async def load_story(workspace: "Workspace", as_of: str) -> Bible:
-    """Return all that is known up to a place, the whole story for an empty one.
+    """Return the story bible up to the horizon `as_of`, empty for the whole story.
 
     Raises:
-        NotFound: Nothing was read, or there is no such place.
+        NotFound: No manuscript was ingested, or the horizon does not exist.
     """
     require_ingested(workspace)
     bible = workspace.bible()
@@ -66,10 +67,10 @@ async def load_story(workspace: "Workspace", as_of: str) -> Bible:
 
 
 async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) -> str:
-    """Return the name of the character whom the writer calls so, up to a place.
+    """Return the canonical name of the character called `name` up to a horizon.
 
     Raises:
-        NotFound: Nobody is called so, or several are.
+        NotFound: No character has this name, or several have.
     """
     return find_profile_by_name(name, await load_story(workspace, as_of)).name
 
@@ -77,10 +78,12 @@ async def resolve_character_name(workspace: "Workspace", name: str, as_of: str) 
 async def move_chat_scope(
     workspace: "Workspace", scope: ChatScope, as_of: str
 ) -> ChatScope:
-    """Return the scope as of another place, without a character unknown at that place.
+    """Return `scope` with another horizon.
+
+    A character who does not appear up to that horizon is deselected.
 
     Raises:
-        NotFound: There is no such place.
+        NotFound: The horizon does not exist.
     """
     bible = await load_story(workspace, as_of)
     moved_scope = replace(scope, as_of=as_of)
@@ -96,10 +99,10 @@ async def move_chat_scope(
 
 
 async def list_horizon_stops(workspace: "Workspace", as_of: str) -> list[HorizonStop]:
-    """Return every place to stop at, in story order; the whole story is none of them.
+    """Return all chapters and scenes in story order; `as_of` marks the current one.
 
     Raises:
-        NotFound: Nothing was read.
+        NotFound: No manuscript was ingested.
     """
     require_ingested(workspace)
     order = await workspace.finder().story_order()
@@ -134,7 +137,7 @@ def _stops_of(
 def _mark_present(
     horizon_stops: list[HorizonStop], as_of: str, order: StoryOrder
 ) -> list[HorizonStop]:
-    """Mark where the writer stands, however they called it."""
+    """Mark the stop that `as_of` means, in whatever notation it is written."""
     if not as_of:
         return horizon_stops
     try:
@@ -150,7 +153,10 @@ def _mark_present(
 
 
 def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
-    """Return the words with which a scene begins, without headings and `besides`."""
+    """Return a scene's first words, without headings and without the line `besides`.
+
+    At most `MAX_OPENING_CHARS` characters; empty if the scene has no words.
+    """
     for part in scene.parts:
         for line in text[part.start : part.end].splitlines():
             words = " ".join(line.split())
@@ -164,12 +170,12 @@ def extract_first_words(scene: Scene, text: str, *, besides: str = "") -> str:
 async def load_completion_context(
     workspace: "Workspace", as_of: str, before: CompletionContext
 ) -> CompletionContext:
-    """Return the characters known by `as_of`, and the places of the whole story.
+    """Return the characters up to `as_of`, and all chapters, for prompt completion.
 
-    Returns `before` itself if nothing has changed since it was loaded.
+    Returns `before` itself if library, canon and horizon have not changed since.
 
     Raises:
-        NotFound: There is no such place in the story.
+        NotFound: The horizon does not exist.
         StoreProblem: The library cannot be read.
     """
     if not workspace.is_ingested:
@@ -196,8 +202,10 @@ async def load_completion_context(
 
 @dataclass(frozen=True, slots=True)
 class OpenGaps:
-    """What the story leaves open as of a place; `asked` are the gaps, by id, that this
-    conversation came upon."""
+    """The open gaps up to a horizon, with the story bible they come from.
+
+    `flagged` holds the ids of gaps that answers of the current thread reported.
+    """
 
     bible: Bible
     open: "tuple[Gap, ...]"
@@ -207,10 +215,10 @@ class OpenGaps:
 async def load_open_gaps(
     workspace: "Workspace", as_of: str, thread: "ThreadId | None"
 ) -> OpenGaps:
-    """Return the open gaps as of a point of the story.
+    """Return the open gaps up to the horizon `as_of`, empty for the whole story.
 
     Raises:
-        NotFound: Nothing was read, or there is no such place.
+        NotFound: No manuscript was ingested, or the horizon does not exist.
     """
     bible = await load_story(workspace, as_of)
     open_gaps = tuple(gap for gap in bible.gaps if gap.state is GapState.OPEN)
@@ -224,13 +232,13 @@ async def load_open_gaps(
 async def decide_gap(
     workspace: "Workspace", gap: Gap, answer: str | None
 ) -> "Decision | None":
-    """Answer a gap, or mark it as intentional if there is no answer.
+    """Record an answer to a gap, or that it stays open on purpose if `answer` is None.
 
-    Returns the decision; None if the same was decided already.
+    Returns the decision; None if the same decision was recorded before.
 
     Raises:
-        SettingsProblem: The file of the writer's decisions is broken.
-        StoreProblem: It cannot be written.
+        SettingsProblem: The canon file is invalid.
+        StoreProblem: The canon file cannot be written.
     """
     gaps_by_id = {
         known_gap.id: known_gap for known_gap in (await workspace.bible().read()).gaps
@@ -246,13 +254,13 @@ async def decide_gap(
 
 
 async def undo_gap_decision(workspace: "Workspace", last: Decision) -> str:
-    """Undo the last decision made on this screen, and return its description.
+    """Undo the decision `last` and return its description.
 
-    Empty if another decision was made elsewhere since: that one is not undone.
+    Returns an empty text, and undoes nothing, if a later decision exists.
 
     Raises:
-        SettingsProblem: The file was changed by hand since.
-        StoreProblem: It cannot be written.
+        SettingsProblem: The canon file was edited since the decision.
+        StoreProblem: The canon file cannot be written.
     """
     active_entries = [
         entry

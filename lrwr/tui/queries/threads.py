@@ -1,4 +1,4 @@
-"""What the screens do with conversations. Runs in the service thread."""
+"""Reads and changes threads and turns for the screens."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -29,17 +29,17 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ThreadMatch:
-    """A conversation that holds what was looked for, and the words around it."""
+    """A thread found by a search; `words` is the matching text, shortened."""
 
     thread: Thread
     words: str
 
 
 async def load_threads(workspace: "Workspace") -> Sequence[Thread]:
-    """Return the conversations, the one that was spoken in last first.
+    """Return all threads, most recently used first.
 
     Raises:
-        NotFound: Nothing was read.
+        NotFound: No manuscript was ingested.
     """
     require_ingested(workspace)
     return await workspace.threads.threads()
@@ -48,16 +48,19 @@ async def load_threads(workspace: "Workspace") -> Sequence[Thread]:
 async def load_thread_with_turns(
     workspace: "Workspace", thread: ThreadId
 ) -> tuple[Thread, Sequence[Turn]]:
-    """Return a conversation with its turns.
+    """Return a thread with its turns in order.
 
     Raises:
-        NotFound: There is none, or it is deleted.
+        NotFound: The thread does not exist or is deleted.
     """
     return await workspace.threads.thread(thread), await workspace.threads.turns(thread)
 
 
 async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]:
-    """Return conversations that contain any of the words, best match first."""
+    """Return threads that contain any content word of `text`, best match first.
+
+    Considers at most `MAX_MATCHES` turns. Empty if `text` has no content word.
+    """
     content_words = extract_content_words(text)
     if not content_words:
         return []
@@ -73,7 +76,10 @@ async def search_threads(workspace: "Workspace", text: str) -> list[ThreadMatch]
 
 
 async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
-    """Delete a conversation; return how many are gone for good, after 30 days."""
+    """Delete a thread; it can be restored for `KEPT_DAYS` days.
+
+    Also purges threads deleted earlier than that; returns how many.
+    """
     now = time.time()
     await workspace.threads.delete(thread, now)
     return await workspace.threads.purge(now - KEPT_DAYS * _DAY_SECONDS)
@@ -82,11 +88,11 @@ async def delete_thread(workspace: "Workspace", thread: ThreadId) -> int:
 async def export_thread_to_file(
     workspace: "Workspace", thread: ThreadId, path: str
 ) -> Path:
-    """Write a conversation to the file that the writer names, and return which.
+    """Write a thread as Markdown to `path` and return the file, `~` expanded.
 
     Raises:
-        SettingsProblem: The file is there, is no `.md`, or is in the manuscript.
-        LrwrError: It cannot be written.
+        SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
+        LrwrError: The file cannot be written.
     """
     file = _expand_user(path)
     await write_thread_file(workspace, thread, file)
@@ -94,7 +100,10 @@ async def export_thread_to_file(
 
 
 async def suggest_export_path(workspace: "Workspace", title: str) -> str:
-    """Return an unused export path for a conversation: beside the library, named by title."""
+    """Return an unused file path for a thread, named by its title.
+
+    The folder is the parent of the library's folder, outside the manuscript.
+    """
     words = "".join(
         character if character.isalnum() else " " for character in title.casefold()
     ).split()
@@ -114,10 +123,12 @@ def _expand_user(path: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What the room finds when it opens.
+    """The state of library and scope when the chat screen opens.
 
-    `model` is empty where no language model answers. `counts` is None where nothing has
-    been ingested. `first_use` says what will leave the machine from now on.
+    `model` is empty if no language model is configured. `counts` is None if no
+    manuscript was ingested. `leaving` describes data sent to services; `first_use` are
+    notices about services used for the first time. `turns` are those of the opened
+    thread.
     """
 
     scope: ChatScope
@@ -129,11 +140,11 @@ class Welcome:
 
 
 async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
-    """Return how things stand, once all that is slow to load is loaded.
+    """Return the initial state of the chat, after loading models and indexes.
 
     Raises:
-        NotFound: There is no such character, conversation or place in the story.
-        SettingsProblem: The language model that is set has no key or no name.
+        NotFound: A character, thread or horizon of `options` does not exist.
+        SettingsProblem: The configured language model has no key or no name.
     """
     if not workspace.is_ingested:
         return Welcome(ChatScope())
@@ -154,10 +165,10 @@ async def load_welcome(workspace: "Workspace", options: ChatOptions) -> Welcome:
 
 
 async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> ChatScope:
-    """Return where the writer begins.
+    """Return the scope that `options` describe.
 
     Raises:
-        NotFound: There is no such character, conversation or place in the story.
+        NotFound: A character, thread or horizon of `options` does not exist.
     """
     scope = ChatScope()
     if options.thread:
@@ -178,7 +189,10 @@ async def resolve_chat_scope(workspace: "Workspace", options: ChatOptions) -> Ch
 async def load_stopped_turn(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> tuple[ThreadId, Turn] | None:
-    """Return what was kept of a turn that was stopped; None where nothing was."""
+    """Return the saved part of a stopped turn with the question `text`, or None.
+
+    Looks at the last turn of the scope's thread, or of the newest thread.
+    """
     thread = scope.thread
     if thread is None:
         threads = await workspace.threads.threads()
@@ -192,7 +206,11 @@ async def load_stopped_turn(
 async def stream_answer(
     workspace: "Workspace", scope: ChatScope, text: str
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Yield what happens while `text` is answered; see `AvatarSessionService.ask`."""
+    """Yield the events of answering `text`; see `AvatarSessionService.ask`.
+
+    Raises:
+        NotFound: No manuscript was ingested.
+    """
     require_ingested(workspace)
     request = TurnRequest(
         text=text,

@@ -1,1 +1,1 @@
-"""One module a screen."""
+"""The chat screen, and the modal screens and dialogs that open over it."""

@@ -1,4 +1,4 @@
-"""The conversation: ask, read, follow it to the text."""
+"""The chat screen: prompt, transcript, sources and status line."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ LOAD_DELAY = 0.05
 
 
 class ChatScreen(RoomScreen):
-    """The main screen; all others lie on top of it."""
+    """The main screen; all other screens open over it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in ROOM_ACTIONS),
@@ -51,7 +51,7 @@ class ChatScreen(RoomScreen):
         self._import_lock = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
-        """Lay out the room."""
+        """Lay out header, transcript with sources, prompt and footer."""
         yield RoomHeader(self.scope)
         yield SplitView(
             self.room.settings.screen.side, self._load_contexts, self.room.keymap
@@ -60,7 +60,7 @@ class ChatScreen(RoomScreen):
         yield Vertical(id="foot")  # filled after the first frame
 
     def on_mount(self) -> None:
-        """Focus the prompt, and load everything else after the first frame."""
+        """Focus the prompt; everything else is loaded after the first frame."""
         self.query_one(PromptInputArea).focus()
         self.call_after_refresh(self._mount_foot)
 
@@ -74,7 +74,7 @@ class ChatScreen(RoomScreen):
         footer.call_after_refresh(self.set_timer, LOAD_DELAY, self.load)
 
     async def _get_controller(self) -> "ChatController":
-        """Return the controller; it is imported at the first call, in a thread."""
+        """Return the controller; the first call imports it in a thread."""
         async with self._import_lock:
             if self._controller is None:
                 controller_class = await asyncio.to_thread(_import_controller)
@@ -88,19 +88,19 @@ class ChatScreen(RoomScreen):
         return await controller.load_contexts(citations)
 
     def watch_scope(self, scope: ChatScope) -> None:
-        """Show who answers, and how far the story has come."""
+        """Show the changed scope in the header."""
         if self.is_mounted:
             self.query_one(RoomHeader).show_scope(scope)
             self.call_after_refresh(self.show_spending)
 
     def show_spending(self) -> None:
-        """Show what the conversation has cost so far."""
+        """Show the cost of the current thread in the status line."""
         turns = self.query_one(Transcript).turns
         self.query_one(StatusLine).update_fields(spent=format_spending(turns))
 
     @work(exclusive=True, group="load", exit_on_error=False)
     async def load(self) -> None:
-        """Open the library after the first frame, or load its state again."""
+        """Load the library's state; later calls load it again."""
         self.query_one(StatusLine).update_fields(model="Opening the library…")
         controller = await self._get_controller()
         await controller.load()
@@ -128,7 +128,7 @@ class ChatScreen(RoomScreen):
 
     @work(exclusive=True, group="turn", exit_on_error=False)
     async def _answer(self, question: str) -> None:
-        """Show one turn; another question, or Escape, stops it."""
+        """Show one turn. A new question or Escape stops it."""
         view: TurnView | None = None
         try:
             await self._loaded.wait()
@@ -148,7 +148,7 @@ class ChatScreen(RoomScreen):
         await controller.show_stopped_turn(question, view)
 
     def action_do(self, name: str, words: str = "") -> None:
-        """Run the named action; it replaces only an earlier run of its own."""
+        """Run a named action; a running call of the same action is cancelled first."""
         run: WorkType[None] = partial(self._run_action_handler, name, words)
         group = f"action {name}"
         self.run_worker(run, group=group, exclusive=True, exit_on_error=False)
@@ -158,11 +158,11 @@ class ChatScreen(RoomScreen):
         await controller.run_action(name, words)
 
     def action_jump(self, number: str) -> None:
-        """Show the passage of that number."""
+        """Show the passage with that citation number."""
         self.query_one(SplitView).jump(number)
 
     async def action_stop(self) -> None:
-        """Stop the answer that is under way."""
+        """Stop the running answer; without one, return to the prompt."""
         running = [w for w in self.workers if w.group == "turn" and w.is_running]
         if running:
             self._is_stopping = True
@@ -173,16 +173,16 @@ class ChatScreen(RoomScreen):
             self.action_back()
 
     def action_side(self) -> None:
-        """Show or hide the pane beside the conversation."""
+        """Show or hide the sources."""
         self.query_one(SplitView).toggle()
 
     def action_back(self) -> None:
-        """Go back to the prompt."""
+        """Return to the prompt."""
         self.query_one(SplitView).close_sources()
         self.query_one(PromptInputArea).focus()
 
     def action_type(self, text: str) -> None:
-        """Go back to the prompt, and write there what was typed elsewhere."""
+        """Focus the prompt and insert a character that was typed elsewhere."""
         self.action_back()
         self.query_one(PromptInputArea).insert(text)
 

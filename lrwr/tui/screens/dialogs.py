@@ -1,4 +1,4 @@
-"""Dialogs over the conversation: the framed sheet, a line of text, a consent."""
+"""Dialogs: the base sheet, a text input, and a consent question."""
 
 from typing import ClassVar, TypeVar
 
@@ -19,7 +19,7 @@ ResultT = TypeVar("ResultT")
 
 
 class ModalSheet(ModalScreen[ResultT]):
-    """A framed sheet in the middle of the screen, title on top, footer below."""
+    """Base of modal screens with a centred frame, a title and a footer."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ModalSheet {
@@ -38,9 +38,9 @@ class ModalSheet(ModalScreen[ResultT]):
 
 
 class TextInputScreen(ModalScreen[str | None]):
-    """Asks for one line of text, at the foot of the screen.
+    """Asks for one line of text at the bottom of the screen.
 
-    The result is the stripped text, or None if the writer cancels or enters nothing.
+    The result is the stripped text; None if the user cancels or enters nothing.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -75,7 +75,7 @@ class TextInputScreen(ModalScreen[str | None]):
         self._placeholder = placeholder
 
     def compose(self) -> ComposeResult:
-        """Lay out the question, the input and the note."""
+        """Lay out question, input, note and footer."""
         with Vertical():
             yield Static(
                 sanitize_text(self._question), markup=False, classes="input-question"
@@ -93,12 +93,12 @@ class TextInputScreen(ModalScreen[str | None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Focus the input, and dim the screen below without hiding it."""
+        """Focus the input, and dim the screen below."""
         self.styles.background = self.styles.background.with_alpha(0.5)
         self.query_one(Input).focus()
 
     def action_submit(self) -> None:
-        """Submit after the letters that were typed before."""
+        """Submit the text, after keys that were typed earlier are processed."""
         line = self.query_one(Input)
         line.call_later(line.action_submit)
 
@@ -108,12 +108,15 @@ class TextInputScreen(ModalScreen[str | None]):
         self.dismiss(self.query_one(Input).value.strip() or None)
 
     def action_close(self) -> None:
-        """Cancel."""
+        """Close without a result."""
         self.dismiss(None)
 
 
 class ConsentScreen(ModalSheet[bool | None]):
-    """Asks for consent; the result is True, False, or None for not now."""
+    """Asks for consent to send data to a service.
+
+    The result is True, False, or None for "not now".
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     ConsentScreen {
@@ -139,7 +142,7 @@ class ConsentScreen(ModalSheet[bool | None]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """Lay out the question; the default button refuses."""
+        """Lay out the question; the button that refuses is the default."""
         with Vertical():
             yield Static("Send data to a service?", classes="title")
             yield Static(

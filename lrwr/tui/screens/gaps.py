@@ -1,4 +1,4 @@
-"""What is left open, and what the writer says to it."""
+"""The open questions screen: lists gaps and records the user's answers."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -32,7 +32,10 @@ MODEL_ONLY_TOPIC = "Open questions that you did not mark yourself"
 
 
 class GapsScreen(MasterDetailScreen[None]):
-    """Open gaps, those of this conversation first; what is decided is canon."""
+    """Lists open gaps, those reported in the current thread first.
+
+    Answers are recorded as canon decisions.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     GapsScreen.-beside #master-detail-rows { width: 48%; }
@@ -53,7 +56,7 @@ class GapsScreen(MasterDetailScreen[None]):
         self._message = ""
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the open gaps: this conversation's, the others, the postponed."""
+        """Return the open gaps in groups: from this thread, open, later."""
         scope, room = self.room.scope, self.room.room
         open_gaps = await room.service_thread.run(
             lambda workspace: load_open_gaps(workspace, scope.as_of, scope.thread)
@@ -87,7 +90,7 @@ class GapsScreen(MasterDetailScreen[None]):
         return rows
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return what is implied and suggested, and where an answer goes."""
+        """Return a gap's evidence and suggestions."""
         gap = self._gap(key)
         if gap is None:
             return ()
@@ -100,13 +103,13 @@ class GapsScreen(MasterDetailScreen[None]):
         ]
 
     def select(self, key: str) -> None:
-        """Answer it."""
+        """Ask for the answer to the highlighted gap."""
         del key
         self.action_answer()
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_answer(self) -> None:
-        """Ask for the answer, and write it down."""
+        """Ask for an answer and record it."""
         if (gap := self._gap(self.key)) is None:
             return
         line = TextInputScreen(
@@ -121,7 +124,7 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_decline(self) -> None:
-        """Leave it open on purpose."""
+        """Record that the gap stays open on purpose."""
         if (gap := self._gap(self.key)) is not None:
             await self.run_guarded(self._decide(gap, None))
 
@@ -142,7 +145,7 @@ class GapsScreen(MasterDetailScreen[None]):
 
     @work(exclusive=True, group="decide", exit_on_error=False)
     async def action_undo(self) -> None:
-        """Take back what was decided here last."""
+        """Undo the last decision made on this screen."""
         await self.run_guarded(self._undo())
 
     async def _decide(self, gap: Gap, answer: str | None) -> None:

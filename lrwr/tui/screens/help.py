@@ -1,4 +1,4 @@
-"""The help: keys, prompt commands, and the ids for the key settings."""
+"""The help screen and the command palette: both list the actions of the table."""
 
 from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
@@ -41,7 +41,7 @@ NO_MATCH = "No key or command matches. Change the search or press Escape to clos
 
 
 class HelpScreen(ModalScreen[None]):
-    """Lists every action; the input above the list filters it."""
+    """Lists all actions with keys, commands and ids; an input filters them."""
 
     DEFAULT_CSS: ClassVar[str] = """
     HelpScreen {
@@ -91,7 +91,7 @@ class HelpScreen(ModalScreen[None]):
         self._words = words
 
     def compose(self) -> ComposeResult:
-        """Lay out the list."""
+        """Lay out the search input and the list."""
         with Vertical() as box:
             box.border_title = "Keys and commands"
             close = format_keys(resolve_keys(CLOSE_ACTION, self._keymap))
@@ -108,11 +108,11 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def action_close(self) -> None:
-        """Go back to the conversation."""
+        """Close the help."""
         self.dismiss()
 
     def action_scroll(self, how: str) -> None:
-        """Move the list: up or down, by a line or a page."""
+        """Scroll the list; `how` is up, down, page_up or page_down."""
         pane = self.query_one(VerticalScroll)
         moves = {
             "up": pane.scroll_up,
@@ -123,7 +123,7 @@ class HelpScreen(ModalScreen[None]):
         moves[how](animate=False)
 
     def _render_help(self, words: str) -> Content:
-        """Return the actions that contain all of `words`, by section."""
+        """Return the actions that match all of `words`, by section."""
         lines = list(
             chain(*(self._render_part(*part, words) for part in list_help_parts()))
         )
@@ -159,14 +159,14 @@ class HelpScreen(ModalScreen[None]):
 
 
 def format_keys(keys: tuple[str, ...]) -> str:
-    """Return keys for display; of many only the first and the last."""
+    """Return keys for display; of more than `MAX_LISTED_KEYS`, only first and last."""
     if len(keys) > MAX_LISTED_KEYS:
         return f"{format_key(keys[0])} … {format_key(keys[-1])}"
     return ", ".join(map(format_key, keys))
 
 
 def list_help_parts() -> Iterator[tuple[str, tuple[Action, ...]]]:
-    """Yield the sections of the help: title and actions."""
+    """Yield the sections of the help in order: title and actions."""
     everywhere = (
         *PROMPT_ACTIONS,
         *ROOM_ACTIONS,
@@ -186,10 +186,10 @@ _PALETTE_ID = "room.palette"
 
 
 class RoomCommandProvider(Provider):
-    """Lists all actions with their keys, and themes that match the query."""
+    """Command palette provider for actions and themes."""
 
     async def discover(self) -> Hits:
-        """Yield all actions, in the order of the table."""
+        """Yield all actions in table order, for an empty query."""
         for action in self._actions():
             yield DiscoveryHit(
                 self._label(action), self._run(action), action.title, action.help
@@ -231,7 +231,7 @@ class RoomCommandProvider(Provider):
 
 
 def create_palette() -> CommandPalette:
-    """Return the palette, to be pushed on the chat screen."""
+    """Return a new command palette, to be pushed over the chat screen."""
     return CommandPalette(
         providers=[RoomCommandProvider], placeholder="Search commands and themes…"
     )

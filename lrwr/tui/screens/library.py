@@ -1,4 +1,4 @@
-"""What was read, what work there is, and what the last saves brought."""
+"""The library screen: ingested documents, jobs, and changes by watched saves."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ REFRESH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LibraryOverview:
-    """How the library stands; `counts` is None where nothing was read."""
+    """State of the library; `counts` is None if no manuscript was ingested."""
 
     counts: "LibraryCounts | None"
     folders: tuple[Path, ...]
@@ -52,7 +52,7 @@ class LibraryOverview:
 
 
 async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
-    """Return how the library stands."""
+    """Return the library's counts, manuscript folders and newest jobs."""
     root, folders = workspace.library.root, workspace.manuscript()
     if not workspace.is_ingested:
         return LibraryOverview(None, folders, (), root)
@@ -62,7 +62,10 @@ async def load_library_overview(workspace: "Workspace") -> LibraryOverview:
 
 
 class LibraryScreen(ModalSheet[bool]):
-    """Shows the library; comes to whether anything was read from here."""
+    """Shows the library and ingests on request.
+
+    The result is True if files were ingested from this screen.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     LibraryScreen {
@@ -81,7 +84,7 @@ class LibraryScreen(ModalSheet[bool]):
     ]
 
     class Progressed(Message):
-        """Something happened while the manuscript is read. May be sent by any thread."""
+        """An ingestion event. May be posted from any thread."""
 
         def __init__(self, event: IngestEvent) -> None:
             super().__init__()
@@ -96,7 +99,7 @@ class LibraryScreen(ModalSheet[bool]):
         self._has_ingested = False
 
     def compose(self) -> ComposeResult:
-        """Lay out what is known, what works, and what came of saves."""
+        """Lay out counts, progress, jobs and changes."""
         with Vertical():
             yield Static("Library", classes="title")
             with VerticalScroll():
@@ -114,7 +117,7 @@ class LibraryScreen(ModalSheet[bool]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Look, and go on looking."""
+        """Show the library's state, and refresh it regularly."""
         self.query_one(ProgressBar).display = False
         self._show_message()
         self.query_one("#folder").display = False
@@ -149,11 +152,11 @@ class LibraryScreen(ModalSheet[bool]):
         self._ingest(event.value.strip())
 
     def action_ingest(self) -> None:
-        """Read what changed."""
+        """Ingest changed files."""
         self._ingest("")
 
     def action_close(self) -> None:
-        """Stop reading if that is under way, else go back."""
+        """Stop a running ingestion; without one, close the screen."""
         reading = [w for w in self.workers if w.group == "read" and w.is_running]
         if reading:
             self.workers.cancel_group(self, "read")
@@ -162,7 +165,7 @@ class LibraryScreen(ModalSheet[bool]):
 
     @work(exclusive=True, group="read", exit_on_error=False)
     async def _ingest(self, folder: str) -> None:
-        """Read the manuscript, and say what came of it."""
+        """Ingest `folder`, or the configured folders if empty, and show the report."""
         bar = self.query_one(ProgressBar)
         bar.update(total=None, progress=0)
         bar.display = True
@@ -239,7 +242,7 @@ def _describe_counts(overview: LibraryOverview) -> str:
 
 
 def _display_path(folder: Path, root: Path) -> str:
-    """Return a folder as the writer knows it, from where the library is."""
+    """Return a folder relative to the library's folder where possible."""
     if not folder.is_relative_to(root):
         return str(folder)
     inside = folder.relative_to(root).as_posix()
@@ -247,7 +250,7 @@ def _display_path(folder: Path, root: Path) -> str:
 
 
 def _describe_jobs(jobs: Sequence[Job]) -> str:
-    """Tell what waits, what is being done, and what failed."""
+    """Return running, waiting and failed jobs as lines."""
     waiting = sum(job.state is JobState.PENDING for job in jobs)
     running = [job for job in jobs if job.state is JobState.RUNNING]
     failed = [job for job in jobs if job.state is JobState.FAILED]

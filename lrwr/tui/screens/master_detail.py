@@ -73,10 +73,10 @@ MasterDetailScreen {
 
 
 class MasterDetailScreen(ModalScreen[ResultT]):
-    """Shows rows and, beside them, the lines of the highlighted row.
+    """Shows rows and, beside them, the details of the highlighted row.
 
-    A subclass overrides `rows` and `lines`, and may override `extra_rows`, `select`
-    and `first`.
+    Subclasses override `rows` and `lines`, and may override `extra_rows`, `select` and
+    `first`.
     """
 
     DEFAULT_CSS: ClassVar[str] = _CSS
@@ -100,26 +100,26 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.nothing = "The list is empty."
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return all rows, whatever the filter is."""
+        """Return all rows, independent of the filter."""
         return ()
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return more rows for `text`, from a search that takes longer."""
+        """Return additional rows for the filter `text`, from a slower search."""
         del text
         return ()
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the details of a row."""
+        """Return the details of the row with `key`."""
         del key
         return ()
 
     def select(self, key: str) -> None:
-        """Handle Enter on a row; by default, focus its lines."""
+        """Handle Enter on the row with `key`; by default, focus its details."""
         del key
         self.query_one(LineList).focus()
 
     def compose(self) -> ComposeResult:
-        """Lay out filter, both lists and note."""
+        """Lay out filter, rows, details, note and footer."""
         with Vertical(id="master-detail"):
             yield Static(
                 sanitize_text(self._title), markup=False, id="master-detail-title"
@@ -137,7 +137,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Set the focus, and load the rows."""
+        """Set the focus and start to load the rows."""
         self.set_note("")
         focus_filter = self.FOCUS_FILTER or self._words
         self.query_one(Input if focus_filter else RowList).focus()
@@ -146,12 +146,12 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     @property
     def key(self) -> str:
-        """The highlighted row's key; empty where there is none."""
+        """The key of the highlighted row; empty if there is none."""
         return self.query_one(RowList).key
 
     @work(exclusive=True, group="fill", exit_on_error=False)
     async def fill(self, at: str = "") -> None:
-        """Load all rows again, and highlight the one of key `at`."""
+        """Reload all rows and highlight the row with key `at`."""
         try:
             self._rows = SearchableRows(await self.rows())
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -160,11 +160,14 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.find(at=at or self.first())
 
     def first(self) -> str:
-        """Return the key of the row to highlight first; empty for the first row."""
+        """Return the key of the row to highlight at first; empty for the first row."""
         return ""
 
     def find(self, extra: Sequence[ListRow] = (), *, at: str = "") -> None:
-        """Show the rows that match the filter, then the `extra` ones."""
+        """Show the rows that match the filter, then `extra` rows not among them.
+
+        Highlights the row with key `at`, if any.
+        """
         text = self.query_one(Input).value
         search = self._rows.rank if self.RANKED else self._rows.filter
         matches = search(text)
@@ -176,18 +179,18 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self.query_one(LineList).show([StyledLine((StyledText(message, "faint"),))])
 
     def _first_match(self, text: str) -> str:
-        """Return the key to highlight: empty for the best match, or the present one."""
+        """Return the key to highlight: empty for the best match, else the current key."""
         return "" if text and self.RANKED else self.key
 
     def set_note(self, text: str, *, good: bool = False) -> None:
-        """Show a note under both lists; `good` marks a success. Empty hides it."""
+        """Show a note below the lists; `good` marks success. An empty text hides it."""
         note = self.query_one("#master-detail-note", Static)
         note.update(sanitize_text(text))
         note.set_class(good, "good")
         note.display = bool(text)
 
     def show_error(self, error: Exception) -> None:
-        """Show an error and its hint in place of the lines."""
+        """Show an error and its hint in place of the details."""
         problem = cast("RoomApp", self.app).describe_error(error)
         parts = (StyledText(str(problem), "bad"),), (problem.hint,)
         self.query_one(LineList).show(
@@ -201,7 +204,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     @work(exclusive=True, group="extra", exit_on_error=False)
     async def _search_extra(self) -> None:
-        """Search for extra rows, once no key was pressed for a while."""
+        """Load extra rows once no key was pressed for `SEARCH_DELAY` seconds."""
         text = self.query_one(Input).value.strip()
         if not text:
             return
@@ -221,7 +224,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
 
     @work(exclusive=True, group="read", exit_on_error=False)
     async def _read(self, key: str) -> None:
-        """Show the lines of a row, once it stays highlighted."""
+        """Load the details of a row once it stays highlighted."""
         await asyncio.sleep(_HIGHLIGHT_DELAY)
         try:
             lines = await self.lines(key)
@@ -231,7 +234,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.query_one(LineList).show(lines)
 
     def action_enter(self) -> None:
-        """Handle Enter after the keys that were pressed before it."""
+        """Handle Enter, after keys that were pressed earlier are processed."""
         match self.focused:
             case Input() as find:
                 find.call_later(find.action_submit)
@@ -241,7 +244,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted, "#master-detail-find")
     def _entered(self) -> None:
-        """Select the row, or open the evidence of the highlighted line."""
+        """Select the row, or open the file at the highlighted line's evidence."""
         if self.focused is not self.query_one(LineList):
             if key := self.key:
                 self.select(key)
@@ -251,7 +254,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self._open(line.evidence.document, line.evidence.lines.first)
 
     async def run_guarded(self, work: "Awaitable[WorkT]") -> "WorkT | None":
-        """Await `work`; if it fails, show the error as the note and return None."""
+        """Await `work` and return its result; on error show a note and return None."""
         try:
             return await work
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
@@ -267,12 +270,12 @@ class MasterDetailScreen(ModalScreen[ResultT]):
             self.room.show_error(error)
 
     def action_step(self, by: int) -> None:
-        """Move by one row, or one line if the lines have the focus."""
+        """Move the highlight by one row, or by one line if the details have the focus."""
         active = self._active_list
         (active.action_cursor_down if by > 0 else active.action_cursor_up)()
 
     def action_page(self, by: int) -> None:
-        """Move by one page in the active list."""
+        """Move the highlight by one page in the active list."""
         self._active_list.move_page(by)
 
     @property
@@ -294,7 +297,7 @@ class MasterDetailScreen(ModalScreen[ResultT]):
         self.query_one(RowList).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Type letters into the filter, whatever has the focus."""
+        """Insert typed letters into the filter, whatever has the focus."""
         find = self.query_one(Input)
         typed = event.character if event.is_printable else None
         if typed and self.FOCUS_FILTER and self.focused is not find:

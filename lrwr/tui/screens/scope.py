@@ -1,4 +1,4 @@
-"""How far the story has come."""
+"""Screens that choose the horizon and the character of the chat."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ _CURRENT_MARK = "◆ "
 
 
 class HorizonScreen(MasterDetailScreen[str | None]):
-    """Chapters and scenes; what comes back is the place, empty for the whole story."""
+    """Lists chapters and scenes.
+
+    The result is the chosen horizon, empty for the whole story; None if cancelled.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     HorizonScreen.-beside #master-detail-rows { width: 58%; }
@@ -32,7 +35,7 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         self._stops: dict[str, HorizonStop] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return the whole story, then its chapters and their scenes."""
+        """Return the whole story, then chapters and their scenes."""
         as_of = self.room.scope.as_of
         stops = await self.room.room.service_thread.run(
             lambda workspace: list_horizon_stops(workspace, as_of)
@@ -42,17 +45,17 @@ class HorizonScreen(MasterDetailScreen[str | None]):
         return [ListRow(WHOLE_STORY, f"{marker}{WHOLE_STORY}"), *map(_stop_row, stops)]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Say what follows from stopping there."""
+        """Return a description of the horizon and its effect."""
         return _render_stop(self._stops.get(key))
 
     def first(self) -> str:
-        """Stand where the writer stands."""
+        """Return the key of the current horizon."""
         return next(
             (key for key, stop in self._stops.items() if stop.present), WHOLE_STORY
         )
 
     def select(self, key: str) -> None:
-        """Stop there."""
+        """Close with the chosen horizon."""
         stop = self._stops.get(key)
         self.dismiss(stop.as_of if stop else "")
 
@@ -99,14 +102,14 @@ EVERYONE = "(everyone)"
 
 @dataclass(frozen=True, slots=True)
 class CharacterChoice:
-    """Whom the writer chose, nobody for an empty name; `talk` says to talk with them."""
+    """The chosen character, empty for everyone; `talk` lets the character answer."""
 
     name: str
     talk: bool
 
 
 class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
-    """A list of everybody, with a card beside it."""
+    """Lists characters to choose from, with their profiles. None if cancelled."""
 
     RANKED: ClassVar[bool] = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -118,7 +121,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         self._bible: Bible | None = None
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return nobody, then everybody who is known so far."""
+        """Return "(everyone)", then the characters up to the horizon."""
         scope = self.room.scope
         self._bible = await self.room.room.service_thread.run(
             lambda workspace: load_story(workspace, scope.as_of)
@@ -131,7 +134,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         return [ListRow(EVERYONE, EVERYONE), *marked]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return the card of a character."""
+        """Return a character's profile."""
         if self._bible is None or key == EVERYONE:
             explanation = "The analyst answers, about all characters."
             return [
@@ -145,11 +148,11 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
         return render_character(profile, self._bible)
 
     def select(self, key: str) -> None:
-        """Choose, and leave it open who answers."""
+        """Close with the character; the answer mode stays."""
         self.dismiss(CharacterChoice(_name(key), talk=False))
 
     def action_talk(self) -> None:
-        """Choose, and have them answer."""
+        """Close with the character, who will also answer."""
         if self.key and self.key != EVERYONE:
             self.dismiss(CharacterChoice(_name(self.key), talk=True))
 

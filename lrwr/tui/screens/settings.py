@@ -1,4 +1,4 @@
-"""What is set, and where it was set."""
+"""The settings screen: every setting with its value and where it is set."""
 
 import os
 from typing import ClassVar
@@ -18,7 +18,7 @@ from lrwr.tui.screens.dialogs import SIDE_BY_SIDE, ModalSheet
 
 
 class SettingsScreen(ModalSheet[None]):
-    """Every setting, to be looked at: the files are the writer's to change."""
+    """Lists all settings, read-only: users change them in lrwr.toml."""
 
     DEFAULT_CSS: ClassVar[str] = """
     SettingsScreen {
@@ -49,7 +49,7 @@ class SettingsScreen(ModalSheet[None]):
         self._query = query
 
     def compose(self) -> ComposeResult:
-        """Lay out a table, and under it what the chosen setting means."""
+        """Lay out filter, table, and the meaning of the highlighted setting."""
         with Vertical():
             yield Static("Settings", classes="title")
             yield Input(self._query, placeholder="Search settings…", compact=True)
@@ -62,7 +62,7 @@ class SettingsScreen(ModalSheet[None]):
             yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        """Fill the table."""
+        """Fill the table and focus the filter."""
         table = self.query_one(DataTable)
         table.add_columns("Setting", "Value", "Set by")
         self._fill()
@@ -92,11 +92,11 @@ class SettingsScreen(ModalSheet[None]):
         self.query_one(".meaning", Static).update(meaning)
 
     def action_close(self) -> None:
-        """Go back to the conversation."""
+        """Close the screen."""
         self.dismiss(None)
 
     def action_into_table(self) -> None:
-        """Go from the filter into the table."""
+        """Move the focus from the filter to the table."""
         self.query_one(DataTable).focus()
 
     def _row(self, key: str) -> tuple[str, str, str]:

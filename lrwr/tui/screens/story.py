@@ -1,4 +1,4 @@
-"""What is known of the story: people, the world, the timeline."""
+"""Screens of the story bible: characters, world and timeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -26,9 +26,9 @@ from lrwr.tui.widgets.lists import ListRow
 
 
 class StoryScreen(MasterDetailScreen[None]):
-    """Shows what is known as far as the story has come. A row's key is its number.
+    """Base of the story screens: one list of the story bible up to the horizon.
 
-    Made for one part of the story bible each.
+    A row's key is its index in that list.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,12 +53,12 @@ class StoryScreen(MasterDetailScreen[None]):
         return ()
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return what is read of a row."""
+        """Return the details of the row with index `number`."""
         del number, bible
         return ()
 
     async def rows(self) -> Sequence[ListRow]:
-        """Read the story as far as it has come."""
+        """Load the story bible up to the horizon and return its rows."""
         as_of, room = self.room.scope.as_of, self.room.room
         bible = await room.service_thread.run(
             lambda workspace: load_story(workspace, as_of)
@@ -73,12 +73,12 @@ class StoryScreen(MasterDetailScreen[None]):
         return self.rows_of(bible)
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return what is read of a row."""
+        """Return the details of a row."""
         return () if self.bible is None else self.lines_of(int(key), self.bible)
 
 
 class PeopleScreen(StoryScreen):
-    """Everybody who is known so far, most mentioned first, each with a profile."""
+    """Lists all characters, most mentioned first, each with a profile."""
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "Nobody is known"
@@ -87,7 +87,7 @@ class PeopleScreen(StoryScreen):
         super().__init__(room, "Characters", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for everybody."""
+        """Return a row for each character."""
         return [
             ListRow(
                 str(number),
@@ -111,12 +111,12 @@ class PeopleScreen(StoryScreen):
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return a profile: every claim, with its words and their place."""
+        """Return a character's profile: every claim with its evidence."""
         return render_character(bible.characters[number], bible)
 
 
 class WorldScreen(StoryScreen):
-    """The things of the world, in the order in which they come up."""
+    """Lists elements of the world in the order in which they first occur."""
 
     RANKED: ClassVar[bool] = True
     EMPTY_STATEMENT: ClassVar[str] = "No place or thing is known"
@@ -126,19 +126,19 @@ class WorldScreen(StoryScreen):
         super().__init__(room, "World", words=words)
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each thing."""
+        """Return a row for each element."""
         return [
             ListRow(str(number), element.name, describe_element(element))
             for number, element in enumerate(bible.world)
         ]
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return what is known of a thing."""
+        """Return the facts about an element."""
         return render_element(bible.world[number])
 
 
 class TimelineScreen(StoryScreen):
-    """Moments under their chapters; what is typed may be a character's name."""
+    """Lists events by chapter; the filter also matches character names."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TimelineScreen.-beside #master-detail-rows { width: 56%; }
@@ -151,11 +151,11 @@ class TimelineScreen(StoryScreen):
         self.hint = "Type a character's name or words of an event…"
 
     def rows_of(self, bible: "Bible") -> Sequence[ListRow]:
-        """Return a row for each moment, under its chapter."""
+        """Return a row for each event, with a heading for each chapter."""
         return list(_rows(bible))
 
     def lines_of(self, number: int, bible: "Bible") -> Iterable[StyledLine]:
-        """Return a moment, and the words that say so."""
+        """Return an event with its evidence."""
         moment = bible.timeline[number]
         yield StyledLine((StyledText(format_chapter_name(moment.evidence), "strong"),))
         yield from render_moment(moment)

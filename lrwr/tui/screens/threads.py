@@ -1,4 +1,4 @@
-"""The conversations, to go back to."""
+"""The threads screen: open, rename, export, delete and restore threads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ _PREVIEW_TURNS = 6
 
 
 class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
-    """Conversations, newest first; what comes back is the one to open."""
+    """Lists threads, newest first. The result is the thread to open, or None."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ThreadsScreen.-beside #master-detail-rows { width: 50%; }
@@ -58,17 +58,17 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         self._threads: dict[str, Thread] = {}
 
     async def rows(self) -> Sequence[ListRow]:
-        """Return a row for each conversation."""
+        """Return a row for each thread."""
         threads = await self.room.room.service_thread.run(load_threads)
         self._threads = {str(thread.id): thread for thread in threads}
         return [_row(thread) for thread in threads]
 
     def first(self) -> str:
-        """Stand at the conversation that is under way."""
+        """Return the key of the current thread."""
         return self.room.scope.thread or ""
 
     async def extra_rows(self, text: str) -> Sequence[ListRow]:
-        """Return the conversations in which the words were said."""
+        """Return threads whose questions or answers contain the words."""
         matches = await self.room.room.service_thread.run(
             lambda workspace: search_threads(workspace, text)
         )
@@ -81,7 +81,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return [ListRow("", "Found in the text", heading=True), *rows] if rows else []
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
-        """Return who spoke when, and the newest questions and answers."""
+        """Return a thread's date, speaker and newest turns."""
         id_ = ThreadId(key)
         thread, turns = await self.room.room.service_thread.run(
             lambda workspace: load_thread_with_turns(workspace, id_)
@@ -89,12 +89,12 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
         return _render_thread(thread, turns)
 
     def select(self, key: str) -> None:
-        """Open it."""
+        """Close with the thread."""
         self.dismiss(ThreadId(key))
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_rename(self) -> None:
-        """Ask for another title."""
+        """Ask for a new title and rename the thread."""
         if (thread := self._highlighted_thread()) is None:
             return
         line = TextInputScreen(
@@ -113,7 +113,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_export(self) -> None:
-        """Ask where to write it, and write it."""
+        """Ask for a file and export the thread to it."""
         if (thread := self._highlighted_thread()) is not None:
             file = await self.run_guarded(
                 export_thread_as(self.room, thread.id, format_thread_title(thread))
@@ -123,7 +123,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_delete(self) -> None:
-        """Put it away; it can be had back."""
+        """Delete the thread; it can be restored."""
         if (thread := self._highlighted_thread()) is not None:
             await self.run_guarded(self._delete(thread))
 
@@ -146,7 +146,7 @@ class ThreadsScreen(MasterDetailScreen[ThreadId | None]):
 
     @work(exclusive=True, group="keep", exit_on_error=False)
     async def action_undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Restore the thread deleted last."""
         await self.run_guarded(self._undo())
 
     async def _undo(self) -> None:
@@ -198,13 +198,13 @@ def _render_thread(thread: Thread, turns: Sequence[Turn]) -> Iterator[StyledLine
 async def export_thread_as(
     screen: RoomScreen, thread: ThreadId, title: str, path: str = ""
 ) -> str:
-    """Write a conversation to `path`, or to a file that the writer is asked for.
+    """Write a thread as Markdown to `path`; ask for the path if it is empty.
 
-    Returns the file's path; empty if the writer cancels.
+    Returns the file's path; empty if the user cancels.
 
     Raises:
-        SettingsProblem: The file exists, is no `.md`, or is in the manuscript.
-        LrwrError: It cannot be written.
+        SettingsProblem: The file exists, is not `.md`, or is in the manuscript.
+        LrwrError: The file cannot be written.
     """
     chosen: str | None = path.strip()
     if not chosen:

@@ -1,1 +1,1 @@
-"""What screens are made of."""
+"""Widgets of the chat screen and of lists."""

@@ -1,4 +1,4 @@
-"""Option lists: rows to choose from, and lines to read."""
+"""Lists of rows and of text lines, and the search in rows."""
 
 import asyncio
 import unicodedata
@@ -33,11 +33,11 @@ _EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """One row of a list: `key` is unique, `detail` is shown after the name.
+    """One row of a list.
 
-    It is found by its name, its detail and its `search_terms`. A `heading` stands
-    above the rows after it, and cannot be chosen. `depth` is the indent in columns.
-    The texts are not sanitized.
+    `key` is unique. `detail` is shown after `name`. Searches match name, detail and
+    `search_terms`. A `heading` cannot be selected. `depth` is the indent in columns. The
+    texts are sanitized when they are shown.
     """
 
     key: str
@@ -49,7 +49,7 @@ class ListRow:
 
 
 class SearchableRows:
-    """Rows in their order, searched at each typed letter."""
+    """Rows with two searches that are fast enough to run at each key."""
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self.all = tuple(rows)
@@ -72,7 +72,7 @@ class SearchableRows:
         return [row for _, row in sorted(matches, key=lambda pair: -pair[0])]
 
     def filter(self, query: str) -> list[ListRow]:
-        """Return the rows that contain every word of `query`, under their headings."""
+        """Return the rows that contain every word of `query`, with their headings."""
         words = _normalize(query).split()
         if not words:
             return list(self.all)
@@ -88,7 +88,7 @@ class SearchableRows:
         return matches
 
     def _normalized_names(self) -> list[tuple[str, ...]]:
-        """Return for each row its normalized names, and its detail last."""
+        """Return for each row its normalized names, then its detail."""
         if self._names is None:
             self._names = [
                 tuple(map(_normalize, (row.name, *row.search_terms, row.detail)))
@@ -120,7 +120,7 @@ def _score_substring(query: str, name: str) -> float:
 
 
 def _normalize(text: str) -> str:
-    """Return a text without case, accents and repeated blanks."""
+    """Return a text in lower case, without accents and repeated spaces."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(c for c in parts if not unicodedata.combining(c))
     return " ".join(bare.split())
@@ -140,7 +140,7 @@ _TONES = (
 
 
 class BrowseList(OptionList):
-    """An option list in which a click highlights, and a second click selects."""
+    """An option list where a click highlights, and a second click selects."""
 
     DEFAULT_CSS: ClassVar[str] = """
     BrowseList {
@@ -167,7 +167,7 @@ class BrowseList(OptionList):
         super().__init__(id=id, classes=classes, markup=False)
 
     async def _on_click(self, event: events.Click) -> None:
-        """Highlight the clicked option; select it if it is highlighted already."""
+        """Highlight the clicked option; select it if it was highlighted before."""
         event.prevent_default()
         clicked: int | None = event.style.meta.get("option")
         if clicked is None or self.options[clicked].disabled:
@@ -189,7 +189,7 @@ class BrowseList(OptionList):
 
 
 class RowList(BrowseList):
-    """Rows, one line each."""
+    """A list of rows, one line each."""
 
     DEFAULT_CSS: ClassVar[str] = """
     RowList { text-wrap: nowrap; text-overflow: ellipsis; }
@@ -201,12 +201,12 @@ class RowList(BrowseList):
 
     @property
     def key(self) -> str:
-        """The highlighted row's key; empty where no row is."""
+        """The key of the highlighted row; empty if none is."""
         at = self.highlighted
         return "" if at is None else self._shown[at].key
 
     def show(self, rows: Iterable[ListRow], *, at: str = "") -> None:
-        """Show rows, and highlight the one of key `at`, or else the first enabled one."""
+        """Show rows and highlight the one with key `at`, else the first selectable one."""
         self._shown = list(rows)
         enabled = [number for number, row in enumerate(self._shown) if not row.heading]
         matches = (number for number in enabled if self._shown[number].key == at)
@@ -225,7 +225,7 @@ class RowList(BrowseList):
             self.add_options(map(_option, rows[start : start + BATCH]))
 
     def key_after(self, key: str) -> str:
-        """Return the key of the row after one, or before it at the end; empty for none."""
+        """Return the key of the next row, or of the previous one at the end; may be empty."""
         keys = [row.key for row in self._shown if not row.heading]
         if key not in keys:
             return ""
@@ -234,7 +234,7 @@ class RowList(BrowseList):
 
 
 class LineList(BrowseList):
-    """Lines to read, wrapped."""
+    """A list of wrapped text lines."""
 
     DEFAULT_CSS: ClassVar[str] = """
     LineList > .option-list--option-highlighted { background: transparent; }
@@ -246,12 +246,12 @@ class LineList(BrowseList):
 
     @property
     def line(self) -> StyledLine | None:
-        """The highlighted line."""
+        """The highlighted line, or None."""
         at = self.highlighted
         return None if at is None else self._shown[at]
 
     def show(self, lines: Iterable[StyledLine]) -> None:
-        """Show lines from the first."""
+        """Show lines and highlight the first."""
         self._shown = list(lines)
         self.set_options(Option(_line(line)) for line in self._shown[:BATCH])
         self.highlighted = 0 if self._shown else None

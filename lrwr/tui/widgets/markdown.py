@@ -1,6 +1,6 @@
 """Markdown answers of a language model.
 
-Imported when a model answers: Textual's Markdown is slow to import.
+Imported only when a model answers, because Textual's Markdown is slow to import.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _TEXT_BLOCKS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
 
 @cache
 def _with_citations(block: type[MarkdownBlock]) -> type[MarkdownBlock]:
-    """Return the kind of block that looks like `block`, and marks numbers."""
+    """Return a subclass of `block` whose citation marks can be clicked."""
     methods = {
         "set_content": _set_content_with_citations,
         "action_jump": _post_citation_clicked,
@@ -55,7 +55,7 @@ def _post_citation_clicked(block: MarkdownBlock, number: str) -> None:
 
 
 class _Cell(MarkdownTableCellContents):
-    """A cell in which the numbers of passages can be clicked."""
+    """A table cell whose citation marks can be clicked."""
 
     def action_jump(self, number: str) -> None:
         """Show the passage of that number."""
@@ -63,7 +63,7 @@ class _Cell(MarkdownTableCellContents):
 
 
 class _Cells(MarkdownTableContent):
-    """A table's cells, those that come later like the first."""
+    """Table cells; rows streamed later look like the first ones."""
 
     def compose(self) -> ComposeResult:
         """Lay out the headings, and row under row."""
@@ -71,7 +71,7 @@ class _Cells(MarkdownTableContent):
         yield from self._build_cells(self.rows, 1)
 
     async def _update_rows(self, updated_rows: list[list[Content]]) -> None:
-        """Show rows from the last on, which may have been half of one."""
+        """Replace the last row, which may have been incomplete, and append the others."""
         await self.query_children(f".cell.row{self.last_row}").remove()
         await self.mount_all([*self._build_cells(updated_rows, self.last_row)])
 
@@ -82,7 +82,7 @@ class _Cells(MarkdownTableContent):
 
 
 class _Table(MarkdownTable):
-    """A table in whose cells numbers can be clicked."""
+    """A table whose citation marks can be clicked."""
 
     def compose(self) -> ComposeResult:
         """Lay out the cells."""
@@ -97,7 +97,7 @@ def _cell(content: Content, classes: str) -> _Cell:
 
 
 class MarkdownReply(Markdown):
-    """A language model's words, as Markdown; a link in it leads nowhere."""
+    """A language model's answer as Markdown; links are removed."""
 
     def __init__(self, text: str = "") -> None:
         super().__init__(sanitize_text(strip_links(text)), open_links=False)
@@ -107,18 +107,18 @@ class MarkdownReply(Markdown):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append words; they are drawn at the next update."""
+        """Append text; it is drawn at the next update."""
         self._pending += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._flush)
 
     async def finish(self) -> None:
-        """Draw everything: nothing more comes."""
+        """Draw all remaining text at the end of the answer."""
         self._pending += self._buffer.flush()
         await self._flush()
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
-        """Return what shows a block of that name."""
+        """Return the widget class for a Markdown block."""
         block_class = super().get_block_class(block_name)
         if issubclass(block_class, _TEXT_BLOCKS):
             return _with_citations(block_class)

@@ -1,4 +1,4 @@
-"""The prompt: question input, history and suggestions."""
+"""The prompt: question input, suggestions and hints."""
 
 from collections.abc import Sequence
 from typing import ClassVar, assert_never
@@ -31,7 +31,7 @@ from lrwr.tui.input.prompt import (
 
 
 class SuggestionList(OptionList, can_focus=False):
-    """A list that the prompt's keys move through; a click accepts a suggestion."""
+    """Completions above the prompt. The prompt's keys move through it; a click accepts."""
 
     DEFAULT_CSS: ClassVar[str] = """
     SuggestionList {
@@ -48,7 +48,7 @@ class SuggestionList(OptionList, can_focus=False):
     """
 
     class Accepted(Message):
-        """The suggestion of that index, counted from 0, was clicked."""
+        """A suggestion was clicked. `index` counts from 0."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -60,7 +60,7 @@ class SuggestionList(OptionList, can_focus=False):
         self._shown: tuple[Suggestion, ...] = ()
 
     def show(self, suggestions: tuple[Suggestion, ...], chosen: int | None) -> None:
-        """Show suggestions; the one of index `chosen` is highlighted."""
+        """Show suggestions and highlight the one with index `chosen`, if any."""
         if suggestions != self._shown:
             self._shown = suggestions
             self.set_options(_build_options(suggestions))
@@ -96,15 +96,13 @@ ANSWER_RUNNING = (
 
 
 class PromptInputArea(TextArea, inherit_bindings=False):
-    """The question input: Enter asks, Alt+Enter begins a new line.
+    """The question input: Enter sends, Alt+Enter inserts a line break.
 
-    While an answer is streamed, a question is not sent and a hint says so. It is not
-    sent later by itself either: the answer may change the question, and may cost money.
-    Commands run at once.
+    While an answer is streamed, a question is not sent and a hint explains why. It is
+    not queued either, because the answer may change the question. Commands always run.
 
-    The chat screen resets `busy` when an answer is over, and sets `completions`.
-    Actions are posted with `call_later`, so that they run after the letters typed
-    before them.
+    The chat screen resets `busy` when an answer ends, and sets `completions`. Actions
+    run through `call_later`, after the keys typed before them.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -133,14 +131,14 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.words = words
 
     class Hint(Message):
-        """Asks to show a line above the prompt; an empty one hides it."""
+        """A hint to show above the prompt; an empty line hides it."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
     class SuggestionsChanged(Message):
-        """There are other suggestions; `chosen` is what Enter accepts, None for none."""
+        """The suggestions changed; Enter accepts the index `chosen`, None for none."""
 
         def __init__(
             self, suggestions: tuple[Suggestion, ...], chosen: int | None
@@ -150,7 +148,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.chosen = chosen
 
     class CompletionsNeeded(Message):
-        """A command was started: `completions` should be set."""
+        """The user started a command, so `completions` should be loaded."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -200,21 +198,21 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self.call_later(self._complete)
 
     def action_close(self) -> None:
-        """Hide the suggestions; without any, let Escape do what else it does."""
+        """Hide the suggestions; without any, pass Escape on."""
         if not self._suggestions:
             raise SkipAction
         self._set_suggestions((), None)
 
     def action_older(self) -> None:
-        """Recall the question before."""
+        """Recall the previous question."""
         self._recall(self.question_history.older(self.text), first_line=True)
 
     def action_newer(self) -> None:
-        """Recall the question after, or the draft."""
+        """Recall the next question, or the draft."""
         self._recall(self.question_history.newer(self.text), first_line=False)
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up in the suggestions or the text; from its first line, in the history."""
+        """Move up in the suggestions or the text; on the first line, in the history."""
         if select or not (self._suggestions or self._on_edge(first=True)):
             super().action_cursor_up(select)
         elif self._suggestions:
@@ -223,7 +221,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_older()
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """Move down in the suggestions or the text; from its last line, in the history."""
+        """Move down in the suggestions or the text; on the last line, in the history."""
         if select or not (self._suggestions or self._on_edge(first=False)):
             super().action_cursor_down(select)
         elif self._suggestions:
@@ -232,7 +230,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self.action_newer()
 
     def accept_suggestion(self, index: int) -> None:
-        """Write the suggestion of that index; a complete command is sent at once."""
+        """Insert the suggestion with that index; send it if it is complete."""
         if index >= len(self._suggestions):
             return
         suggestion = self._suggestions[index]
@@ -241,7 +239,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
             self._send()
 
     async def _on_paste(self, event: events.Paste) -> None:
-        """Insert a pasted text with its line breaks, without control characters."""
+        """Insert pasted text with its line breaks, without control characters."""
         event.prevent_default()
         event.stop()
         text = sanitize_text(event.text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -297,7 +295,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._suggest()
 
     def _recall(self, text: str | None, *, first_line: bool) -> None:
-        """Show a text of the history, so that the same key continues from there."""
+        """Show a text of the history, with the cursor where the same key continues."""
         if text is None:
             return
         self.replace(text, (0, 0), self.document.end)
@@ -308,7 +306,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
         self._set_suggestions((), None)
 
     def _on_edge(self, *, first: bool) -> bool:
-        """Return whether the cursor is in the first or last line, or the text recalled."""
+        """Return whether the cursor keys should leave the text for the history."""
         if self._recalled == (self.text, self.cursor_location):
             return True
         if first:
@@ -341,7 +339,7 @@ class PromptInputArea(TextArea, inherit_bindings=False):
 
 
 class PromptBox(Vertical):
-    """The prompt, and above it the suggestions and the hint."""
+    """The prompt with suggestions and hint above it."""
 
     DEFAULT_CSS: ClassVar[str] = """
     PromptBox {

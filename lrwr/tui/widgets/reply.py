@@ -1,4 +1,4 @@
-"""Widgets that show an answer while it is streamed."""
+"""Widgets and helpers that show an answer while it is streamed."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ UNSUPPORTED = "underline $warning"
 
 
 class CitationClicked(Message):
-    """The number of a passage was clicked."""
+    """A citation mark such as [1] or [w1] was clicked; `number` is 1 or w1."""
 
     def __init__(self, number: str) -> None:
         super().__init__()
@@ -46,13 +46,16 @@ class ReplyWidget(Protocol):
 
 
 class LinkBuffer:
-    """Holds back the start of a possible link until the rest of it is streamed."""
+    """Holds back text that may be the start of a link, until it is complete.
+
+    Links are removed from answers, but a link can arrive in several pieces.
+    """
 
     def __init__(self) -> None:
         self._text = ""
 
     def feed(self, text: str) -> str:
-        """Add streamed words, and return what can be shown."""
+        """Add streamed text and return the part that can be shown."""
         text = strip_links(self._text + sanitize_text(text))
         match = UNFINISHED_LINK.search(text)
         shown = text[: match.start()] if match else text
@@ -60,16 +63,13 @@ class LinkBuffer:
         return shown
 
     def flush(self) -> str:
-        """Return what was held back."""
+        """Return the text held back, at the end of the stream."""
         rest, self._text = self._text, ""
         return rest
 
 
 class VerbatimReply(Static):
-    """The text's own words, verbatim: nothing in them is markup.
-
-    The numbers of passages can be clicked.
-    """
+    """An extractive answer: quotations without markup, with clickable citation marks."""
 
     def __init__(self, text: str = "", unsupported: Sequence[Span] = ()) -> None:
         shown, spans = _sanitize_with_spans(text, unsupported)
@@ -81,23 +81,23 @@ class VerbatimReply(Static):
         self._timer: Timer | None = None
 
     async def write(self, text: str) -> None:
-        """Append words; they are drawn at the next update."""
+        """Append text; it is drawn at the next update."""
         self._text += self._buffer.feed(text)
         if self._timer is None:
             self._timer = self.set_timer(FRAME_SECONDS, self._draw)
 
     async def finish(self) -> None:
-        """Draw everything: nothing more comes."""
+        """Draw all remaining text at the end of the answer."""
         self._text += self._buffer.flush()
         self._draw()
 
     def settle(self, text: str, unsupported: Sequence[Span]) -> None:
-        """Show the stored answer, with its unsupported spans marked."""
+        """Show the stored answer, with its unsupported spans highlighted."""
         self._text, spans = _sanitize_with_spans(text, unsupported)
         self.update(render_citation_marks(self._text, spans))
 
     def action_jump(self, number: str) -> None:
-        """Show the passage of that number."""
+        """Ask the chat screen to show the passage with that number."""
         self.post_message(CitationClicked(number))
 
     def _draw(self) -> None:
@@ -108,7 +108,7 @@ class VerbatimReply(Static):
 
 
 def render_citation_marks(text: str, unsupported: Sequence[Span] = ()) -> Content:
-    """Return a text whose citation marks can be clicked and unsupported spans stand out."""
+    """Return a text with clickable citation marks and highlighted unsupported spans."""
     marked = [ContentSpan(span.start, span.end, UNSUPPORTED) for span in unsupported]
     return Content(text, spans=[*marked, *find_citation_marks(text)])
 
@@ -123,7 +123,7 @@ def find_citation_marks(text: str) -> list[ContentSpan]:
 
 
 def _sanitize_with_spans(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """Return the sanitized text, and `spans` moved to their place in it."""
+    """Return the sanitized text, and `spans` shifted to match it."""
     shown, at, moved = "", 0, list[Span]()
     for span in sorted(spans):
         start, end = max(at, span.start), min(len(text), span.end)

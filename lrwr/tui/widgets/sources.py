@@ -1,4 +1,4 @@
-"""The sources pane: the passages and web pages that an answer cites."""
+"""The sources beside the transcript: cited passages and web pages."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ MAX_SHOWN_CHARS = 4_000
 
 
 class SourceView(Static):
-    """One passage: its place and its words, and around them, if chosen, the text."""
+    """One passage with its location; if selected, with the surrounding text."""
 
     ALLOW_SELECT = True
 
@@ -39,35 +39,35 @@ class SourceView(Static):
 
     @property
     def number(self) -> str:
-        """The number in brackets in the answer."""
+        """The citation number, without brackets."""
         return str(self.citation.number)
 
     @property
     def place(self) -> str:
-        """Where the passage stands, as far as that is known."""
+        """The passage's location: the current one once its context is loaded."""
         if self.context is not None:
             return self.context.place
         return sanitize_text(format_place(self.citation.document, self.citation.lines))
 
     @property
     def words(self) -> str:
-        """The words that stand there, as far as that is known."""
+        """The passage's text: the current one once its context is loaded."""
         return self.context.words if self.context else sanitize_text(self.citation.text)
 
     def fill(self, context: "CitationContext") -> None:
-        """Show what became of the passage, and what surrounds it."""
+        """Show the loaded context."""
         self.context = context
         self._draw()
 
     def choose(self, *, chosen: bool) -> None:
-        """Show it as the one that the writer has chosen, or no more."""
+        """Mark the passage as selected or not."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.set_class(chosen, "chosen")
             self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Take a second click for what the pane does, not for choosing all words."""
+        """Prevent that a double click selects all text; it opens the passage instead."""
         if event.chain == 2:
             event.prevent_default()
 
@@ -94,7 +94,7 @@ class SourceView(Static):
 
 
 class PageView(Static):
-    """A page of the web: no part of the book, and never opened by itself."""
+    """One cited web page. lrwr never opens it."""
 
     def __init__(self, page: WebCitation) -> None:
         super().__init__(markup=False, classes="source web")
@@ -104,7 +104,7 @@ class PageView(Static):
 
     @property
     def number(self) -> str:
-        """What stands in brackets in the answer."""
+        """The citation mark without brackets, such as w1."""
         return f"w{self.page.number}"
 
     @property
@@ -114,11 +114,11 @@ class PageView(Static):
 
     @property
     def words(self) -> str:
-        """What the page says."""
+        """The page's text."""
         return sanitize_text(self.page.text)
 
     def choose(self, *, chosen: bool) -> None:
-        """Show it as the one that the writer has chosen, or no more."""
+        """Mark the page as selected or not."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.set_class(chosen, "chosen")
@@ -147,7 +147,7 @@ SourceItem = SourceView | PageView
 
 
 class Sources(VerticalScroll):
-    """Lists the sources of a turn; the chosen passage is shown in its context."""
+    """Lists the sources of one turn; the selected passage is shown with its context."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(action.binding for action in SOURCE_ACTIONS),
@@ -158,7 +158,7 @@ class Sources(VerticalScroll):
     ]
 
     class ContextsNeeded(Message):
-        """Asks for the surroundings of these passages, to be given to `fill`."""
+        """Asks for the contexts of these citations, to be passed to `fill`."""
 
         def __init__(self, citations: Sequence[Citation]) -> None:
             super().__init__()
@@ -172,20 +172,20 @@ class Sources(VerticalScroll):
 
     @property
     def views(self) -> list[SourceItem]:
-        """The sources, in the order of the pane."""
+        """The source views, in display order."""
         return [v for v in self.children if isinstance(v, SourceView | PageView)]
 
     @property
     def chosen(self) -> SourceItem | None:
-        """The chosen source."""
+        """The selected source, or None."""
         return self._find(self._chosen)
 
     async def introduce(self) -> None:
-        """Show what the pane is for."""
+        """Show what this pane is for."""
         await self._replace([_message(INTRODUCTION)])
 
     async def clear(self) -> None:
-        """Remove all sources: those of another answer follow."""
+        """Remove all sources before those of another answer arrive."""
         await self.show_sources((), (), is_final=False)
 
     async def show(self, turn: Turn) -> None:
@@ -205,7 +205,8 @@ class Sources(VerticalScroll):
     ) -> None:
         """Show passages and web pages.
 
-        `is_final` says that no more will come. What was chosen stays chosen if present.
+        `is_final` means that no more will be added. The selected source stays selected if
+        it is still present.
         """
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
@@ -222,7 +223,7 @@ class Sources(VerticalScroll):
         await self._replace(views)
 
     async def add(self, citation: Citation) -> None:
-        """Add a passage."""
+        """Append a passage."""
         async with self._changing:
             await self.query(".source-message").remove()
             apart = self.query(".source-web")
@@ -231,7 +232,7 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     async def add_page(self, page: WebCitation) -> None:
-        """Add a web page, apart from the passages."""
+        """Append a web page, below the passages."""
         async with self._changing:
             await self.query(".source-message").remove()
             if not self.query(".source-web"):
@@ -240,7 +241,7 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def fill(self, contexts: "Sequence[CitationContext]") -> None:
-        """Show the surroundings of passages; those not shown any more are ignored."""
+        """Show the contexts of passages; contexts of passages no longer shown are ignored."""
         by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
             if view.citation.number in by_number:
@@ -253,12 +254,12 @@ class Sources(VerticalScroll):
             view.refresh(layout=True)
 
     def reload_contexts(self) -> None:
-        """Ask for the surroundings of all passages again: the text may have changed."""
+        """Request all contexts again, because the text may have changed."""
         if citations := [view.citation for view in self.query_children(SourceView)]:
             self.post_message(self.ContextsNeeded(citations))
 
     def jump(self, number: str) -> bool:
-        """Choose the source of that number; return whether it exists."""
+        """Select the source with that number; return whether it exists."""
         view = self._find(number)
         if view is None:
             self.notify(f"This answer has no passage [{number}].", markup=False)
@@ -268,11 +269,11 @@ class Sources(VerticalScroll):
         return True
 
     def action_jump(self, number: str) -> None:
-        """Choose the passage of that number."""
+        """Select the source with that number."""
         self.jump(number)
 
     def action_move(self, by: int) -> None:
-        """Choose the passage that many further down."""
+        """Move the selection by `by` sources, within the list."""
         views = self.views
         if not views:
             return
@@ -284,21 +285,21 @@ class Sources(VerticalScroll):
         self.call_after_refresh(view.scroll_visible, animate=False)
 
     async def action_open(self) -> None:
-        """Open the chosen passage in the writer's editor."""
+        """Open the selected passage in the user's editor."""
         if self.chosen is not None:
             await self.run_action("screen.do('open')")
 
     async def action_copy_quote(self) -> None:
-        """Copy the chosen passage."""
+        """Copy the selected passage."""
         if self.chosen is not None:
             await self.run_action("screen.do('copy', 'quote')")
 
     async def action_back(self) -> None:
-        """Go back to the prompt."""
+        """Return to the prompt."""
         await self.run_action("screen.back")
 
     async def on_click(self, event: events.Click) -> None:
-        """Choose the passage that is clicked; clicked twice, it is opened."""
+        """Select the clicked source; a double click opens it."""
         view = event.widget
         if isinstance(view, SourceView | PageView):
             self._choose(view)
@@ -322,14 +323,14 @@ class Sources(VerticalScroll):
             view.choose(chosen=view is source_item)
 
     def _choose_first(self) -> None:
-        """Choose a source if none is, and ask for the surroundings of all."""
+        """Select a source if none is, and request all contexts."""
         if view := self.chosen or next(iter(self.views), None):
             self._choose(view)
         self.reload_contexts()
 
 
 def _hint(keymap: Mapping[str, str]) -> Content:
-    """Return the key hint, with the writer's own keys if there are any."""
+    """Return the key hint, with configured keys if there are any."""
     if not keymap:
         return Content(KEY_HINT.format("Enter", "c", "Esc"))
     keys = {a.id: format_key(resolve_keys(a, keymap)[0]) for a in SOURCE_ACTIONS}

@@ -1,4 +1,4 @@
-"""The transcript, and beside it the sources of an answer."""
+"""The transcript with the sources beside it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -40,7 +40,10 @@ CitationContextLoader: TypeAlias = (
 
 
 class SplitView(Horizontal):
-    """Shows the transcript and the sources of the chosen turn; a new turn is chosen."""
+    """Shows the transcript and the sources of the selected turn.
+
+    A new turn is selected when it starts. On narrow screens only one pane is shown.
+    """
 
     DEFAULT_CSS: ClassVar[str] = ""
 
@@ -67,7 +70,7 @@ class SplitView(Horizontal):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether there is room for one of the two panes only."""
+        """Whether only one pane fits."""
         return self.size.width < MIN_WIDE_COLUMNS
 
     def on_resize(self, event: events.Resize) -> None:
@@ -85,20 +88,20 @@ class SplitView(Horizontal):
             self.sources.focus()
 
     def close_sources(self) -> bool:
-        """Show the transcript again; return whether the sources had covered it."""
+        """On a narrow screen, show the transcript again; return whether it was hidden."""
         was_over, self._is_over = self._is_over and self.is_narrow, False
         self._arrange(self.size.width)
         return was_over
 
     def jump(self, number: str) -> None:
-        """Show the passage of that number, and focus it."""
+        """Select the source with that number and focus the sources."""
         if self.sources.jump(number):
             self._is_over = self._is_beside = True
             self._arrange(self.size.width)
             self.sources.focus()
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show a conversation from its end, and the sources of its last answer."""
+        """Show the end of a thread and the sources of its last answer."""
         await self.transcript.show(turns)
         if turns:
             await self.sources.show(turns[-1])
@@ -106,30 +109,30 @@ class SplitView(Horizontal):
             await self.sources.introduce()
 
     async def show_notice(self, lines: Sequence[str]) -> None:
-        """Show lines in place of an empty conversation."""
+        """Show paragraphs in place of an empty thread."""
         await self.transcript.show_notice(lines)
         await self.sources.introduce()
 
     async def start_turn(self, question: str) -> TurnView:
-        """Show a question, and return the view for its answer."""
+        """Show a question and return the view for its answer."""
         view = await self.transcript.start_turn(question)
         await self.sources.clear()
         return view
 
     async def add_citation(self, view: TurnView, citation: Citation) -> None:
-        """Show a passage that was found for a running turn."""
+        """Add a passage found for a running turn."""
         view.add_citation(citation)
         if self.transcript.chosen is view:
             await self.sources.add(citation)
 
     async def add_page(self, view: TurnView, page: WebCitation) -> None:
-        """Show a web page that was found for a running turn."""
+        """Add a web page found for a running turn."""
         view.add_page(page)
         if self.transcript.chosen is view:
             await self.sources.add_page(page)
 
     async def finish(self, view: TurnView, turn: Turn) -> None:
-        """Show the finished turn, and of the passages those that it cites."""
+        """Show the finished turn and only the sources that it cites."""
         await view.finish(turn)
         if self.transcript.chosen is view:
             await self.sources.show(turn)
@@ -158,7 +161,7 @@ class SplitView(Horizontal):
 
     @work(exclusive=True, group="context", exit_on_error=False)
     async def _fill_contexts(self, citations: Sequence[Citation]) -> None:
-        """Show passages in their context; if that fails, they stay without."""
+        """Load and show contexts; if loading fails, passages stay without."""
         self.sources.fill(await self._load_contexts(citations))
 
     def _arrange(self, width: int) -> None:

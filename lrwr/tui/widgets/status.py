@@ -1,4 +1,4 @@
-"""The status line: model, index, network use, cost."""
+"""The header above the transcript and the status line below the prompt."""
 
 import time
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ AGE_INTERVAL = 5.0
 
 @dataclass(frozen=True, slots=True)
 class StatusFields:
-    """The parts of the status line, each a short text; empty ones are hidden.
+    """Texts of the status line; empty ones are hidden.
 
-    `model` names the model that answers, `spent` the cost of the turn and of the
-    conversation, `index` how fresh the index is, `leaving` what leaves the machine.
+    `model` is the answering model, `spent` the cost of the last turn and of the thread,
+    `index` the freshness of the library, `leaving` whether data is sent to services.
     """
 
     model: str = ""
@@ -32,21 +32,21 @@ class StatusFields:
 
 
 class StatusLine(Horizontal):
-    """The line under the prompt."""
+    """The line below the prompt."""
 
     DEFAULT_CSS: ClassVar[str] = ""
     status: reactive[StatusFields] = reactive(StatusFields)
     _fresh_since: tuple[str, float] | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out the parts, the one that may be cut first in the middle."""
+        """Lay out the fields; `index` is the one that is shortened."""
         yield Static(id="status-model", markup=False)
         yield Static(id="status-index", markup=False)
         yield Static(id="status-leaving", markup=False)
         yield Static(id="status-spent", markup=False)
 
     def on_mount(self) -> None:
-        """Start to update the age of the last ingested save."""
+        """Start to update the age of the last ingest."""
         self.set_interval(AGE_INTERVAL, self._show_age)
 
     def update_fields(self, **fields: str) -> None:
@@ -56,7 +56,7 @@ class StatusLine(Horizontal):
         self.status = replace(self.status, **fields)
 
     def mark_fresh(self, text: str) -> None:
-        """Show `text` as the index state, and from now on how long ago that was."""
+        """Show `text` with its age from now on in the `index` field."""
         self._fresh_since = text, time.monotonic()
         self._show_age()
 
@@ -67,7 +67,7 @@ class StatusLine(Horizontal):
             self.status = replace(self.status, index=index)
 
     def watch_status(self, status: StatusFields) -> None:
-        """Show the fields; hide those that are empty."""
+        """Show the fields and hide empty ones."""
         if not self.is_mounted:
             return
         for name in ("model", "index", "leaving", "spent"):
@@ -83,23 +83,23 @@ MIN_TITLE_WIDTH = 12
 
 
 class RoomHeader(Static):
-    """Shows the title and the scope; a long title is cut to make room for the rest."""
+    """Shows thread title and scope; a long title is shortened to fit the scope."""
 
     def __init__(self, scope: ChatScope) -> None:
         self._scope = scope
         super().__init__(self._build_content(0), id="header")
 
     def show_scope(self, scope: ChatScope) -> None:
-        """Show who answers about whom, and how far the story has come."""
+        """Show another scope."""
         self._scope = scope
         self.update(self._build_content(self.content_size.width))
 
     def on_resize(self) -> None:
-        """Cut the title to the new width."""
+        """Shorten the title to the new width."""
         self.update(self._build_content(self.content_size.width))
 
     def _build_content(self, width: int) -> Content:
-        """Return the line cut to `width` columns; 0 if the width is not known yet."""
+        """Return the line for `width` columns; 0 if the width is not known yet."""
         scope = self._scope
         title = Content(" ".join(sanitize_text(scope.title).split()) or "New thread")
         rest = Content(

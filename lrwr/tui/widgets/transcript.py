@@ -1,4 +1,4 @@
-"""The transcript: the turns of a conversation that are mounted."""
+"""The transcript: the mounted turns of a thread."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ MORE_BELOW = "▼ more below · press End"
 
 
 class Transcript(VerticalScroll):
-    """Shows a part of a conversation; more turns are mounted when one scrolls there.
+    """Shows part of a thread, and mounts more turns when the user scrolls to an end.
 
-    It follows the end of the conversation as long as that is visible.
+    It scrolls with new text as long as the end of the thread is visible.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,7 +47,7 @@ class Transcript(VerticalScroll):
     ]
 
     class CitationTyped(Message):
-        """Asks to show the passage of that number."""
+        """The user typed a citation number."""
 
         def __init__(self, number: str) -> None:
             super().__init__()
@@ -72,12 +72,12 @@ class Transcript(VerticalScroll):
 
     @property
     def turns(self) -> list[Turn]:
-        """All finished turns of the conversation, mounted or not."""
+        """All finished turns of the thread, mounted or not."""
         return [*self._older, *self._finished_turns(), *self._newer]
 
     @property
     def last(self) -> Turn | None:
-        """The newest finished turn."""
+        """The newest finished turn, or None."""
         if self._newer:
             return self._newer[-1]
         over = (view.turn for view in reversed(self.views) if view.turn is not None)
@@ -85,13 +85,13 @@ class Transcript(VerticalScroll):
 
     @property
     def chosen(self) -> TurnView | None:
-        """The turn whose sources are shown: the newest unless another was chosen."""
+        """The turn whose sources are shown: the newest unless another was selected."""
         if self._chosen is not None and self._chosen.is_attached:
             return self._chosen
         return next(reversed(self.views), None)
 
     async def show(self, turns: Sequence[Turn]) -> None:
-        """Show a conversation from its end."""
+        """Show the end of a thread."""
         async with self._mount_lock:
             self._older, self._newer = list(turns[:-INITIAL_TURNS]), []
             self._chosen = None
@@ -102,7 +102,7 @@ class Transcript(VerticalScroll):
         self._follow()
 
     async def show_notice(self, lines: Sequence[str]) -> None:
-        """Show lines in place of an empty conversation."""
+        """Show paragraphs in place of an empty thread."""
         async with self._mount_lock:
             self._older, self._newer, self._chosen = [], [], None
             await self._replace(
@@ -110,7 +110,7 @@ class Transcript(VerticalScroll):
             )
 
     async def start_turn(self, question: str) -> TurnView:
-        """Show a question, and return the view for its answer."""
+        """Show a question and return the view for its answer."""
         if self._newer:
             await self.show([*self._older, *self._finished_turns(), *self._newer])
         view = TurnView(question)
@@ -129,7 +129,7 @@ class Transcript(VerticalScroll):
             other.set_class(other is view, "chosen")
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Record whether the end is visible, and mount more turns."""
+        """Note whether the end is visible, and mount more turns if needed."""
         super().watch_scroll_y(old_value, new_value)
         self._following = not self._newer and new_value >= self.max_scroll_y
         self._update_below()
@@ -137,24 +137,24 @@ class Transcript(VerticalScroll):
             self._load_more()
 
     def watch_virtual_size(self, old_value: Size, new_value: Size) -> None:
-        """Scroll to what was added at the end, if the end was visible."""
+        """Scroll to text added at the end if the end was visible."""
         del old_value, new_value
         if self._following:
             self._go_to_end()
         self._update_below()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the end visible if it was."""
+        """Scroll to the end if it was visible."""
         del event
         if self._following:
             self.call_after_refresh(self._go_to_end)
 
     def on_mouse_scroll_up(self) -> None:
-        """Mount older turns, even if scrolled to the top already."""
+        """Mount older turns, even if already scrolled to the top."""
         self._load_more()
 
     async def on_key(self, event: events.Key) -> None:
-        """Pass typed letters to the prompt, except digits."""
+        """Pass typed characters to the prompt, except digits from 1."""
         typed = event.character or ""
         plain = event.is_printable and "+" not in event.key
         if plain and typed not in DIGITS:
@@ -162,7 +162,7 @@ class Transcript(VerticalScroll):
             await self.run_action(f"screen.type({typed!r})")
 
     def action_choose(self, by: int) -> None:
-        """Choose the turn that many further down."""
+        """Move the selection by `by` turns."""
         views = self.views
         if not views:
             return
@@ -173,13 +173,13 @@ class Transcript(VerticalScroll):
         view.post_message(TurnView.Chosen(view))
 
     async def action_to_end(self) -> None:
-        """Go to the end of the conversation."""
+        """Scroll to the end of the thread."""
         if self._newer:
             await self.show([*self._older, *self._finished_turns(), *self._newer])
         self._follow()
 
     def action_jump(self, number: str) -> None:
-        """Show the passage of that number."""
+        """Show the passage with that citation number."""
         self.post_message(self.CitationTyped(number))
 
     def _follow(self) -> None:
@@ -197,7 +197,7 @@ class Transcript(VerticalScroll):
         below.display = bool(has_more) and not self._following
 
     def _load_more(self) -> None:
-        """Mount more turns when scrolled to the first or the last mounted one."""
+        """Mount more turns when scrolled to the first or last mounted one."""
         if self._mount_lock.locked():
             return
         if self._older and self.scroll_y <= self.size.height:
@@ -244,7 +244,7 @@ class Transcript(VerticalScroll):
                 await self._drop_oldest(INITIAL_TURNS)
 
     async def _keep_position(self, view: TurnView, offset: int) -> None:
-        """Keep a turn at its place on the screen; `offset` was its first line before."""
+        """Scroll so that a turn stays where it was; `offset` was its first line before."""
         drawn = asyncio.Event()
 
         def scroll() -> None:

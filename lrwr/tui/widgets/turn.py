@@ -1,4 +1,4 @@
-"""One turn: a question and its answer."""
+"""One turn of the transcript: a question and its answer."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ class TurnView(Vertical):
     """Shows a turn, finished or running."""
 
     class Chosen(Message):
-        """Asks to show the sources of this turn, and of them the one of that number."""
+        """Asks to show this turn's sources and, if given, the source with that number."""
 
         def __init__(self, view: "TurnView", number: str = "") -> None:
             super().__init__()
@@ -46,16 +46,16 @@ class TurnView(Vertical):
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The cited passages; while the turn runs, those that were found."""
+        """The cited passages; while the turn runs, the passages found so far."""
         return self.turn.output.citations if self.turn else tuple(self._citations)
 
     @property
     def pages(self) -> tuple[WebCitation, ...]:
-        """The cited web pages; while the turn runs, those that were found."""
+        """The cited web pages; while the turn runs, the pages found so far."""
         return self.turn.output.web if self.turn else tuple(self._pages)
 
     def compose(self) -> ComposeResult:
-        """Lay out the question, and the answer if there is one."""
+        """Lay out the question and, if finished, the answer."""
         yield Static(sanitize_text(self.question), markup=False, classes="question")
         if self.turn is None:
             return
@@ -68,15 +68,15 @@ class TurnView(Vertical):
         yield from self._build_notes(self.turn)
 
     def add_citation(self, citation: Citation) -> None:
-        """Remember a passage that the answer may cite."""
+        """Record a passage that the running answer may cite."""
         self._citations.append(citation)
 
     def add_page(self, page: WebCitation) -> None:
-        """Remember a web page that the answer may cite."""
+        """Record a web page that the running answer may cite."""
         self._pages.append(page)
 
     def show_stage(self, text: str) -> None:
-        """Show the running stage; stages stay until the first words of the answer."""
+        """Show the running stage; stages disappear when the answer's text starts."""
         if self.over:
             return
         for before in self.query(".step.running"):
@@ -87,7 +87,10 @@ class TurnView(Vertical):
     async def write(
         self, text: str, speaker: AnswerSpeaker, *, avatar: str, model: str
     ) -> None:
-        """Append words of `speaker`; `avatar` is the character's name, empty for none."""
+        """Append text by `speaker`; `avatar` is the answering character, empty for none.
+
+        `model` is empty for extractive answers.
+        """
         if self.over:
             return
         name = SUPERVISOR if speaker is AnswerSpeaker.SUPERVISOR else avatar or ANALYST
@@ -123,11 +126,11 @@ class TurnView(Vertical):
         await self.mount(_note("stopped"))
 
     def on_click(self) -> None:
-        """Show the sources of this turn."""
+        """Show this turn's sources."""
         self.post_message(self.Chosen(self))
 
     def on_citation_clicked(self, event: CitationClicked) -> None:
-        """Show one source of this turn."""
+        """Show the clicked source."""
         event.stop()
         self.post_message(self.Chosen(self, event.number))
 
@@ -155,7 +158,7 @@ def _note(text: str) -> Static:
 
 
 def _speaker(name: str) -> Static:
-    """Return the label of a speaker, marked by a word and a colour."""
+    """Return the speaker's label, distinguished by words and colour."""
     if name == SUPERVISOR:
         return Static(name, markup=False, classes="speaker supervisor")
     if name == ANALYST:
