@@ -223,7 +223,9 @@ async def _build_fingerprint(
     workspace, settings = factory.workspace, factory.settings
     store = SqliteKnowledgeStore(factory.parts.records.database, now=time.time)
     pipelines = dict.fromkeys(step.pipeline for step in steps)
-    seen_documents = {pipeline: await store.seen(pipeline) for pipeline in pipelines}
+    seen_documents = {
+        pipeline: await store.document_versions(pipeline) for pipeline in pipelines
+    }
     check_pipelines_comparable(seen_documents)
     knows = any(step.uses_story for step in steps)
     canon = workspace.canon_file.path

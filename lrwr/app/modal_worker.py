@@ -123,7 +123,7 @@ class OrderAnalysisStore:
         """Return an empty one for each that is kept where the order came from."""
         return {key: "[]" for key in keys if key in self._kept}
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Take replies, to be sent back."""
         self.replies_made.append(ModelCallReplies(replies, usage))
 

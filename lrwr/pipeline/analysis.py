@@ -338,7 +338,7 @@ class CachingAnalyst:
             if not finding.failed
         }
         if replies:
-            await self._store.keep_replies(replies, usage)
+            await self._store.save_replies(replies, usage)
 
 
 def _build_excerpts(

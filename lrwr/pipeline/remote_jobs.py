@@ -146,7 +146,7 @@ class AgenticRemoteInput:
             spent = answers.usage if answers else Usage()
             self._remote_budget.settle(model_work.reserved, spent)
         for replies in answers.replies if answers else ():
-            await self._store.keep_replies(replies.said, replies.usage)
+            await self._store.save_replies(replies.said, replies.usage)
         if answers is not None and answers.unfinished:
             self._remote_budget.stop(answers.unfinished)
         # The recipe's own budget is stopped, so this uses stored replies only.

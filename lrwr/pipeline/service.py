@@ -268,7 +268,7 @@ class DocumentProcessingService:
 
     async def _scan(self, *, verify: bool) -> ManuscriptScan:
         listing = await self._source.list()
-        stored_versions = await self._store.seen(self._recipe.pipeline)
+        stored_versions = await self._store.document_versions(self._recipe.pipeline)
         changes = detect_changes(
             stored_versions,
             listing.found,

@@ -98,7 +98,7 @@ class StoryAttributor:
             StoreProblem: The library cannot be read or written.
         """
         canon = await asyncio.to_thread(self._canon)
-        inputs = await self._store.strands()
+        inputs = await self._store.attribution_inputs()
         order = build_story_order(
             await self._passages.outlines(), self._patterns, canon
         )
@@ -108,14 +108,14 @@ class StoryAttributor:
             if document_input.document in order.numbers
         ]
         cast = await asyncio.to_thread(_build_cast, inputs, order, canon)
-        await self._store.keep_cast(cast)
+        await self._store.save_cast(cast)
         narrators = await self._narrators(story_inputs, cast, canon)
         await self._delete_stale(inputs, order)
         resolved = await asyncio.to_thread(_build_inputs, story_inputs, cast, narrators)
         count = 0
         for part in resolved:
             if part.source.woven != part.revision:
-                count += await self._store.keep_woven(await self._attribute(part))
+                count += await self._store.save_attribution(await self._attribute(part))
         return AttributionSummary(len(cast.characters), count)
 
     async def _delete_stale(
@@ -128,7 +128,7 @@ class StoryAttributor:
                 document_input.document not in order.numbers
                 and document_input.woven != NOT_ATTRIBUTED
             ):
-                await self._store.keep_woven(
+                await self._store.save_attribution(
                     nothing.woven(
                         document_input.document, document_input.content, NOT_ATTRIBUTED
                     )
@@ -169,7 +169,7 @@ class StoryAttributor:
 
     async def _attribute(self, part: _AttributionInput) -> AttributionResult:
         document_input, text = part.source, part.source.text
-        places = await self._store.places(document_input.document)
+        places = await self._store.chunk_spans(document_input.document)
         scenes, narrator = _scenes(document_input), part.narrator
         work = partial(
             attribute_document, text, scenes, places, part.own, narrator=narrator

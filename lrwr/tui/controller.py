@@ -195,7 +195,10 @@ class ChatController:
             await self._finish_turn(*saved, view)
 
     async def run_action(self, name: str, words: str) -> None:
-        """Run an action of `ACTION_HANDLERS`; `words` is its argument. Errors are shown."""
+        """Run an action of `ACTION_HANDLERS`; `words` is its argument.
+
+        Errors are shown.
+        """
         try:
             await ACTION_HANDLERS[name](self._screen, words)
         except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing

@@ -99,7 +99,8 @@ class ServiceThread(Generic[ServicesT]):
         """Yield the items of `work`, in order, as they are produced.
 
         If the generator is closed early, the work is closed and awaited first. `keeps`
-        describes what the work saves when it ends; it is added to `lost` if saving fails.
+        describes what the work saves when it ends; it is added to `lost` if saving
+        fails.
         """
         running_loop = asyncio.get_running_loop()
         items: asyncio.Queue[_StreamItem[ResultT]] = asyncio.Queue()

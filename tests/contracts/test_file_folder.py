@@ -66,8 +66,8 @@ async def test_a_process_that_is_killed_while_it_keeps_a_file_leaves_nothing_hal
     process.communicate()
     assert process.returncode == -9
     assert len(parts(folder)) == (at == THE_FILE)
-    assert await store.held() == {name, *([sha(LONG)] if at > THE_FILE else [])}
-    for one in await store.held():
+    assert await store.stored_names() == {name, *([sha(LONG)] if at > THE_FILE else [])}
+    for one in await store.stored_names():
         assert sha(await store.get(one)) == one
     assert await store.put(LONG) == sha(LONG)
     assert parts(folder) == []
@@ -93,13 +93,13 @@ async def test_what_another_process_is_writing_is_not_swept(tmp_path: Path) -> N
         name = await store.put(TEXT)
         assert await store.remove([sha(ODD)]) == 0
         assert len(parts(tmp_path)) == 1
-        assert await store.held() == {name}
+        assert await store.stored_names() == {name}
         process.communicate("\n")
         assert process.returncode == 0
     finally:
         process.kill()
         process.communicate()
-    assert await store.held() == {name, sha(LONG)}
+    assert await store.stored_names() == {name, sha(LONG)}
     assert await store.get(sha(LONG)) == LONG
 
 
@@ -117,7 +117,7 @@ async def test_nobody_but_the_writer_may_read_the_folder(tmp_path: Path) -> None
 
 async def test_looking_makes_no_folder(tmp_path: Path) -> None:
     store = FolderFileStore(tmp_path / "files")
-    assert await store.held() == set()
+    assert await store.stored_names() == set()
     assert await store.remove([sha(TEXT)]) == 0
     with pytest.raises(NotFound):
         await store.get(sha(TEXT))
@@ -132,7 +132,7 @@ async def test_files_that_are_not_lrwrs_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "aa" / ("b" * 64)).write_bytes(TEXT)
     (tmp_path / "aa" / ("a" * 64)).mkdir()
     (tmp_path / ("c" * 64)).write_bytes(TEXT)
-    assert await store.held() == {name}
+    assert await store.stored_names() == {name}
 
 
 async def test_a_file_that_is_there_already_is_not_written_again(
@@ -152,7 +152,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     (away / name).write_bytes(TEXT)
     store = FolderFileStore(folder)
     (folder / name[:2]).symlink_to(away)
-    assert await store.held() == set()
+    assert await store.stored_names() == set()
     with pytest.raises(StoreProblem, match="is a link"):
         await store.put(TEXT)
     with pytest.raises(StoreProblem, match="is a link"):
@@ -189,13 +189,13 @@ async def test_a_disk_that_takes_no_more_is_told_and_leaves_nothing(
     assert caught.value.hint
     assert "Tallow" not in caught.value.full_text
     assert parts(tmp_path) == []
-    assert await store.held() == {name}
+    assert await store.stored_names() == {name}
 
 
 async def test_a_file_in_the_folders_place_is_told(tmp_path: Path) -> None:
     (tmp_path / "files").write_bytes(b"")
     store = FolderFileStore(tmp_path / "files")
-    for asked in (store.put(TEXT), store.held()):
+    for asked in (store.put(TEXT), store.stored_names()):
         with pytest.raises(StoreProblem, match="cannot be used"):
             await asked
     with pytest.raises(NotFound):

@@ -133,18 +133,18 @@ async def test_a_file_comes_back_byte_for_byte_under_its_hash(
     name = await kept.store.put(content)
     assert name == sha(content)
     assert await kept.store.get(name) == content
-    assert await kept.store.held() == {name}
+    assert await kept.store.stored_names() == {name}
 
 
 async def test_a_file_that_is_kept_twice_is_there_once(kept: Kept) -> None:
     assert await kept.store.put(TEXT) == await kept.store.put(TEXT)
-    assert await kept.store.held() == {sha(TEXT)}
+    assert await kept.store.stored_names() == {sha(TEXT)}
     assert await kept.store.remove([sha(TEXT)]) == 1
-    assert await kept.store.held() == set()
+    assert await kept.store.stored_names() == set()
 
 
 async def test_a_store_in_which_nothing_was_kept_holds_nothing(kept: Kept) -> None:
-    assert await kept.store.held() == set()
+    assert await kept.store.stored_names() == set()
     assert await kept.store.remove([sha(TEXT)]) == 0
     assert await kept.store.remove([]) == 0
     with pytest.raises(NotFound) as caught:
@@ -172,7 +172,7 @@ async def test_a_damaged_file_is_told_and_keeping_it_again_mends_it(
         await kept.store.get(name)
     assert "lrwr" in caught.value.hint
     assert "Tallow" not in caught.value.full_text
-    assert await kept.store.held() == {name}
+    assert await kept.store.stored_names() == {name}
     await kept.store.put(TEXT)
     assert await kept.store.get(name) == TEXT
 
@@ -181,7 +181,7 @@ async def test_removing_counts_what_was_there_and_lets_the_rest_be(kept: Kept) -
     one, two, three = [await kept.store.put(bytes([n])) for n in range(3)]
     assert await kept.store.remove([one, two, two, sha(TEXT)]) == 2
     assert await kept.store.remove([one, two]) == 0
-    assert await kept.store.held() == {three}
+    assert await kept.store.stored_names() == {three}
     with pytest.raises(NotFound):
         await kept.store.get(one)
     assert await kept.store.get(three) == b"\x02"
@@ -193,8 +193,8 @@ async def test_a_library_has_its_own_files_though_its_name_begins_alike(
     await kept.beside.put(TEXT)
     await kept.beside.put(ODD)
     await kept.store.put(ODD)
-    assert await kept.store.held() == {sha(ODD)}
-    assert await kept.beside.held() == {sha(ODD), sha(TEXT)}
+    assert await kept.store.stored_names() == {sha(ODD)}
+    assert await kept.beside.stored_names() == {sha(ODD), sha(TEXT)}
     with pytest.raises(NotFound):
         await kept.store.get(sha(TEXT))
     assert await kept.store.remove([sha(TEXT), sha(ODD)]) == 1
@@ -217,7 +217,7 @@ async def test_files_that_are_kept_at_once_are_all_kept(kept: Kept) -> None:
     contents = [str(n % 8).encode() * 1000 for n in range(24)]
     names = await asyncio.gather(*(patiently(kept.store, one) for one in contents))
     assert names == [sha(content) for content in contents]
-    assert await kept.store.held() == set(names)
+    assert await kept.store.stored_names() == set(names)
     for name, content in zip(names, contents, strict=True):
         assert await kept.store.get(name) == content
 
@@ -234,7 +234,7 @@ async def test_files_that_are_kept_at_once_are_all_kept(kept: Kept) -> None:
 async def test_whatever_is_kept_and_removed_the_rest_is_there(
     kept: Kept, steps: list[tuple[bool, int]], contents: list[bytes]
 ) -> None:
-    await kept.store.remove(await kept.store.held())
+    await kept.store.remove(await kept.store.stored_names())
     expected: dict[str, bytes] = {}
     for keeping, which in steps:
         content = contents[which]
@@ -243,7 +243,7 @@ async def test_whatever_is_kept_and_removed_the_rest_is_there(
         else:
             was = expected.pop(sha(content), None) is not None
             assert await kept.store.remove([sha(content)]) == was
-    assert await kept.store.held() == set(expected)
+    assert await kept.store.stored_names() == set(expected)
     for name, content in expected.items():
         assert await kept.store.get(name) == content
 
@@ -262,9 +262,9 @@ async def test_more_files_than_a_page_holds_are_all_listed_and_removed(
     names = {sha(str(n).encode()) for n in range(1, 1204)}
     some = sorted(names)[:120]
     async with opened(supabase, account.token, account.id, library) as store:
-        assert await store.held() == names
+        assert await store.stored_names() == names
         assert await store.remove(some) == 120
-        assert await store.held() == names - set(some)
+        assert await store.stored_names() == names - set(some)
 
 
 async def gives_nothing(asked: Awaitable[object]) -> None:
@@ -296,13 +296,13 @@ async def test_files_are_their_accounts_alone(
         with pytest.raises(LrwrError) as caught:
             await thief.get(name)
         assert "Tallow" not in caught.value.full_text
-        await gives_nothing(thief.held())
+        await gives_nothing(thief.stored_names())
         await gives_nothing(thief.remove([name]))
         for content in (TEXT, ODD):  # over what is there, and beside it
             with pytest.raises(LrwrError):
                 await thief.put(content)
         assert await own.get(name) == TEXT
-        assert await own.held() == {name}
+        assert await own.stored_names() == {name}
 
 
 @pytest.mark.supabase

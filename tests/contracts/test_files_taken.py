@@ -42,8 +42,8 @@ class Meanwhile(FolderFileStore):
         super().__init__(folder)
         self._other = other
 
-    async def held(self) -> set[str]:
-        found = await super().held()
+    async def stored_names(self) -> set[str]:
+        found = await super().stored_names()
         await self._other.records.put(encode_record(a_draft("two.md", THEIRS)))
         return found
 
@@ -59,10 +59,13 @@ async def test_a_file_of_a_document_that_another_machine_has_read_stays(
         await away.put(content)
     filed = await took(desk, tmp_path, away)
     assert (filed.moved, filed.changed) == (1, ())
-    assert await away.held() == {hash_file_content(OURS), hash_file_content(THEIRS)}
+    assert await away.stored_names() == {
+        hash_file_content(OURS),
+        hash_file_content(THEIRS),
+    }
     await train.records.put(build_tombstone(DOCUMENT, "a/two.md"))
     await took(desk, tmp_path, away)
-    assert await away.held() == {hash_file_content(OURS)}
+    assert await away.stored_names() == {hash_file_content(OURS)}
 
 
 async def test_a_file_whose_record_comes_while_files_are_taken_stays(
@@ -71,4 +74,7 @@ async def test_a_file_whose_record_comes_while_files_are_taken_stays(
     away = Meanwhile(tmp_path / "away", train)
     await away.put(THEIRS)
     await took(desk, tmp_path, away)
-    assert hash_file_content(THEIRS) in await FolderFileStore(tmp_path / "away").held()
+    assert (
+        hash_file_content(THEIRS)
+        in await FolderFileStore(tmp_path / "away").stored_names()
+    )

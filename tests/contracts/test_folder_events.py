@@ -86,20 +86,20 @@ async def heard(news: News, path: Path) -> None:
 
 
 async def test_a_save_is_heard_and_the_next_one_too(writer: Writer) -> None:
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "1.md")
         await writer.until_heard(news, "part/2.docx")
 
 
 async def test_the_new_name_of_a_file_is_heard(writer: Writer) -> None:
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "1.md")
         writer.rename("1.md", "2.md")
         await heard(news, writer.folder / "2.md")
 
 
 async def test_what_no_manuscript_is_called_is_never_told(writer: Writer) -> None:
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "1.md")
         for name in PASSED_OVER:
             writer.save(name)
@@ -109,7 +109,7 @@ async def test_what_no_manuscript_is_called_is_never_told(writer: Writer) -> Non
 
 
 async def test_a_lost_folder_is_told_last_and_once(writer: Writer) -> None:
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "1.md")
         writer.lose()
         *before, last = await until_lost(news)
@@ -118,17 +118,17 @@ async def test_a_lost_folder_is_told_last_and_once(writer: Writer) -> None:
 
 
 async def test_after_a_loss_it_may_be_asked_again(writer: Writer) -> None:
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "1.md")
         writer.lose()
         await until_lost(news)
     writer.bring_back()
-    async with aclosing(writer.events.news()) as news:
+    async with aclosing(writer.events.events()) as news:
         await writer.until_heard(news, "2.md")
 
 
 async def test_closing_it_ends_the_watching(writer: Writer) -> None:
-    news = writer.events.news()
+    news = writer.events.events()
     await writer.until_heard(news, "1.md")
     await news.aclose()
     await news.aclose()
@@ -137,7 +137,7 @@ async def test_closing_it_ends_the_watching(writer: Writer) -> None:
 
 
 async def test_one_who_waits_for_news_may_be_stopped(writer: Writer) -> None:
-    news = writer.events.news()
+    news = writer.events.events()
     await writer.until_heard(news, "1.md")
     waiting = asyncio.create_task(until_lost(news))
     await asyncio.sleep(0)
@@ -150,5 +150,5 @@ async def test_one_who_waits_for_news_may_be_stopped(writer: Writer) -> None:
 async def test_that_it_is_looked_for_is_told_before_anything_else(
     tmp_path: Path,
 ) -> None:
-    async with aclosing(WatchfilesEventSource([tmp_path], poll="far").news()) as news:
+    async with aclosing(WatchfilesEventSource([tmp_path], poll="far").events()) as news:
         assert await anext(news) == PollingStarted("far")

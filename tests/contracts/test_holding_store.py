@@ -36,7 +36,7 @@ class Known:
     store: DocumentSnapshotStore
 
     async def of(self, name: DocumentId) -> DocumentSnapshot:
-        return (await self.store.held([name], B))[name]
+        return (await self.store.snapshots([name], B))[name]
 
 
 @pytest.fixture(params=["sqlite"])
@@ -93,24 +93,24 @@ async def test_people_go_by_their_names_in_the_cast(known: Known) -> None:
 
 async def test_what_was_not_read_is_left_out(known: Known) -> None:
     none = DocumentId("none.md")
-    assert (await known.store.held([ONE, none], B)).keys() == {ONE}
-    assert await known.store.held([none], B) == {}
-    assert await known.store.held([], B) == {}
-    assert await known.store.held([ONE], Pipeline.NAIVE) == {}
+    assert (await known.store.snapshots([ONE, none], B)).keys() == {ONE}
+    assert await known.store.snapshots([none], B) == {}
+    assert await known.store.snapshots([], B) == {}
+    assert await known.store.snapshots([ONE], Pipeline.NAIVE) == {}
 
 
 async def test_what_the_other_pipeline_read_is_passages_alone(known: Known) -> None:
     await Desk(known.desk.folder, known.desk.library).ingest()
-    held = (await known.store.held([ONE], Pipeline.NAIVE))[ONE]
+    held = (await known.store.snapshots([ONE], Pipeline.NAIVE))[ONE]
     assert held.passages
     assert (held.facts, held.people) == ((), frozenset())
     assert await known.of(ONE) != held
 
 
 async def test_asking_twice_or_for_one_twice_is_the_same(known: Known) -> None:
-    both = await known.store.held([ONE, TWO], B)
-    assert await known.store.held([TWO, ONE, TWO], B) == both
-    assert await known.store.held([ONE, TWO], B) == both
+    both = await known.store.snapshots([ONE, TWO], B)
+    assert await known.store.snapshots([TWO, ONE, TWO], B) == both
+    assert await known.store.snapshots([ONE, TWO], B) == both
 
 
 async def test_what_is_told_follows_the_library(known: Known) -> None:
@@ -119,7 +119,7 @@ async def test_what_is_told_follows_the_library(known: Known) -> None:
     (known.desk.folder / "2.md").unlink()
     await known.desk.ingest()
     assert {one.fact.value for one in (await known.of(ONE)).facts} >= {"green"}
-    assert await known.store.held([TWO], B) == {}
+    assert await known.store.snapshots([TWO], B) == {}
     assert "grey" in {one.fact.value for one in before.facts}
 
 
@@ -131,6 +131,6 @@ async def test_a_library_that_cannot_be_read_is_a_problem_with_a_hint(
         connection.execute("pragma user_version = 999")
     database = SqliteDatabase(path)
     with pytest.raises(StoreProblem) as caught:
-        await SqliteSnapshotStore(database).held([ONE], B)
+        await SqliteSnapshotStore(database).snapshots([ONE], B)
     assert caught.value.hint
     await database.aclose()

@@ -29,7 +29,7 @@ Ask = Callable[[SupabaseFileStore], Awaitable[object]]
 ASKED: dict[str, Ask] = {
     "put": lambda store: store.put(TEXT),
     "get": lambda store: store.get(NAME),
-    "held": lambda store: store.held(),
+    "held": lambda store: store.stored_names(),
     "remove": lambda store: store.remove([NAME]),
 }
 LISTING = {name: ASKED[name] for name in ("held", "remove")}
@@ -322,6 +322,6 @@ async def test_nothing_secret_is_logged(
 
 async def test_a_store_lets_go_twice(marsh: Marsh) -> None:
     store = SupabaseFileStore(marsh.project, token, ACCOUNT, LIBRARY)
-    assert await store.held() == {NAME}
+    assert await store.stored_names() == {NAME}
     await store.aclose()
     await store.aclose()

@@ -147,7 +147,7 @@ async def test_what_another_machine_changes_is_seen_after_some_seconds(
     monkeypatch.setenv("SUPABASE_KEY", supabase.key)
     async with desk.at(supabase.url, supabase.key) as workspace:
         await workspace.stories.cast()
-        await elsewhere.keep_cast(a_cast("Mrs. Gannet"))
+        await elsewhere.save_cast(a_cast("Mrs. Gannet"))
         await seen(workspace, a_cast("Mrs. Gannet"))
     assert capfd.readouterr() == ("", "")
 

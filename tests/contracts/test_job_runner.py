@@ -53,7 +53,7 @@ class NothingKept:
         """Return none."""
         return {}
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Keep none."""
 
 

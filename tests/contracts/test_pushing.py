@@ -229,7 +229,7 @@ async def test_a_cast_that_others_made_during_a_push_is_not_overwritten(
     project: Crowded, desk: Machine, other: Machine
 ) -> None:
     async def cast(place: Machine, **members: tuple[str, ...]) -> None:
-        await over(place.plain, Clock()).casts.keep_cast(Cast((), members))
+        await over(place.plain, Clock()).casts.save_cast(Cast((), members))
 
     async def theirs() -> None:
         await other.copy.catch_up()
@@ -248,7 +248,7 @@ async def test_what_was_woven_of_a_text_that_is_not_there_is_not_counted_as_sent
     async def weave(revision: str) -> None:
         await read(desk, NEW, revision, revision, Pipeline.AGENTIC)
         woven = AttributionResult(NEW, f"content-{revision}", "woven-1", (), (), {}, {})
-        assert await over(desk.plain, Clock()).casts.keep_woven(woven)
+        assert await over(desk.plain, Clock()).casts.save_attribution(woven)
 
     await weave("r2")
     project.once("put_record", partial(weave, "r3"))

@@ -42,7 +42,7 @@ async def newest_seq(library: Library) -> int:
 
 
 async def test_an_empty_library_has_seen_nothing(library: Library) -> None:
-    assert await library.knowledge.seen(Pipeline.NAIVE) == []
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == []
     assert await library.passages.outlines() == []
     counts = await library.passages.counts(Pipeline.NAIVE)
     assert counts == LibraryCounts(0, 0, 0, 0, None)
@@ -71,11 +71,11 @@ async def test_a_documents_chunks_come_in_order_and_by_pipeline(
 async def test_what_is_stored_is_seen_under_its_revision(library: Library) -> None:
     await library.keep(some_knowledge(some_chunks(TEXTS, document=TWO)), "r7")
     await library.keep(some_knowledge(some_chunks(TEXTS, document=ONE)), "r8")
-    assert await library.knowledge.seen(Pipeline.NAIVE) == [
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == [
         DocumentVersion(ONE, "r8", "content-r8", "recipe"),
         DocumentVersion(TWO, "r7", "content-r7", "recipe"),
     ]
-    assert await library.knowledge.seen(Pipeline.AGENTIC) == []
+    assert await library.knowledge.document_versions(Pipeline.AGENTIC) == []
 
 
 async def test_replace_forgets_what_the_document_no_longer_says(
@@ -118,7 +118,9 @@ async def test_storing_the_same_again_changes_nothing_but_the_mark(
     before = await newest_seq(library)
     await library.keep(knowledge, "r2")
     assert await newest_seq(library) == before
-    assert await library.knowledge.seen(Pipeline.NAIVE) == [seen(ONE, "r2")]
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == [
+        seen(ONE, "r2")
+    ]
 
 
 async def test_replace_completes_the_job(library: Library) -> None:
@@ -135,7 +137,7 @@ async def test_a_lost_claim_stores_nothing(library: Library) -> None:
     assert other is not None
     knowledge = some_knowledge(some_chunks(TEXTS))
     assert not await library.knowledge.replace(knowledge, seen(), claim)
-    assert await library.knowledge.seen(Pipeline.NAIVE) == []
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == []
     assert await library.passages.outlines() == []
     assert await newest_seq(library) == 0
     assert await library.knowledge.known_vectors(SPACE, [hash_of(TEXTS[0])]) == set()
@@ -158,7 +160,7 @@ async def test_a_claim_stores_once(library: Library) -> None:
     knowledge = some_knowledge(some_chunks(TEXTS))
     assert await library.knowledge.replace(knowledge, seen(), claim)
     assert not await library.knowledge.replace(knowledge, seen(ONE, "r2"), claim)
-    assert await library.knowledge.seen(Pipeline.NAIVE) == [seen()]
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == [seen()]
 
 
 async def test_an_expired_lease_that_nobody_took_still_stores(
@@ -179,7 +181,9 @@ async def test_forget_takes_a_document_away_and_completes_the_job(
     await library.remove(ONE)
     assert await library.passages.chunks([chunk.id for chunk in chunks]) == []
     assert [one.id for one in await library.passages.outlines()] == [TWO]
-    assert [one.id for one in await library.knowledge.seen(Pipeline.NAIVE)] == [TWO]
+    assert [
+        one.id for one in await library.knowledge.document_versions(Pipeline.NAIVE)
+    ] == [TWO]
     assert not await library.queue.jobs(limit=9, state=JobState.RUNNING)
 
 
@@ -271,7 +275,7 @@ async def test_touch_changes_revisions_of_known_documents_only(
     await library.keep_texts(ONE, TEXTS)
     touched = [DocumentVersion(one, "r9", "content-r1", "recipe") for one in (ONE, TWO)]
     assert await library.knowledge.touch(Pipeline.NAIVE, touched) == 1
-    assert await library.knowledge.seen(Pipeline.NAIVE) == touched[:1]
+    assert await library.knowledge.document_versions(Pipeline.NAIVE) == touched[:1]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +291,7 @@ async def test_touch_leaves_what_is_known_otherwise_than_was_thought(
     await library.keep_texts(ONE, TEXTS)
     claim = await a_claim(library.queue)
     assert await library.knowledge.touch(Pipeline.NAIVE, [taken_for], claim) == 0
-    marks = await library.knowledge.seen(Pipeline.NAIVE)
+    marks = await library.knowledge.document_versions(Pipeline.NAIVE)
     assert marks == [DocumentVersion(ONE, "r1", "content-r1", "recipe")]
     assert len(await library.queue.jobs(limit=9, state=JobState.RUNNING)) == 1
 

@@ -193,7 +193,7 @@ async def test_no_record_is_written_to_a_project_that_was_restored(
             Pipeline.NAIVE, [DocumentVersion(ONE, "r", "c", "x")], claim
         ),
         lambda: store.forget(ONE, claim),
-        lambda: casts.keep_cast(Cast()),
+        lambda: casts.save_cast(Cast()),
     ]
     for call in calls:
         with pytest.raises(StoreProblem, match="less than it had"):

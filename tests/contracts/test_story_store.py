@@ -95,13 +95,13 @@ def woven(knowledge: Knowledge, *, content: str = "content-r1") -> AttributionRe
 async def test_before_anything_is_read_there_is_nobody(library: Library) -> None:
     assert await library.story.cast() == Cast()
     assert await library.story.facts() == []
-    assert await library.casts.strands() == []
+    assert await library.casts.attribution_inputs() == []
 
 
 async def test_the_cast_comes_back_as_it_was_kept(library: Library) -> None:
     cast = Cast((NELL,), {"Miss Tallow": ("Nell", "Annis")})
-    await library.casts.keep_cast(Cast())
-    await library.casts.keep_cast(cast)
+    await library.casts.save_cast(Cast())
+    await library.casts.save_cast(cast)
     assert await library.story.cast() == cast
 
 
@@ -121,7 +121,7 @@ async def test_pipeline_a_leaves_what_b_knows_alone(library: Library) -> None:
     await library.keep_texts(ONE, TEXTS)
     await library.remove(ONE, Pipeline.NAIVE)
     assert len(await library.story.facts()) == 1
-    assert len(await library.casts.strands()) == 1
+    assert len(await library.casts.attribution_inputs()) == 1
 
 
 async def test_a_strand_says_what_was_read_and_what_was_woven(
@@ -129,12 +129,12 @@ async def test_a_strand_says_what_was_read_and_what_was_woven(
 ) -> None:
     knowledge = learned()
     await library.keep(knowledge)
-    (strand,) = await library.casts.strands()
+    (strand,) = await library.casts.attribution_inputs()
     assert (strand.document, strand.content) == (ONE, "content-r1")
     assert (strand.evidence, strand.noted) == ('{"Nell": 2}', '{"pov": "Nell"}')
     assert strand.woven == ""
-    assert await library.casts.keep_woven(woven(knowledge))
-    assert (await library.casts.strands())[0].woven == "woven-1"
+    assert await library.casts.save_attribution(woven(knowledge))
+    assert (await library.casts.attribution_inputs())[0].woven == "woven-1"
 
 
 async def test_what_is_woven_is_found_by_who_speaks_and_where(
@@ -142,7 +142,7 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
 ) -> None:
     knowledge = learned()
     await library.keep(knowledge)
-    assert await library.casts.keep_woven(woven(knowledge))
+    assert await library.casts.save_attribution(woven(knowledge))
     assert await library.story.quotations() == [DocumentQuotation(ONE, SAID)]
     assert await library.story.quotations("Nell") == [DocumentQuotation(ONE, SAID)]
     assert await library.story.quotations("Hob") == []
@@ -172,11 +172,11 @@ async def test_what_is_woven_is_found_by_who_speaks_and_where(
 async def test_weaving_again_leaves_nothing_of_before(library: Library) -> None:
     knowledge = learned()
     await library.keep(knowledge)
-    await library.casts.keep_woven(woven(knowledge))
+    await library.casts.save_attribution(woven(knowledge))
     bare = replace(
         woven(knowledge), quotations=(), mentions=(), appearances={}, names={}
     )
-    assert await library.casts.keep_woven(bare)
+    assert await library.casts.save_attribution(bare)
     assert await library.story.quotations() == []
     assert await library.story.appearances() == []
     assert await library.story.first_seen() == []
@@ -185,7 +185,9 @@ async def test_weaving_again_leaves_nothing_of_before(library: Library) -> None:
 async def test_what_was_woven_of_an_older_text_is_not_kept(library: Library) -> None:
     knowledge = learned()
     await library.keep(knowledge, "r2")
-    assert not await library.casts.keep_woven(woven(knowledge, content="content-r1"))
+    assert not await library.casts.save_attribution(
+        woven(knowledge, content="content-r1")
+    )
     assert await library.story.quotations() == []
 
 
@@ -193,9 +195,9 @@ async def test_a_forgotten_document_takes_all_of_it_along(library: Library) -> N
     knowledge = learned()
     await library.keep(knowledge)
     await library.keep_texts(ONE, TEXTS)
-    await library.casts.keep_woven(woven(knowledge))
+    await library.casts.save_attribution(woven(knowledge))
     await library.remove(ONE, Pipeline.AGENTIC)
-    assert await library.casts.strands() == []
+    assert await library.casts.attribution_inputs() == []
     assert await library.story.facts() == []
     assert await library.story.quotations() == []
     assert await library.story.first_seen() == []
@@ -207,7 +209,7 @@ async def test_places_are_the_storys_own_chunks_in_order(library: Library) -> No
     knowledge = learned()
     await library.keep(knowledge)
     await library.keep_texts(ONE, ["Another pipeline's"])
-    places = await library.casts.places(ONE)
+    places = await library.casts.chunk_spans(ONE)
     assert [(one.chunk, one.span) for one in places] == [
         (chunk.id, chunk.span) for chunk in knowledge.chunks
     ]
@@ -223,8 +225,8 @@ async def test_seams_are_kept_for_each_space(library: Library) -> None:
 
 async def test_replies_are_kept_by_key(library: Library) -> None:
     usage = Usage(calls=1, prompt_tokens=10, completion_tokens=3)
-    await library.analysis.keep_replies({"k1": "[1]", "k2": "[]"}, usage)
-    await library.analysis.keep_replies({"k1": "[2]"}, usage)
+    await library.analysis.save_replies({"k1": "[1]", "k2": "[]"}, usage)
+    await library.analysis.save_replies({"k1": "[2]"}, usage)
     assert await library.analysis.replies(["k1", "k3"]) == {"k1": "[2]"}
 
 
@@ -233,7 +235,7 @@ async def test_who_is_in_a_passage_is_among_its_words_but_not_at_a_moment(
 ) -> None:
     knowledge = learned()
     await library.keep(knowledge)
-    await library.casts.keep_woven(woven(knowledge))
+    await library.casts.save_attribution(woven(knowledge))
     second = knowledge.chunks[1]
 
     async def found(scope: SearchScope) -> list[ChunkId]:

@@ -65,7 +65,7 @@ async def keep(
     state: NarrativeState | None = None,
 ) -> Thread:
     for turn in turns:
-        kept = await library.threads.keep_turn(
+        kept = await library.threads.save_turn(
             thread, title, turn, state or NarrativeState()
         )
     return kept
@@ -321,7 +321,7 @@ async def test_what_answers_left_open_is_kept_with_where_they_stood(
     older = a_turn("How old?", gaps=(age,), asked_at=1_000.0, state=early)
     stopped = replace(a_turn(gaps=(boat,)), state=TurnState.STOPPED)
     for turn in (newer, older, stopped, a_turn()):
-        await threads.keep_turn(THREAD, "Gaps", turn, NarrativeState())
+        await threads.save_turn(THREAD, "Gaps", turn, NarrativeState())
     assert await threads.gaps() == [RecordedGap(age, "ch2"), RecordedGap(boat, "")]
     await threads.delete(THREAD, 3_000.0)
     assert await threads.gaps() == []
@@ -347,24 +347,29 @@ async def test_what_answers_cite_is_found_by_document_oldest_first(
         TurnCitations(OTHER, older.id, (QUOTED, other, twice)),
         TurnCitations(THREAD, newer.id, (QUOTED,)),
     ]
-    assert await threads.citing() == whole
-    assert await threads.citing([TWO]) == [TurnCitations(OTHER, older.id, (other,))]
-    assert await threads.citing([ONE]) == [
+    assert await threads.turn_citations() == whole
+    assert await threads.turn_citations([TWO]) == [
+        TurnCitations(OTHER, older.id, (other,))
+    ]
+    assert await threads.turn_citations([ONE]) == [
         TurnCitations(OTHER, older.id, (QUOTED, twice)),
         TurnCitations(THREAD, newer.id, (QUOTED,)),
     ]
-    assert await threads.citing([ONE, TWO, DocumentId("none.md")]) == whole
-    assert await threads.citing([]) == []
-    assert await threads.citing([DocumentId("' or 1 --"), DocumentId("\udcff")]) == []
+    assert await threads.turn_citations([ONE, TWO, DocumentId("none.md")]) == whole
+    assert await threads.turn_citations([]) == []
+    assert (
+        await threads.turn_citations([DocumentId("' or 1 --"), DocumentId("\udcff")])
+        == []
+    )
 
 
 async def test_what_deleted_conversations_cite_is_not_looked_at(
     library: Library,
 ) -> None:
-    assert await library.threads.citing() == []
+    assert await library.threads.turn_citations() == []
     await keep(library, a_turn())
     await library.threads.delete(THREAD, 9.0)
-    assert await library.threads.citing() == []
-    assert await library.threads.citing([ONE]) == []
+    assert await library.threads.turn_citations() == []
+    assert await library.threads.turn_citations([ONE]) == []
     await library.threads.restore()
-    assert len(await library.threads.citing([ONE])) == 1
+    assert len(await library.threads.turn_citations([ONE])) == 1

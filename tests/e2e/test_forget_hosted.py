@@ -58,7 +58,7 @@ async def kept(server: SupabaseServer, writer: Writer) -> list[tuple[str, int]]:
     async with asking(server, writer) as hosted:
         for one in await list_remote_libraries(hosted):
             files = SupabaseFileStore(project, token, writer.id, one.id)
-            found.append((one.name, len(await files.held())))
+            found.append((one.name, len(await files.stored_names())))
             await files.aclose()
     return found
 

@@ -75,7 +75,7 @@ def keep(
     thread: ThreadId, title: str, turn: Any, state: NarrativeState | None = None
 ) -> None:
     state = state or NarrativeState()
-    with_store(lambda store: store.keep_turn(thread, title, turn, state))
+    with_store(lambda store: store.save_turn(thread, title, turn, state))
 
 
 def invoke(*args: str) -> Result:

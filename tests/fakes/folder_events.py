@@ -28,7 +28,7 @@ class ScriptedEvents:
         ):
             self.tell(PathsChanged(wanted))
 
-    async def news(self) -> AsyncGenerator[FolderEvent]:
+    async def events(self) -> AsyncGenerator[FolderEvent]:
         """Yield what is told, until a folder is lost."""
         self.asked += 1
         while True:

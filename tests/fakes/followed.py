@@ -59,7 +59,7 @@ async def keep(
 ) -> Thread:
     """Keep turns, with the state that each leads to."""
     for turn in turns:
-        kept = await store.keep_turn(
+        kept = await store.save_turn(
             thread, title, turn, turn.output.narrative_state_delta
         )
     return kept

@@ -76,7 +76,7 @@ async def speak(
     state = state_to_json(asked.output.narrative_state_delta)
     at = asked.asked_at
     thread = ThreadRecord(THREAD, "Tides", at, at, None, state, ())
-    return await threads.keep_turn(thread, whole, late=late)
+    return await threads.save_turn(thread, whole, late=late)
 
 
 def told_whole(thread: ThreadRecord | None) -> ThreadRecord | None:

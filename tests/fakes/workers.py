@@ -80,7 +80,7 @@ async def keep_turns(folder: Path) -> None:
     database = SqliteDatabase(folder / FILE)
     threads = SqliteThreadStore(database)
     for turn in some_turns(20):
-        kept = await threads.keep_turn(THREAD, "Tides", turn, NarrativeState())
+        kept = await threads.save_turn(THREAD, "Tides", turn, NarrativeState())
         say(kept.turns)
     await database.aclose()
 

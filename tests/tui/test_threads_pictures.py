@@ -40,7 +40,7 @@ async def three_talks(workspace: Workspace) -> None:
         for later, question in enumerate(questions):
             turn = a_turn(question, asked_at=HOUR * (24 * number + later), state=state)
             thread = ThreadId(f"7f3a{number:028}")
-            await workspace.threads.keep_turn(thread, title, turn, state)
+            await workspace.threads.save_turn(thread, title, turn, state)
 
 
 async def opened(room: Room) -> None:

@@ -206,7 +206,7 @@ async def delete_from_project(
         aclosing(files),
         aclosing(SupabaseRpc(project, token, request_logger)) as hosted,
     ):
-        removed = await files.remove(await files.held())
+        removed = await files.remove(await files.stored_names())
         is_deleted = await delete_remote_library(hosted, home.library)
     names = [home.name] if is_deleted else []
     files_gone = [pluralize(removed, "file")] if removed else []

@@ -182,7 +182,7 @@ async def upload_files(
         LrwrError: The project cannot be asked, or refuses.
     """
     file_digests = await _load_file_digests(database)
-    remote_digests = await remote_files.held()
+    remote_digests = await remote_files.stored_names()
     before = frozenset(remote_digests)
     source = FolderSource(root, targets or [root])
     moved, changed = 0, []
@@ -227,7 +227,7 @@ async def download_files(
     refused: list[str] = []
     if into is not None:
         places, refused = await asyncio.to_thread(_places, file_digests, into)
-    local_digests, moved, missing = await local_files.held(), 0, []
+    local_digests, moved, missing = await local_files.stored_names(), 0, []
     for number, (document, content) in enumerate(file_digests):
         report_progress("files", number, len(file_digests))
         if content in local_digests:

@@ -336,7 +336,7 @@ class AvatarSessionService:
 
     async def _put_away(self, thread: ThreadId, turn: Turn) -> Turn:
         state = turn.output.narrative_state_delta
-        thread_summary = await self._threads.keep_turn(
+        thread_summary = await self._threads.save_turn(
             thread, _title(turn), turn, state
         )
         return replace(turn, number=thread_summary.turns)

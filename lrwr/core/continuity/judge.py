@@ -328,7 +328,7 @@ class PairJudge:
         }
         try:
             if replies:
-                await self._store.keep_replies(replies, usage)
+                await self._store.save_replies(replies, usage)
         except StoreProblem as error:
             self._purse.stop(_told(error))
 

@@ -1,1 +1,1 @@
-"""The promises that adapters keep, one protocol a file."""
+"""Interfaces of storage, models, indexes, sources and jobs, which adapters implement."""

@@ -1,4 +1,4 @@
-"""Finding passages by nearness of meaning."""
+"""Search indexes over the stored chunks: by vector and by word."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
 
 
 class VectorIndex(Protocol):
-    """The vectors of one pipeline and one embedding space.
+    """Vectors of one pipeline and one embedding space.
 
-    A cache over the records: it can be thrown away and made again.
+    The index is a cache of the knowledge store; it can be deleted and rebuilt.
     """
 
     @property
     def remark(self) -> str:
-        """Return what the writer should know of how it answers now; empty: nothing."""
+        """A sentence for the user about degraded operation, empty if there is none."""
         ...
 
     async def catch_up(self) -> int:
-        """Apply what changed in the records since the last call; return how much.
+        """Apply chunk changes stored since the last call; return how many.
 
         Raises:
-            StoreProblem: The records cannot be read.
+            StoreProblem: The library cannot be read.
         """
         ...
 
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks, best first; cosine, from -1.0 to 1.0.
+        """Return at most `limit` chunks, best first, scored by cosine in [-1.0, 1.0].
 
         Equal scores are ordered by chunk id.
         """
@@ -41,16 +41,16 @@ class VectorIndex(Protocol):
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of each chunk, in order; 0.0 where it has no vector."""
+        """Return the cosine of each chunk with `query`, in order; 0.0 without a vector."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of files and locks. Safe to call twice."""
+        """Close files and release locks. Idempotent."""
         ...
 
 
 class LexicalIndex(Protocol):
-    """Words to passages, ranked by BM25; always as fresh as the records."""
+    """Full-text index that ranks chunks by BM25 and is never behind the store."""
 
     async def search_words(
         self,
@@ -60,10 +60,10 @@ class LexicalIndex(Protocol):
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks that hold any of `words`, best first.
+        """Return at most `limit` chunks that contain any of `words`, best first.
 
-        Words match by their stem, whatever their case and accents. Scores are BM25,
-        0 or more; equal scores are ordered by chunk id.
+        Words match by their stem, ignoring case and accents. Scores are BM25, 0 or
+        more; equal scores are ordered by chunk id.
         """
         ...
 
@@ -75,15 +75,15 @@ class LexicalIndex(Protocol):
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks where two of `words` stand close together.
+        """Return at most `limit` chunks where two of `words` occur close together.
 
-        Best first: a pair counts as a term of its own, the more the rarer it is.
-        Close means within a sentence or so; the order of the two does not matter.
+        Best first. Each pair counts as one term; rarer pairs score higher. Close means
+        within about a sentence, in either order.
         """
         ...
 
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return in how many chunks each word occurs, and how many chunks there are."""
+        """Return the number of chunks containing each word, and the number of all chunks."""
         ...

@@ -1,4 +1,4 @@
-"""Work that waits, and who is at it."""
+"""The ingestion job queue, and runners that process documents here or remotely."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,16 +20,16 @@ from lrwr.core.model.language_model import Usage
 
 
 class JobQueue(Protocol):
-    """Jobs survive the process that made them: any process may take one up.
+    """A persistent queue of ingestion jobs that any process may work on.
 
-    A worker holds a job by a lease. When the lease runs out, the job may be claimed
-    by another, and the first finds its claim lost when it wants to store.
+    A worker holds a job by a lease. After the lease expires another worker may claim
+    the job, and the first worker's claim is no longer accepted.
     """
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue work; an order that waits already is not queued twice.
+        """Queue jobs and return how many were added.
 
-        Returns how many were added.
+        Orders already waiting are skipped.
         """
         ...
 
@@ -41,24 +41,26 @@ class JobQueue(Protocol):
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Take the oldest job that waits, or whose lease ran out; None if none.
+        """Claim the oldest job that waits or whose lease expired.
 
-        `lease` is in seconds. Only jobs on `documents` and of `pipeline` are taken;
-        None means any. A job that was claimed three times and never finished is
-        marked failed instead of being handed out again.
+        None if there is none.
+
+        `lease` is in seconds. `documents` and `pipeline` restrict which jobs are
+        claimed; None means any. A job claimed three times without finishing is marked
+        failed.
         """
         ...
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Hold on to a job for `lease` more seconds; False when it was lost."""
+        """Extend a claim by `lease` seconds; return False if the claim was lost."""
         ...
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job failed, with what happened and what to try."""
+        """Mark a job as failed, with a user-facing error and a hint."""
         ...
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return jobs, newest first."""
+        """Return at most `limit` jobs, newest first, optionally only those in `state`."""
         ...
 
 
@@ -69,15 +71,15 @@ JobProgressCallback: TypeAlias = Callable[
 
 
 class RunnerUnavailable(ServiceUnavailable):
-    """Who reads elsewhere cannot be asked now: for no document, not for this one."""
+    """The remote runner cannot process any document now."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What became known of a document.
+    """The knowledge extracted from a document.
 
-    `words_only` says why it was not embedded, where an embedder did not answer: then
-    the document is found by its words, and must be read again.
+    `words_only` is set if the embedding model did not answer: the document can then be
+    searched by words only and has to be ingested again.
     """
 
     knowledge: Knowledge
@@ -85,48 +87,49 @@ class JobResult:
 
     @property
     def counted(self) -> Knowledge:
-        """The knowledge as far as it is embedded."""
+        """The knowledge, without its embedding space if embedding failed."""
         is_whole = self.words_only is None
         return self.knowledge if is_whole else replace(self.knowledge, space="")
 
 
 class JobRunner(Protocol):
-    """Makes knowledge of documents. Writes none of it."""
+    """Extracts knowledge from documents, locally or remotely. Does not store it."""
 
     @property
     def places(self) -> int:
-        """Return how many documents may be in work at once."""
+        """The number of documents that may be processed concurrently."""
         ...
 
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a file's bytes, whoever worked it out.
+        """Return the knowledge of a document with this file content.
 
-        The same bytes make the same knowledge in every runner.
+        Equal content gives equal knowledge in every runner.
 
         Raises:
-            UnreadableDocument: The bytes are not what the ending says, or this document
-                could not be read elsewhere.
-            RunnerUnavailable: No document can be read there now; nothing is known of this one.
-            StoreProblem: The library cannot be read, or cannot keep what was paid for.
+            UnreadableDocument: The content is invalid for the file type, or a remote
+                runner cannot process this document.
+            RunnerUnavailable: The runner cannot process any document now.
+            StoreProblem: The library cannot be read, or paid replies cannot be saved.
         """
         ...
 
     async def stored(self, document: DocumentId) -> None:
-        """Say that what was returned of a document is kept. Harmless when done twice."""
+        """Tell the runner that the result of `document` has been stored. Idempotent."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close connections. Idempotent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReusableResults:
-    """What a library knows of a document before it is read: it is not done again.
+    """Stored results that a remote runner need not compute again.
 
-    `seams` are distances between sentences, `texts` the words that are embedded.
+    `seams` are distances between sentences by key; `texts` are hashes of embedded
+    texts.
     """
 
     seams: Mapping[str, float] = field(default_factory=dict)
@@ -135,10 +138,10 @@ class ReusableResults:
 
 @dataclass(frozen=True, slots=True)
 class ModelWork:
-    """What a language model is to be asked of a document.
+    """Language model calls that a document still needs.
 
-    `kept` are the keys of what it said before, and is not asked again. `cached` counts
-    them, `reserved` is what was set aside for the rest, in US dollars.
+    `kept` are keys of cached replies and `cached` their number. `reserved` is the
+    budget set aside for the remaining calls, in US dollars.
     """
 
     kept: frozenset[str]
@@ -148,7 +151,7 @@ class ModelWork:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallReplies:
-    """What a language model said in one call, by key, and what that took."""
+    """Replies of one language model call by key, with the call's token usage."""
 
     said: Mapping[str, str]
     usage: Usage
@@ -156,7 +159,11 @@ class ModelCallReplies:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswers:
-    """What a language model said, call by call, what all took, and why it is not all."""
+    """Replies of all language model calls for a document.
+
+    `usage` is their total. `unfinished` is a reason why some replies are missing, empty
+    if none is.
+    """
 
     replies: tuple[ModelCallReplies, ...]
     usage: Usage
@@ -164,20 +171,20 @@ class ModelAnswers:
 
 
 class RemoteJobHost(Protocol):
-    """What this machine knows, and keeps, of documents that are read elsewhere."""
+    """The local side of remote ingestion: provides cached results and stores new ones."""
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return what need not be worked out again."""
+        """Return the stored results that need not be computed again."""
         ...
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space` already."""
+        """Return the hashes in `texts` that already have a vector in `space`."""
         ...
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return what a language model must be asked; None where it is nothing.
+        """Return the language model calls still needed, or None.
 
-        Give what it took back to `completed`: it is set aside until then.
+        The calls' budget stays reserved until `completed` is called with the result.
         """
         ...
 
@@ -187,9 +194,9 @@ class RemoteJobHost(Protocol):
         model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Keep what a language model said, and return the knowledge with it.
+        """Store language model replies and return the knowledge extended by them.
 
         Raises:
-            StoreProblem: What was said cannot be kept.
+            StoreProblem: The replies cannot be stored.
         """
         ...

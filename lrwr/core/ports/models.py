@@ -1,4 +1,4 @@
-"""A language model that is asked for an answer of a given shape."""
+"""Interfaces of language models, embedding models, rerankers, analysts and judges."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message to a model."""
+    """One message of a request to a language model."""
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -23,7 +23,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyShape:
-    """The JSON that is asked for: a name, and a strict JSON schema as JSON text."""
+    """A requested reply format: a schema name and a strict JSON schema, as JSON text."""
 
     name: str
     schema: str
@@ -31,7 +31,7 @@ class ReplyShape:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a model said, and the tokens that it took, as its server counts them."""
+    """A language model's reply, with token counts reported by the server."""
 
     text: str
     prompt_tokens: int
@@ -39,46 +39,45 @@ class ChatReply:
 
 
 class ChatModel(Protocol):
-    """One model of one server.
+    """One language model of one server.
 
-    Calls run at once up to the server's limit, which the adapter keeps; it waits and
-    tries again where the server asks for it, and only there are retries made.
+    The adapter limits concurrent calls and retries when the server asks for it;
+    callers do not retry.
     """
 
     @property
     def name(self) -> str:
-        """Name the model, as the server does."""
+        """The model's name, as its server calls it."""
         ...
 
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return a reply that the server was told to keep to `shape`.
-
-        Whether it did is not checked.
+        """Return a reply in the format `shape`, without validating it.
 
         Raises:
-            ServiceUnavailable: The server did not answer, or refused.
+            ServiceUnavailable: The server did not answer, or refused the request.
         """
         ...
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield a free answer, piece by piece, as the server sends it.
+        """Yield the pieces of a free-text reply as the server sends them.
 
         Raises:
-            ServiceUnavailable: The server did not answer, refused, or broke off.
+            ServiceUnavailable: The server did not answer, refused the request, or
+                closed the connection early.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of one document that is read at once.
+    """A stretch of one document that is analysed in one call.
 
-    `text` is the document's text at `span`, verbatim. `before` are the sentences that
-    stand before it, for understanding only. `known` are names of characters that
-    occur in it, as they are to be called. `where` says in words what is read ("The
-    Marsh Lantern, chapter 3, scene 2"); no result depends on it.
+    `text` is the document's text at `span`, verbatim. `before` is preceding text, for
+    context only. `known` are canonical names of characters that occur in it. `where`
+    describes the location in words ("The Marsh Lantern, chapter 3, scene 2"); no result
+    depends on it.
     """
 
     span: Span
@@ -90,10 +89,10 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class ExcerptFinding:
-    """What was read out of one excerpt.
+    """Facts found in one excerpt, with spans in the document.
 
-    `facts` have spans of the document. `failed` says why the excerpt could not be
-    read, in the writer's words; it has no facts then.
+    `failed` is a user-facing reason why the excerpt could not be analysed; `facts` is
+    then empty.
     """
 
     facts: tuple[Fact, ...]
@@ -101,40 +100,47 @@ class ExcerptFinding:
 
 
 class Analyst(Protocol):
-    """Reads excerpts closely. Results depend on the excerpt's content alone."""
+    """Extracts facts from excerpts, by rules or with a language model.
+
+    Results depend on an excerpt's content only.
+    """
 
     @property
     def name(self) -> str:
-        """Name who reads: `rules`, or the model. It is the keeper of the facts."""
+        """`rules`, or the language model's name; stored as the source of the facts."""
         ...
 
     @property
     def revision(self) -> str:
-        """Name everything that results depend on besides the excerpt."""
+        """A key of everything besides the excerpt that results depend on, such as prompts."""
         ...
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return about how many tokens it takes to ask; 0 where no model is asked."""
+        """Estimate the prompt tokens of a request; 0 if no language model is used.
+
+        `extracting` selects the request of `extract`, otherwise that of `classify`.
+        """
         ...
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return what each excerpt is: facts about `PASSAGE` and `GAP`, in order.
+        """Return passage labels and gaps of each excerpt, in input order.
 
-        At most `EXCERPTS_PER_CALL` excerpts, consecutive ones of one document, are read in one
-        call; give them in reading order.
+        The findings are facts about `PASSAGE` and `GAP`. Up to `EXCERPTS_PER_CALL`
+        consecutive excerpts of one document share one model call, so pass them in text
+        order.
 
         Raises:
-            ServiceUnavailable: The model's server did not answer.
+            ServiceUnavailable: The language model did not answer.
         """
         ...
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Return what an excerpt of some pages says: all other facts.
+        """Return all other facts of an excerpt of several pages.
 
         Raises:
-            ServiceUnavailable: The model's server did not answer.
+            ServiceUnavailable: The language model did not answer.
         """
         ...
 
@@ -147,11 +153,11 @@ EXTRACTION_WINDOW_TOKENS = 6000
 
 @dataclass(frozen=True, slots=True)
 class JudgeSample:
-    """An answer that is to be judged.
+    """An answer to be judged.
 
-    `contexts` are the texts that it was made from, best first. `reference` is what a
-    good answer says, empty where nobody wrote one. `says_gap` is an answer that says
-    that the text does not tell: it claims nothing that could be unfaithful.
+    `contexts` are the texts that it was made from, best first. `reference` is the
+    expected answer, empty if there is none. `says_gap` marks an answer that reports a
+    gap; it makes no claim that could be unfaithful.
     """
 
     question: str
@@ -163,10 +169,10 @@ class JudgeSample:
 
 @dataclass(frozen=True, slots=True)
 class JudgeResult:
-    """What one try at judging brought.
+    """Scores of one judgement.
 
-    `values` are from 0.0 to 1.0. `failed` says in a sentence why a figure was tried
-    and not got. A figure in neither does not apply to the sample.
+    `values` maps figure names to scores from 0.0 to 1.0. `failed` maps figures that
+    could not be computed to a reason. Figures in neither do not apply to the sample.
     """
 
     values: Mapping[str, float]
@@ -175,45 +181,45 @@ class JudgeResult:
 
 
 class AnswerJudge(Protocol):
-    """A judge that is always the same model: another one is another judge."""
+    """Scores answers with one language model."""
 
     @property
     def name(self) -> str:
-        """Name the language model that judges."""
+        """The judging language model's name."""
         ...
 
     @property
     def revision(self) -> str:
-        """Name all that a judgement depends on beside the sample."""
+        """A key of everything besides the sample that a judgement depends on."""
         ...
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Name the figures that it can give."""
+        """The names of the figures that the judge can compute."""
         ...
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return about what one try takes: calls and tokens."""
+        """Estimate the calls and tokens of one judgement."""
         ...
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Judge a sample once. Doing it again asks again, and may say otherwise.
+        """Judge a sample once. Not deterministic: another call may return other scores.
 
-        A server that does not answer and a reply that cannot be understood are
-        failures of the figure, told in the result; nothing is raised for them.
+        A server that does not answer, or an invalid reply, is reported in
+        `JudgeResult.failed`; nothing is raised.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class GroundedAnswer:
-    """An answer, and what it was made from.
+    """An answer to a golden question, and what it was made from.
 
-    `citations` are what its numbers stand for; one without words stands for a number
-    that was made up. `contexts` are the texts that were given, best first. `says_gap`
-    is an answer that says that the text does not tell; `doubts` is one that was given
-    with the warning that its evidence is weak. `seconds` is how long it took. `price`
-    is in US dollars, None where it is not known.
+    `citations` are the passages behind the answer's numbers; a citation without text
+    stands for a number that the model invented. `contexts` are the retrieved texts,
+    best first. `says_gap` marks an answer that reports a gap, `doubts` one that warns
+    of weak evidence. `seconds` is the elapsed time. `price` is in US dollars, None if
+    unknown.
     """
 
     text: str
@@ -227,71 +233,69 @@ class GroundedAnswer:
 
 
 class Answerer(Protocol):
-    """Answers questions about one library, each as if it were the first."""
+    """Answers questions of a golden set, each in a new thread that is not saved."""
 
     @property
     def name(self) -> str:
-        """Name the language model that answers; empty where the text speaks itself."""
+        """The answering language model's name; empty for extractive answers."""
         ...
 
     async def answer(self, question: str, as_of: str) -> GroundedAnswer:
-        """Answer from what the story tells by `as_of`; empty is all of it.
-
-        Nothing of it is kept among the writer's conversations.
+        """Answer a question from the story up to the horizon `as_of`, empty for all of it.
 
         Raises:
-            NotFound: The story has no such place.
-            ServiceUnavailable: The model did not answer.
+            NotFound: The horizon does not exist in the story.
+            ServiceUnavailable: The language model did not answer.
             StoreProblem: The library cannot be read.
         """
         ...
 
 
 class Embedder(Protocol):
-    """Nearness of meaning as nearness of vectors."""
+    """An embedding model: turns texts into vectors."""
 
     @property
     def space(self) -> str:
-        """Name the embedding space; vectors of two spaces are never compared."""
+        """The name of the embedding space.
+
+        Vectors of different spaces are not comparable.
+        """
         ...
 
     @property
     def dimensions(self) -> int:
-        """Return the length of a vector."""
+        """The number of elements of a vector."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has, in the same order.
-
-        Markers that the model adds at the ends are not counted.
-        """
+        """Return the token count of each text, in input order, without special tokens."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Return one vector for each text, in the same order, of length 1.0.
+        """Return one unit-length vector per text, in input order.
 
-        The vector of a text does not depend on the texts beside it.
+        A vector depends on its own text only, not on the batch.
 
         Raises:
-            ServiceUnavailable: The model could not be loaded or did not answer.
+            ServiceUnavailable: The model cannot be loaded or did not answer.
         """
         ...
 
 
 class Reranker(Protocol):
-    """Reads question and passage together."""
+    """Scores passages by reading the question and each passage together."""
 
     @property
     def name(self) -> str:
-        """Name the reranker; thresholds are kept for each name."""
+        """The reranker's name. Score thresholds are calibrated for each name."""
         ...
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how well each passage answers, in the same order; higher is better.
+        """Return a relevance score per passage, in input order; higher is better.
 
-        Scores compare within one call only.
+        Scores of different calls are not comparable.
 
         Raises:
-            ServiceUnavailable: The model could not be loaded or did not answer.
+            ServiceUnavailable: The model cannot be loaded or did not answer.
         """
         ...

@@ -1,4 +1,4 @@
-"""The library's truth: what was read, and what was made of it."""
+"""Stores of documents, chunks, model replies, threads and manuscript files."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """What was read of a document, by one pipeline.
+    """The version of a document that one pipeline has ingested.
 
-    `revision` is empty where this machine has never had the file. `content` is the
-    SHA-256 of the file's bytes. `recipe` names everything else that
-    the chunks depend on: parser, splitter, embedding space.
+    `revision` is the source's `ManuscriptFile.revision`, empty if this machine never
+    had the file. `content` is the SHA-256 of the file's bytes, in hex. `recipe` names
+    everything else that the chunks depend on: parser, splitter and embedding space.
     """
 
     id: DocumentId
@@ -42,9 +42,10 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class ChunkChange:
-    """One step of the change feed: a chunk that is new, or gone.
+    """One entry of the change feed: a chunk was added or removed.
 
-    `vector` is None for a chunk that is gone, or that was never embedded.
+    `seq` increases with every entry. `end` is the chunk's end offset in its document,
+    in characters. `vector` is None if the chunk was removed or never embedded.
     """
 
     seq: int
@@ -56,26 +57,26 @@ class ChunkChange:
 
 
 class KnowledgeStore(Protocol):
-    """What ingestion writes. Every method is one short transaction."""
+    """Stores what ingestion produces. Every method is one short transaction."""
 
-    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return what this pipeline has read, ordered by document."""
+    async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
+        """Return the versions that `pipeline` has ingested, ordered by document id."""
         ...
 
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space` already."""
+        """Return the hashes in `texts` that already have a vector in the embedding `space`."""
         ...
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Make `knowledge` the whole of what its pipeline knows of its document.
+        """Replace everything that the pipeline has stored for the document.
 
-        Chunks that stay are not touched. The document is marked as seen last and
-        the job complete, all in one transaction. Doing it twice is the same as doing
-        it once. Returns False, and writes nothing, when `claim` has been lost.
+        Unchanged chunks are left untouched. The same transaction records
+        `document_version` and completes the job of `claim`. Idempotent. Returns False,
+        and writes nothing, if another worker has taken over the job.
 
         Raises:
             StoreProblem: The library cannot be written.
@@ -83,7 +84,10 @@ class KnowledgeStore(Protocol):
         ...
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Take away what the claim's pipeline knows of `document`; as `replace`."""
+        """Delete everything that the claim's pipeline has stored for `document`.
+
+        Returns False, and deletes nothing, if another worker has taken over the job.
+        """
         ...
 
     async def touch(
@@ -92,45 +96,49 @@ class KnowledgeStore(Protocol):
         document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents whose content and recipe are those in `document_versions`.
+        """Update the stored revisions of documents whose content and recipe are unchanged.
 
-        What another run has made of a document meanwhile stays as it is. If all are
-        known so, the `claim` is complete. Returns how many are.
+        A document that another process has ingested differently in the meantime is
+        skipped. If no document is skipped, the job of `claim` is completed. Returns the
+        number of updated documents.
         """
         ...
 
 
 class PassageStore(Protocol):
-    """What answering reads."""
+    """Reads documents and chunks for search and answers."""
 
     async def outlines(self) -> list[DocumentOutline]:
-        """Return an outline of each document, ordered by id."""
+        """Return the outline of every document, ordered by document id."""
         ...
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
-        """Return those chunks that exist, in the order asked for."""
+        """Return the chunks with these ids, in the order of `ids`; skip ids not stored."""
         ...
 
     async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
-        """Return a pipeline's chunks of one document, in order; none if it has none."""
+        """Return the chunks of one document in text order.
+
+        Empty if it was not ingested.
+        """
         ...
 
     async def text(self, document: DocumentId) -> "DocumentText":
-        """Return a document's canonical text and its lines.
+        """Return a document's text as it was ingested, with its line index.
 
         Raises:
-            NotFound: No such document.
+            NotFound: The document is not stored.
         """
         ...
 
     async def counts(self, pipeline: Pipeline) -> "LibraryCounts":
-        """Return how much the library holds."""
+        """Return how many documents, words, chunks and vectors `pipeline` has stored."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document's canonical text, and how its characters fall into lines."""
+    """A document's normalized text, and an index from character offsets to lines."""
 
     text: str
     lines: LineIndex
@@ -138,7 +146,7 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCounts:
-    """How much a library holds, for one pipeline."""
+    """Sizes of a library for one pipeline. `embedded` counts chunks that have a vector."""
 
     documents: int
     words: int
@@ -149,60 +157,64 @@ class LibraryCounts:
 
 
 class AnalysisStore(Protocol):
-    """Kept by content: what was worked out once is found again wherever it stands."""
+    """Caches analysis results by content, so that unchanged text is not analysed again."""
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the document's distances between sentences, by their key."""
+        """Return cosine distances between neighbouring sentences of a document.
+
+        Keys are hashes of the two sentences; distances were computed in the embedding
+        `space`.
+        """
         ...
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return those replies of language models that are kept, by key."""
+        """Return the cached language model replies among `keys`, by key."""
         ...
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Keep replies at once: they were paid for. `usage` is that of all of them."""
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+        """Store language model replies by key, immediately, because they were paid for.
+
+        `usage` is the total token usage of all `replies`.
+        """
         ...
 
 
 class FileStore(Protocol):
-    """Files of one library, each under the SHA-256 of what it holds, in hex.
+    """Stores copies of manuscript files under the SHA-256 of their content, in hex.
 
-    A file is there whole or not at all, and what a name stands for never changes.
-    Every call but a first `put` may be made again and changes nothing more.
+    A file is stored whole or not at all, and the content of a name never changes.
+    All calls are idempotent.
 
-    Raises, from each: `StoreProblem` where files cannot be kept or read there, and of a
-    service also `LrwrError`, nobody is signed in, and `ServiceUnavailable`, it did not
-    answer. What was done until then stays done.
+    Every call raises `StoreProblem` if the storage cannot be used; a hosted store also
+    raises `LrwrError` if no user is signed in and `ServiceUnavailable` if it does not
+    answer. Work done before the error is not rolled back.
     """
 
     async def put(self, content: bytes) -> str:
-        """Keep `content` and return its name; kept twice, it is there once.
-
-        A file that was damaged is whole after it.
-        """
+        """Store `content` and return its name. A damaged copy is replaced."""
         ...
 
     async def get(self, sha256: str) -> bytes:
-        """Return what is kept under a name.
+        """Return the content stored under a name.
 
         Raises:
-            NotFound: Nothing is.
-            StoreProblem: What is there is damaged: it is not what its name says.
+            NotFound: Nothing is stored under this name.
+            StoreProblem: The stored content is damaged: its hash is not `sha256`.
         """
         ...
 
-    async def held(self) -> set[str]:
-        """Return the names of what is kept; that each is whole is not looked at."""
+    async def stored_names(self) -> set[str]:
+        """Return the names of all stored files, without verifying their content."""
         ...
 
     async def remove(self, names: Collection[str]) -> int:
-        """Take files away; return how many were there. Other names are let be."""
+        """Delete files and return how many existed. Unknown names are ignored."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedFact:
-    """A fact, and the words of the text that it rests on first."""
+    """A fact and the text of its first evidence."""
 
     fact: Fact
     words: str
@@ -210,11 +222,11 @@ class QuotedFact:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSnapshot:
-    """What is known of one document.
+    """What the library knows about one document.
 
-    `passages` are its texts in order. `facts` are in order of place; those that only
-    say of what kind a passage or scene is are left out. `people` are the characters
-    that are named in it, by their names in the cast.
+    `passages` are the chunk texts in text order. `facts` are ordered by position and
+    exclude the labels of passages and scenes. `people` are the canonical names of the
+    characters mentioned in the document.
     """
 
     passages: tuple[str, ...] = ()
@@ -223,14 +235,15 @@ class DocumentSnapshot:
 
 
 class DocumentSnapshotStore(Protocol):
-    """What the library holds of single documents, each read in one snapshot."""
+    """Reads snapshots of documents, to compare them before and after a save."""
 
-    async def held(
+    async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return what a pipeline knows of these documents, all at one moment.
+        """Return snapshots of `documents`, all from one point in time.
 
-        Those that it has not read are left out. Pipeline a knows passages alone.
+        Documents that `pipeline` has not ingested are absent. For pipeline a, a
+        snapshot has passages only.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -240,8 +253,10 @@ class DocumentSnapshotStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedGap:
-    """What an answer left open. `as_of` is where its question stood in the story, as
-    the writer gave it, empty for the whole."""
+    """A gap that an answer reported.
+
+    `as_of` is the question's horizon as the user wrote it, empty for the whole story.
+    """
 
     gap: GapFlag
     as_of: str
@@ -249,7 +264,7 @@ class RecordedGap:
 
 @dataclass(frozen=True, slots=True)
 class TurnCitations:
-    """A kept answer, and those of its citations that were asked for."""
+    """Citations of one stored turn."""
 
     thread: ThreadId
     turn: TurnId
@@ -257,78 +272,87 @@ class TurnCitations:
 
 
 class ThreadStore(Protocol):
-    """Conversations of one library. A deleted one can be had back until it is purged."""
+    """Stores the threads (saved conversations) of one library.
+
+    A deleted thread can be restored until it is purged.
+    """
 
     async def threads(self) -> list[Thread]:
-        """Return the conversations, the one that was spoken in last first."""
+        """Return all threads that are not deleted, most recently used first."""
         ...
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one conversation.
+        """Return one thread.
 
         Raises:
-            NotFound: There is none, or it is deleted.
+            NotFound: The thread does not exist or is deleted.
         """
         ...
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a conversation's turns in order, or the `last` so many of them.
+        """Return a thread's turns in order, or only its `last` turns.
 
-        There are none where it is deleted or was never begun.
+        Empty if the thread does not exist or is deleted.
         """
         ...
 
-    async def keep_turn(
+    async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Keep a turn and the state after it, all or nothing; return the conversation.
+        """Append a turn and store the thread's new state, in one transaction.
 
-        A thread that does not exist begins with `title`; a deleted one is back. The
-        turn gets the next number, whatever number it has; kept twice, it is there once.
-        Characters that are not Unicode become `?`.
+        A new thread is created with `title`; a deleted one is restored. The store
+        assigns the turn's number. Saving a turn id twice stores it once. Invalid
+        Unicode is replaced with `?`. Returns the updated thread.
         """
         ...
 
     async def rename(self, thread: ThreadId, title: str) -> None:
-        """Give a conversation another title.
+        """Change a thread's title.
 
         Raises:
-            NotFound: There is no such conversation.
+            NotFound: The thread does not exist.
         """
         ...
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Put a conversation away, at a time in seconds since 1970.
+        """Mark a thread as deleted. `at` is in seconds since 1970, UTC.
 
         Raises:
-            NotFound: There is no such conversation.
+            NotFound: The thread does not exist.
         """
         ...
 
     async def restore(self) -> Thread | None:
-        """Bring back what was deleted last; None where nothing is left to bring."""
+        """Restore the thread deleted last; return it, or None if there is none."""
         ...
 
     async def purge(self, before: float) -> int:
-        """Forget for good what was deleted before a time; return how many threads."""
+        """Permanently remove threads deleted before a time; return how many.
+
+        `before` is in seconds since 1970, UTC.
+        """
         ...
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return what whole answers of kept conversations left open, oldest first."""
+        """Return the gaps that complete answers reported, oldest first.
+
+        Deleted threads and stopped answers are excluded.
+        """
         ...
 
-    async def citing(
+    async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return what answers of kept conversations cite, oldest first.
+        """Return the citations of all stored answers, by turn, oldest first.
 
-        Only citations of `documents`, where they are named; an answer without one is
-        left out. A stopped answer counts like a whole one.
+        With `documents`, only citations of these documents are included, and turns
+        without any are left out. Stopped answers are included, deleted threads are not.
         """
         ...
 
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return turns whose question or answer holds any of `words`, best first."""
+        """Return turns whose question or answer contains any of `words`, best match first."""
         ...

@@ -1,4 +1,4 @@
-"""What is known of the story: who is in it, what they say, what the text says."""
+"""Stores of story data: cast, quotations, appearances, facts, and their inputs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from lrwr.core.model.text import Span
 
 
 class AppearanceRole(StrEnum):
-    """What a character is to a passage."""
+    """How a character takes part in a passage."""
 
     SPEAKS = "speaks"
     HEARS = "hears"
@@ -24,9 +24,10 @@ class AppearanceRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """A character in a passage: `count` words or utterances of that role there.
+    """A character's part in one passage.
 
-    `ordinal` is the passage's own, counted in its document from 0.
+    `count` is the number of mentions or utterances in that role. `ordinal` is the
+    passage's position in its document, from 0.
     """
 
     chunk: ChunkId
@@ -40,7 +41,10 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class FirstMention:
-    """Where the text has a form of a character's name first in one document."""
+    """The first occurrence in one document of one form (`alias`) of a character's name.
+
+    `mentions` counts all occurrences of the form in that document.
+    """
 
     character: str
     alias: str
@@ -51,7 +55,7 @@ class FirstMention:
 
 @dataclass(frozen=True, slots=True)
 class DocumentQuotation:
-    """A quotation of one document."""
+    """A quotation together with its document."""
 
     document: DocumentId
     quotation: Quotation
@@ -59,46 +63,50 @@ class DocumentQuotation:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFact:
-    """A fact of one document."""
+    """A fact together with its document."""
 
     document: DocumentId
     fact: Fact
 
 
 class StoryStore(Protocol):
-    """What reading the story's knowledge needs; nothing here is in story order."""
+    """Reads story data for the story bible. No method returns story order."""
 
     async def cast(self) -> Cast:
-        """Return everyone in the story; an empty cast before the first ingestion."""
+        """Return all characters of the story; an empty cast before the first ingestion."""
         ...
 
     async def first_seen(self) -> list[FirstMention]:
-        """Return every form of every name once a document, by document and place."""
+        """Return the first mention of every name form in every document.
+
+        Ordered by document, then position.
+        """
         ...
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return what is said, or what one character says, by document and place."""
+        """Return all quotations, or those of one speaker, by document and position."""
         ...
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return facts about these kinds of things, or all, by document and place."""
+        """Return facts of the kinds in `about`, or all facts, by document and position."""
         ...
 
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:
-        """Return at most `limit` facts that hold any of `words`, best first.
+        """Return at most `limit` facts that contain any of `words`, best match first.
 
-        Words match by their stem; facts about passages are left out.
+        Words match by their stem. Facts about passages are excluded.
         """
         ...
 
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return what each chunk is, by `PassageField`; a model outranks the rules.
+        """Return the labels of chunks, keyed by chunk and then by `PassageField` value.
 
-        None asks for every chunk that has been labelled.
+        A label from a language model replaces one from the rules. None for `chunks`
+        returns all labelled chunks.
         """
         ...
 
@@ -107,16 +115,20 @@ class StoryStore(Protocol):
         characters: Collection[str] | None = None,
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
-        """Return who appears where, bounded by either; by document and place."""
+        """Return appearances, filtered by `characters` and `chunks` where given.
+
+        Ordered by document, then position.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AttributionInput:
-    """A document that pipeline b has read at one moment: what it says, also of names.
+    """Input of speaker attribution for one document ingested by pipeline b.
 
-    `content` is the SHA-256 of its file. `woven` names what its quotations and
-    appearances were made from last, empty if never.
+    `content` is the SHA-256 of its file. `evidence` (story text) and `noted` (notes)
+    are JSON texts with name evidence. `woven` is the revision of the stored
+    `AttributionResult`, empty if there is none.
     """
 
     document: DocumentId
@@ -130,7 +142,7 @@ class AttributionInput:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """Where a chunk of the story stands: its core, and the whole that is indexed."""
+    """The span of a chunk's own text in its document, without overlapping context."""
 
     chunk: ChunkId
     span: Span
@@ -138,10 +150,10 @@ class ChunkSpan:
 
 @dataclass(frozen=True, slots=True)
 class AttributionResult:
-    """Who says what in a document, and who is in which of its chunks.
+    """Speakers and characters found in one document.
 
-    `appearances` count characters by role; `names` are the words that a chunk is also
-    found by. Both are keyed by chunk; chunks without any are left out.
+    `appearances` counts, for each chunk, mentions and utterances by character and
+    role; `names` holds extra search words of each chunk. Both omit chunks without any.
     """
 
     document: DocumentId
@@ -154,24 +166,24 @@ class AttributionResult:
 
 
 class CastStore(Protocol):
-    """The cast, made of what every document says of names."""
+    """Stores the cast, and who speaks and appears in each document."""
 
-    async def strands(self) -> list[AttributionInput]:
-        """Return every document that pipeline b has read, ordered by id."""
+    async def attribution_inputs(self) -> list[AttributionInput]:
+        """Return the attribution input of every document of pipeline b, ordered by id."""
         ...
 
-    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of the story's own words, in order."""
+    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
+        """Return the spans of the document's story chunks, in text order."""
         ...
 
-    async def keep_cast(self, cast: Cast) -> None:
-        """Make `cast` the cast of the library."""
+    async def save_cast(self, cast: Cast) -> None:
+        """Replace the library's cast."""
         ...
 
-    async def keep_woven(self, woven: AttributionResult) -> bool:
-        """Replace what was woven of a document.
+    async def save_attribution(self, woven: AttributionResult) -> bool:
+        """Replace the attribution result of one document.
 
-        Returns False, and writes nothing, when the document says something else by
-        now than `woven.content`.
+        Returns False, and writes nothing, if the document's content has changed since
+        `woven.content` was read.
         """
         ...

@@ -163,7 +163,7 @@ class StaleAnswerDetector:
         Raises:
             StoreProblem: The library cannot be read.
         """
-        await self._find_new(await self._threads.citing())
+        await self._find_new(await self._threads.turn_citations())
 
     async def unsettled(self, documents: Collection[DocumentId]) -> StaleAnswers:
         """Return the answers that cite these documents and became stale, each only
@@ -176,7 +176,7 @@ class StaleAnswerDetector:
         """
         if not documents:
             return StaleAnswers()
-        new = await self._find_new(await self._threads.citing(documents))
+        new = await self._find_new(await self._threads.turn_citations(documents))
         return StaleAnswers(len(new), tuple(dict.fromkeys(turn.thread for turn in new)))
 
     async def _find_new(self, turns: Sequence[TurnCitations]) -> list[TurnCitations]:

@@ -181,7 +181,7 @@ class SnapshotJobQueue:
         """Return the documents after a page: their state before the next page that has
         them.
         """
-        current_snapshots = await self._holdings.held(documents, self._pipeline)
+        current_snapshots = await self._holdings.snapshots(documents, self._pipeline)
         later_pages = self._pages[self._pages.index(page) + 1 :]
         snapshots: dict[DocumentId, DocumentSnapshot] = {}
         for document in documents:
@@ -232,5 +232,5 @@ class SnapshotJobQueue:
         if self._cast is None:
             self._cast = await self._stories.cast()
         if document not in page.before:
-            snapshots = await self._holdings.held([document], self._pipeline)
+            snapshots = await self._holdings.snapshots([document], self._pipeline)
             page.before[document] = snapshots.get(document)

@@ -306,7 +306,7 @@ class WatchService:
         self, events: "asyncio.Queue[FolderEvent | None]"
     ) -> None:
         try:
-            async with aclosing(self._events.news()) as source:
+            async with aclosing(self._events.events()) as source:
                 async for event in source:
                     events.put_nowait(event)
         finally:

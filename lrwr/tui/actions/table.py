@@ -40,7 +40,10 @@ class Action:
 
     @property
     def handler_name(self) -> str:
-        """The action's key in `controller.ACTION_HANDLERS`; empty if a screen handles it."""
+        """The action's key in `controller.ACTION_HANDLERS`.
+
+        Empty if a screen handles it.
+        """
         match = DO_ACTION.fullmatch(self.action)
         return match[1] if match else ""
 

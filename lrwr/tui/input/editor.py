@@ -66,7 +66,8 @@ def find_editor(
 ) -> str:
     """Return the user's editor command line; empty if there is none.
 
-    `VISUAL` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad on Windows).
+    `VISUAL` takes precedence over `EDITOR`, then `FALLBACK_EDITORS` (Notepad on
+    Windows).
     """
     for name in ("VISUAL", "EDITOR"):
         if written := env.get(name, "").strip():

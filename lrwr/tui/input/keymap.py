@@ -117,7 +117,10 @@ def normalize_key(key: str) -> str:
 
 
 def _name_symbol(name: str) -> str:
-    """Return Textual's name of a symbol, such as full_stop; return other names unchanged."""
+    """Return Textual's name of a symbol, such as full_stop.
+
+    Return other names unchanged.
+    """
     if len(name) != 1 or name.isalnum():
         return name
     called = unicodedata.name(name, "").lower().replace("-", "_").replace(" ", "_")

@@ -201,7 +201,10 @@ class PromptHistory:
         self._steps_back, self._draft = 0, ""
 
     def older(self, text: str) -> str | None:
-        """Return the previous question; None if there is none. `text` is the prompt's text."""
+        """Return the previous question; None if there is none.
+
+        `text` is the prompt's text.
+        """
         if self._steps_back == len(self._questions):
             return None
         self._save_draft(text)

@@ -40,10 +40,10 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 class CitationContext:
     """A cited passage at its current location, or its former text if it is gone.
 
-    `place` is the location and `chapter` the story part, for display; `chapter` is empty
-    if unknown. `change` says what happened to the passage since it was cited, empty if
-    nothing did; `stale` means that its text was edited or deleted. `before` and `after`
-    surround `words` in the document. All texts are sanitized for display.
+    `place` is the location and `chapter` the story part, for display; `chapter` is
+    empty if unknown. `change` says what happened to the passage since it was cited,
+    empty if nothing did; `stale` means that its text was edited or deleted. `before`
+    and `after` surround `words` in the document. All texts are sanitized for display.
     """
 
     number: int

@@ -36,8 +36,8 @@ class ListRow:
     """One row of a list.
 
     `key` is unique. `detail` is shown after `name`. Searches match name, detail and
-    `search_terms`. A `heading` cannot be selected. `depth` is the indent in columns. The
-    texts are sanitized when they are shown.
+    `search_terms`. A `heading` cannot be selected. `depth` is the indent in columns.
+    The texts are sanitized when they are shown.
     """
 
     key: str
@@ -225,7 +225,10 @@ class RowList(BrowseList):
             self.add_options(map(_option, rows[start : start + BATCH]))
 
     def key_after(self, key: str) -> str:
-        """Return the key of the next row, or of the previous one at the end; may be empty."""
+        """Return the key of the next row, or of the previous one at the end.
+
+        May be empty.
+        """
         keys = [row.key for row in self._shown if not row.heading]
         if key not in keys:
             return ""

@@ -205,8 +205,8 @@ class Sources(VerticalScroll):
     ) -> None:
         """Show passages and web pages.
 
-        `is_final` means that no more will be added. The selected source stays selected if
-        it is still present.
+        `is_final` means that no more will be added. The selected source stays selected
+        if it is still present.
         """
         views: list[Static] = [SourceView(citation) for citation in citations]
         page_views = [PageView(page) for page in pages]
@@ -241,7 +241,10 @@ class Sources(VerticalScroll):
         self._choose_first()
 
     def fill(self, contexts: "Sequence[CitationContext]") -> None:
-        """Show the contexts of passages; contexts of passages no longer shown are ignored."""
+        """Show the contexts of passages.
+
+        Contexts of passages no longer shown are ignored.
+        """
         by_number = {context.number: context for context in contexts}
         for view in self.query_children(SourceView):
             if view.citation.number in by_number:

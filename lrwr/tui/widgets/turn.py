@@ -87,7 +87,9 @@ class TurnView(Vertical):
     async def write(
         self, text: str, speaker: AnswerSpeaker, *, avatar: str, model: str
     ) -> None:
-        """Append text by `speaker`; `avatar` is the answering character, empty for none.
+        """Append text by `speaker`.
+
+        `avatar` is the answering character, empty for none.
 
         `model` is empty for extractive answers.
         """

@@ -39,7 +39,7 @@ async def talked(desk: StoryDesk, *words: str, as_of: str = "") -> None:
     citations = tuple(cited(one, n) for n, one in enumerate(words, start=1))
     state = NarrativeState(as_of=as_of)
     turn = a_turn("What did Nell do?", ANSWER, citations=citations, state=state)
-    await desk.library.threads.keep_turn(THREAD, "Nell", turn, state)
+    await desk.library.threads.save_turn(THREAD, "Nell", turn, state)
 
 
 async def rewrite(desk: StoryDesk, name: str, was: str, now: str) -> None:

@@ -70,7 +70,7 @@ async def test_replies_that_were_paid_for_outlive_an_emptied_word_index(
     library: Library, records: Records
 ) -> None:
     usage = Usage(calls=1, prompt_tokens=9, completion_tokens=3)
-    await records.analysis.keep_replies({"k": "[1]"}, usage)
+    await records.analysis.save_replies({"k": "[1]"}, usage)
     with closing(sqlite3.connect(library.database)) as connection:
         for index in ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts"):
             connection.execute(f"delete from {index}_data")

@@ -47,7 +47,7 @@ async def values(desk: StoryDesk, about: FactAbout = FactAbout.EVENT) -> list[st
 
 async def names(desk: StoryDesk) -> list[str]:
     """By what recipe each document was read last."""
-    kept = await desk.library.knowledge.seen(desk.pipeline)
+    kept = await desk.library.knowledge.document_versions(desk.pipeline)
     return [seen.recipe.rpartition("/")[2] for seen in kept]
 
 
@@ -288,7 +288,7 @@ class FullDisk:
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         return {}
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         raise StoreProblem("The disk is full.", hint="Make room.")
 
 

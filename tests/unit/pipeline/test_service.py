@@ -45,7 +45,9 @@ async def counts(desk: Desk) -> LibraryCounts:
 
 
 async def seen(desk: Desk) -> list[str]:
-    return [s.id for s in await desk.library.knowledge.seen(Pipeline.NAIVE)]
+    return [
+        s.id for s in await desk.library.knowledge.document_versions(Pipeline.NAIVE)
+    ]
 
 
 async def test_a_new_manuscript_is_read_whole(book: Desk) -> None:
@@ -269,7 +271,7 @@ async def test_a_dry_run_tells_the_cost_and_writes_nothing(book: Desk) -> None:
 
 async def test_a_dry_run_over_a_known_library_leaves_it_alone(book: Desk) -> None:
     await book.ingest()
-    before = await book.library.knowledge.seen(Pipeline.NAIVE)
+    before = await book.library.knowledge.document_versions(Pipeline.NAIVE)
     feed, jobs = await book.written(), await book.library.queue.jobs(limit=9)
     os.utime(book.folder / "01.md", ns=(5, 5))
     (book.folder / "02.md").rename(book.folder / "03.md")
@@ -279,7 +281,7 @@ async def test_a_dry_run_over_a_known_library_leaves_it_alone(book: Desk) -> Non
     assert report == real
     assert (report.unchanged, report.forgotten, report.reused) == (1, 1, 1)
     assert len(report.problems) == 1
-    assert before != await book.library.knowledge.seen(Pipeline.NAIVE)
+    assert before != await book.library.knowledge.document_versions(Pipeline.NAIVE)
     assert feed != await book.written()
     assert jobs != await book.library.queue.jobs(limit=9)
 
@@ -287,9 +289,9 @@ async def test_a_dry_run_over_a_known_library_leaves_it_alone(book: Desk) -> Non
 async def test_a_dry_run_does_not_even_note_a_new_revision(book: Desk) -> None:
     await book.ingest()
     os.utime(book.folder / "01.md", ns=(5, 5))
-    before = await book.library.knowledge.seen(Pipeline.NAIVE)
+    before = await book.library.knowledge.document_versions(Pipeline.NAIVE)
     await book.ingest(dry_run=True)
-    assert await book.library.knowledge.seen(Pipeline.NAIVE) == before
+    assert await book.library.knowledge.document_versions(Pipeline.NAIVE) == before
 
 
 async def test_reading_one_file_forgets_no_other(book: Desk) -> None:

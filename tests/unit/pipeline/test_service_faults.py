@@ -33,11 +33,11 @@ async def test_an_error_that_nobody_foresaw_in_one_file_costs_that_file_alone(
     assert problem.document == "01.md"
     assert "ValueError" in problem.message
     assert "frog" not in problem.message
-    seen = await desk.library.knowledge.seen(Pipeline.NAIVE)
+    seen = await desk.library.knowledge.document_versions(Pipeline.NAIVE)
     assert [one.id for one in seen] == ["02.md"]
     desk.parse = ManuscriptParser()
     assert (await desk.ingest()).problems == []
-    seen = await desk.library.knowledge.seen(Pipeline.NAIVE)
+    seen = await desk.library.knowledge.document_versions(Pipeline.NAIVE)
     assert [one.id for one in seen] == ["01.md", "02.md"]
 
 
@@ -52,9 +52,9 @@ async def test_a_run_that_is_stopped_holds_nothing_back(desk: Desk) -> None:
     assert await desk.library.queue.jobs(limit=9, state=JobState.RUNNING) == []
     desk.embedder, began = WordEmbedder(), desk.library.clock.time
     await desk.ingest()
-    assert [one.id for one in await desk.library.knowledge.seen(Pipeline.NAIVE)] == [
-        "01.md"
-    ]
+    assert [
+        one.id for one in await desk.library.knowledge.document_versions(Pipeline.NAIVE)
+    ] == ["01.md"]
     assert desk.library.clock.time == began
 
 

@@ -23,19 +23,19 @@ class Interrupted:
         self._store = store
         self._then = then
 
-    async def strands(self) -> list[AttributionInput]:
-        found = await self._store.strands()
+    async def attribution_inputs(self) -> list[AttributionInput]:
+        found = await self._store.attribution_inputs()
         await self._then()
         return found
 
-    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        return await self._store.places(document)
+    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
+        return await self._store.chunk_spans(document)
 
-    async def keep_cast(self, cast: Cast) -> None:
-        await self._store.keep_cast(cast)
+    async def save_cast(self, cast: Cast) -> None:
+        await self._store.save_cast(cast)
 
-    async def keep_woven(self, woven: AttributionResult) -> bool:
-        return await self._store.keep_woven(woven)
+    async def save_attribution(self, woven: AttributionResult) -> bool:
+        return await self._store.save_attribution(woven)
 
 
 async def weave(desk: StoryDesk, meanwhile: Callable[[], Awaitable[object]]) -> None:

@@ -107,7 +107,7 @@ async def a_watch(desk: Desk) -> StaleAnswerDetector:
 
 async def test_a_change_tells_the_answers_that_rest_on_it_once(desk: Desk) -> None:
     await save(desk, f1=BOOK)
-    keep = desk.library.threads.keep_turn
+    keep = desk.library.threads.save_turn
     for thread, turn in (
         (THREAD, resting_on(EELS)), (THREAD, resting_on(EELS, LAMP)),
         (THREAD, resting_on(LAMP)), (OTHER, resting_on(EELS)),
@@ -131,7 +131,7 @@ async def test_what_did_not_hold_before_is_no_news(desk: Desk) -> None:
     await save(desk, f1=BOOK.replace("twice", "thrice"))
     turn = resting_on(EELS, LAMP)
     state = turn.output.narrative_state_delta
-    await desk.library.threads.keep_turn(THREAD, "T", turn, state)
+    await desk.library.threads.save_turn(THREAD, "T", turn, state)
     watch = await a_watch(desk)
     assert await watch.unsettled([ONE]) == StaleAnswers()
     await save(desk, f1="# One\n\nNothing else.\n")

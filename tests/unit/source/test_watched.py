@@ -28,7 +28,9 @@ def book(tmp_path: Path) -> Path:
 async def watching(*targets: Path) -> AsyncIterator[Said]:
     """Watch, and wait until something is heard."""
     said: Said = asyncio.Queue()
-    listening = asyncio.create_task(listen(WatchfilesEventSource(targets).news(), said))
+    listening = asyncio.create_task(
+        listen(WatchfilesEventSource(targets).events(), said)
+    )
     sign = targets[0].parent if targets[0].is_file() else targets[0]
     probe = targets[0] if targets[0].is_file() else sign / "probe.md"
     while said.empty():
@@ -119,14 +121,14 @@ async def test_a_folder_that_is_gone_or_another_is_lost(
 
 
 async def test_a_folder_that_is_not_there_is_lost_at_once(tmp_path: Path) -> None:
-    news = [one async for one in WatchfilesEventSource([tmp_path / "none"]).news()]
+    news = [one async for one in WatchfilesEventSource([tmp_path / "none"]).events()]
     assert news == [FolderLost(tmp_path / "none")]
 
 
 async def test_polling_is_said_and_hears_too(book: Path) -> None:
     said: Said = asyncio.Queue()
     folders = WatchfilesEventSource([book], poll="it is far away")
-    listening = asyncio.create_task(listen(folders.news(), said))
+    listening = asyncio.create_task(listen(folders.events(), said))
     assert await said.get() == PollingStarted("it is far away")
     number = 0
     while said.empty():

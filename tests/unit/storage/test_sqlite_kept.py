@@ -54,7 +54,7 @@ async def test_the_cast_is_that_of_the_moment_whoever_wrote(tmp_path: Path) -> N
     async with sqlite_library(tmp_path) as here, sqlite_library(tmp_path) as there:
         assert await here.story.cast() == Cast()
         for names in (("Nell",), ("Nell", "Corin Vale"), ()):
-            await there.casts.keep_cast(a_cast(*names))
+            await there.casts.save_cast(a_cast(*names))
             assert await here.story.cast() == await there.story.cast() == a_cast(*names)
 
 

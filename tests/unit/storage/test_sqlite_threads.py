@@ -44,7 +44,7 @@ def test_a_turn_comes_back_equal_with_the_state_after_it(
 ) -> None:
     async def kept_and_read(folder: Path) -> tuple[Thread, list[Turn]]:
         async with sqlite_library(folder) as library:
-            kept = await library.threads.keep_turn(THREAD, title, turn, state)
+            kept = await library.threads.save_turn(THREAD, title, turn, state)
             assert await library.threads.thread(THREAD) == kept
             return kept, await library.threads.turns(THREAD)
 
@@ -87,7 +87,7 @@ async def test_an_index_of_turns_that_does_not_fit_is_noticed_and_mended(
 ) -> None:
     async with sqlite_library(tmp_path) as library:
         for turn in some_turns(30):
-            await library.threads.keep_turn(THREAD, "Tides", turn, NarrativeState())
+            await library.threads.save_turn(THREAD, "Tides", turn, NarrativeState())
     path = tmp_path / FILE
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(harm)
@@ -107,7 +107,7 @@ async def test_nothing_of_a_purged_conversation_is_left_in_any_row(
 ) -> None:
     async with sqlite_library(tmp_path) as library:
         for thread in (THREAD, OTHER):
-            await library.threads.keep_turn(thread, "T", a_turn(), NarrativeState())
+            await library.threads.save_turn(thread, "T", a_turn(), NarrativeState())
         await library.threads.delete(THREAD, 1.0)
         assert await library.threads.purge(2.0) == 1
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:

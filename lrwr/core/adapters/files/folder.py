@@ -56,7 +56,7 @@ class FolderFileStore:
         """Read a file, and compare it with its name."""
         return await asyncio.to_thread(self._get, sha256)
 
-    async def held(self) -> set[str]:
+    async def stored_names(self) -> set[str]:
         """Return the names of the files that are there."""
         return await asyncio.to_thread(self._held)
 

@@ -252,7 +252,7 @@ class SupabaseFileStore:
             )
         return content
 
-    async def held(self) -> set[str]:
+    async def stored_names(self) -> set[str]:
         """Return the names that the project lists, page by page.
 
         A file that comes or goes meanwhile may be missed.

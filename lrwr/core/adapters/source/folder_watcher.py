@@ -52,7 +52,7 @@ class WatchfilesEventSource:
         self._poll = poll
         self._every = every
 
-    async def news(self) -> AsyncGenerator[FolderEvent]:
+    async def events(self) -> AsyncGenerator[FolderEvent]:
         """Yield events from now on, until a watched folder disappears.
 
         Falls back to polling if the system cannot watch the folders.

@@ -47,7 +47,7 @@ class MemoryThreadStore:
         first = 0 if last is None else max(0, len(stored_thread.turns) - max(0, last))
         return stored_thread.turns[first:]
 
-    async def keep_turn(
+    async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
@@ -109,7 +109,7 @@ class MemoryThreadStore:
             for gap in turn.output.gap_flags
         ]
 
-    async def citing(
+    async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""

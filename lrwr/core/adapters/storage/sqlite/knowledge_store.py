@@ -48,7 +48,7 @@ class SqliteKnowledgeStore:
         self._database = database
         self._now = now
 
-    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
+    async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return what this pipeline has read, ordered by document."""
         return await self._database.read(
             lambda connection: [
@@ -181,7 +181,7 @@ class SqliteSnapshotStore:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def held(
+    async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
         """Return what a pipeline knows of these documents."""

@@ -217,7 +217,7 @@ class SqliteCastStore:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def strands(self) -> list[AttributionInput]:
+    async def attribution_inputs(self) -> list[AttributionInput]:
         """Return every document that pipeline b has read."""
         return await self._database.read(
             lambda connection: [
@@ -234,7 +234,7 @@ class SqliteCastStore:
             ]
         )
 
-    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
+    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of the story's own words."""
         return await self._database.read(
             lambda connection: [
@@ -245,14 +245,14 @@ class SqliteCastStore:
             ]
         )
 
-    async def keep_cast(self, cast: Cast) -> None:
+    async def save_cast(self, cast: Cast) -> None:
         """Make `cast` the cast of the library."""
         cast_json = cast_to_json(cast)
         await self._database.write(
             lambda connection: store_cast_json(connection, cast_json)
         )
 
-    async def keep_woven(self, woven: AttributionResult) -> bool:
+    async def save_attribution(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile."""
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -282,7 +282,7 @@ class SqliteAnalysisStore:
             lambda connection: dict(connection.execute(_REPLIES, parameters))
         )
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Keep replies; the first of them bears the usage of all."""
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)

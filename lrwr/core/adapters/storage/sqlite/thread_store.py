@@ -190,7 +190,7 @@ class SqliteThreadStore:
         )
         return newest_first[::-1]
 
-    async def keep_turn(
+    async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
@@ -232,7 +232,7 @@ class SqliteThreadStore:
             ]
         )
 
-    async def citing(
+    async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""

@@ -140,9 +140,9 @@ class SupabaseKnowledgeStore:
         self._here = SqliteKnowledgeStore(database, now=now)
         self._now = now
 
-    async def seen(self, pipeline: Pipeline) -> list[DocumentVersion]:
+    async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return what this pipeline has read, ordered by document."""
-        return await self._here.seen(pipeline)
+        return await self._here.document_versions(pipeline)
 
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
@@ -272,15 +272,15 @@ class SupabaseCastStore:
         self._records = records
         self._here = SqliteCastStore(database)
 
-    async def strands(self) -> list[AttributionInput]:
+    async def attribution_inputs(self) -> list[AttributionInput]:
         """Return every document that pipeline b has read."""
-        return await self._here.strands()
+        return await self._here.attribution_inputs()
 
-    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
+    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of the story's own words."""
-        return await self._here.places(document)
+        return await self._here.chunk_spans(document)
 
-    async def keep_cast(self, cast: Cast) -> None:
+    async def save_cast(self, cast: Cast) -> None:
         """Make `cast` the cast of the library; nothing is sent if it is that already.
 
         Raises:
@@ -295,7 +295,7 @@ class SupabaseCastStore:
             put_result, lambda connection: store_cast_json(connection, cast_json)
         )
 
-    async def keep_woven(self, woven: AttributionResult) -> bool:
+    async def save_attribution(self, woven: AttributionResult) -> bool:
         """Replace what was woven of a document; False if it changed meanwhile.
 
         Raises:
@@ -351,13 +351,13 @@ class SupabaseAnalysisStore:
             **{reply.key: reply.finding for reply in remote_replies},
         }
 
-    async def keep_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
+    async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
         """Keep replies: here first, for they were paid for, and then in the project.
 
         Raises:
             LrwrError: The project cannot be asked, or refuses.
         """
-        await self._here.keep_replies(replies, usage)
+        await self._here.save_replies(replies, usage)
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
         await self._records.put_replies(

@@ -128,7 +128,7 @@ class SupabaseThreadApi:
             if rpc_json is not True:
                 raise ValueError("it does not say that it is kept")
 
-    async def keep_turn(
+    async def save_turn(
         self, thread: ThreadRecord, turn: TurnRecord, *, late: bool = False
     ) -> TurnReceipt:
         """Keep a turn as the last of a conversation, with the state and for a new one

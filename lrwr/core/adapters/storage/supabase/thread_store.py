@@ -150,7 +150,7 @@ class ThreadReplica:
 
     async def _send_turn(self, unsent: UnsentTurn, *, late: bool) -> None:
         thread: ThreadRecord = unsent.thread
-        receipt = await self._there.keep_turn(thread, unsent.turn, late=late)
+        receipt = await self._there.save_turn(thread, unsent.turn, late=late)
         work = partial(mark_turn_sent, unsent=unsent, receipt=receipt, late=late)
         await self._database.write(work)
 
@@ -192,11 +192,11 @@ class SupabaseThreadStore:
         """Return a conversation's turns in order, or the `last` so many of them."""
         return await self._here.turns(thread, last=last)
 
-    async def keep_turn(
+    async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
         """Keep a turn and the state after it, all or nothing."""
-        stored_thread = await self._here.keep_turn(thread, title, turn, state)
+        stored_thread = await self._here.save_turn(thread, title, turn, state)
         if self._away():
             self._complain("")
             return stored_thread
@@ -239,11 +239,11 @@ class SupabaseThreadStore:
         """Return what whole answers of kept conversations left open, oldest first."""
         return await self._here.gaps()
 
-    async def citing(
+    async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
         """Return what answers of kept conversations cite, oldest first."""
-        return await self._here.citing(documents)
+        return await self._here.turn_citations(documents)
 
     async def search(
         self, words: Sequence[str], *, limit: int
