@@ -159,11 +159,11 @@ def _use_language_models(
     return TurnModels(
         plan,
         ModelAvatar(answering, source),
-        lambda: planning.taken() + answering.taken(),
-        seeker=LookupLoop(planning, model.plan_timeout, model.steps)
+        lambda: planning.take_usage() + answering.take_usage(),
+        lookup_loop=LookupLoop(planning, model.plan_timeout, model.steps)
         if model.steps
         else None,
         gaps=GapFinder(planning, model.plan_timeout),
         cost=compute_cost,
-        asked_first=plans.messages,
+        build_planner_prompts=plans.messages,
     )

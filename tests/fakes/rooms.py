@@ -64,7 +64,7 @@ def counted(desk: StoryDesk, model: ChatModel) -> TurnModels:
         by_rule = plan_by_rules(question, bible)
         return await ModelPlanner(chat, 60.0).plan(question, bible, by_rule)
 
-    return TurnModels(plan, ModelAvatar(chat, shelf(desk)), chat.taken)
+    return TurnModels(plan, ModelAvatar(chat, shelf(desk)), chat.take_usage)
 
 
 def sessions(

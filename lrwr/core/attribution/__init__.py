@@ -1,1 +1,1 @@
-"""Citations and claim checking: does a sentence follow from the quotes it cites?"""
+"""Citations: numbering, locating cited words, and checking answers against them."""

@@ -1,4 +1,4 @@
-"""Numbers for the words that an answer rests on, and those words found again."""
+"""Numbers citations, locates cited words, and checks answers against what they cite."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,26 +22,32 @@ from lrwr.core.ports.stores import DocumentText
 from lrwr.core.web.citations import WEB_MARK, normalize_web_marks, parse_web_marks
 
 MAX_EVIDENCE_CHARS = 400
-"""Characters of the words that one fact rests on, unless a sentence alone is longer:
-what is merely marked as somewhere in a passage would bring the whole passage."""
+"""Maximum length in characters of the words cited for one fact, unless a single sentence
+is longer. Some evidence spans cover a whole passage, which would be too much to cite."""
 
 
 class CitationNumbering:
-    """Gives each stretch of a document one number, from 1. `texts` are the present."""
+    """Assigns one number, from 1, to each cited span of a document.
+
+    `texts` are the current texts of the documents.
+    """
 
     def __init__(self, texts: Mapping[DocumentId, DocumentText]) -> None:
         self._texts = texts
-        self._made: dict[tuple[DocumentId, Span], Citation] = {}
+        self._by_span: dict[tuple[DocumentId, Span], Citation] = {}
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Everything that has a number, in their order."""
-        return tuple(self._made.values())
+        """All numbered citations, in the order of their numbers."""
+        return tuple(self._by_span.values())
 
-    def stands(
+    def locate(
         self, document: DocumentId, span: Span, text: str, chapter: int | None
     ) -> Citation | None:
-        """Return an unnumbered citation of `text` in the current document, else None."""
+        """Return an unnumbered citation of `text` in the current document.
+
+        `span` is where the words were when they were indexed. None if they are gone.
+        """
         document_text = self._texts.get(document)
         if document_text is None:
             return None
@@ -50,20 +56,24 @@ class CitationNumbering:
             Citation(0, document, span, nowhere, text, chapter), document_text
         )
 
-    def knows(self, citation: Citation) -> bool:
-        """Say whether that stretch has a number already."""
-        return (citation.document, citation.span) in self._made
+    def has_number(self, citation: Citation) -> bool:
+        """Return whether the span of `citation` has a number already."""
+        return (citation.document, citation.span) in self._by_span
 
     def number(self, citation: Citation) -> Citation:
-        """Return it with its number: a new one, or the one that the stretch has."""
+        """Return the citation with the number of its span; a new span gets the next
+        number.
+        """
         place = (citation.document, citation.span)
-        numbered = replace(citation, number=len(self._made) + 1)
-        return self._made.setdefault(place, numbered)
+        numbered = replace(citation, number=len(self._by_span) + 1)
+        return self._by_span.setdefault(place, numbered)
 
 
 def iter_evidence_spans(evidence: TextEvidence) -> Iterator[tuple[Span, str]]:
-    """Yield each stretch of what something rests on, and its words."""
+    """Yield each span of `evidence` with its words."""
     spans, text = evidence.spans, evidence.text
+    # The words of several spans are joined by separators of one length, which is not
+    # stored: it follows from the characters that the spans do not account for.
     spare = len(text) - sum(map(len, spans))
     joint = spare // max(1, len(spans) - 1)
     at = 0
@@ -73,12 +83,13 @@ def iter_evidence_spans(evidence: TextEvidence) -> Iterator[tuple[Span, str]]:
 
 
 def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None:
-    """Return where the cited words stand in the present text; None if nowhere.
+    """Return the citation at the location of its words in the current text; None if
+    gone.
 
-    Where they stood, else nearest to it, else in other typography: the citation then
-    has the words as the text has them.
+    The old offset is tried first, then the nearest exact occurrence, then one that
+    differs only in typography; the citation then quotes the current text.
     """
-    span = _found(citation, text.text)
+    span = _find_cited_span(citation, text.text)
     if span is None:
         return None
     words = text.text[span.start : span.end]
@@ -86,7 +97,7 @@ def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None
 
 
 def differs_only_in_typography(text: str, other: str) -> bool:
-    """Say whether two texts differ in typography alone: marks, space and capitals."""
+    """Return whether two texts have the same words, apart from case and punctuation."""
     return _plain_words(text) == _plain_words(other)
 
 
@@ -95,7 +106,7 @@ def _plain_words(text: str) -> list[str]:
     return [part for word in WORD_PATTERN.findall(plain) for part in word.split("'")]
 
 
-def _found(citation: Citation, text: str) -> Span | None:
+def _find_cited_span(citation: Citation, text: str) -> Span | None:
     if not citation.text.strip():
         return None
     if text[citation.span.start : citation.span.end] == citation.text:
@@ -115,11 +126,15 @@ def _found(citation: Citation, text: str) -> Span | None:
 def cite_evidence(
     evidence: TextEvidence, numbering: CitationNumbering, sentences: SentenceSplitter
 ) -> Iterator[Citation]:
-    """Yield the words of `evidence` as they stand now, unnumbered, none too long."""
+    """Yield unnumbered citations of the words of `evidence` in the current text.
+
+    Each has at most `MAX_EVIDENCE_CHARS` characters, unless its first sentence is
+    longer. Words that are gone are skipped.
+    """
     for span, text in iter_evidence_spans(evidence):
         end = fit_whole_sentences(text, sentences, MAX_EVIDENCE_CHARS)
         short = Span(span.start, span.start + end)
-        citation = numbering.stands(
+        citation = numbering.locate(
             evidence.document, short, text[:end], evidence.chapter
         )
         if citation is not None:
@@ -127,9 +142,10 @@ def cite_evidence(
 
 
 def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> int:
-    """Return where the first sentences of `text` end that fit in `limit` characters.
+    """Return the end offset of the first whole sentences that fit into `limit`
+    characters.
 
-    The first sentence is whole, however long it is.
+    The first sentence is always included.
     """
     if len(text) <= limit:
         return len(text)
@@ -139,23 +155,23 @@ def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> i
 
 
 CITATION_MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
-"""The number of a citation in an answer, or several: [3], [1, 4], [2-5]."""
+"""One or several citation numbers in an answer: [3], [1, 4], [2-5]."""
 _MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + CITATION_MARK.pattern)
 _ANY_MARK = re.compile(rf"{CITATION_MARK.pattern}|{WEB_MARK.pattern}")
 _ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
 MIN_SUPPORT_SHARE = 0.3
-"""The share of a sentence's content words that must stand in what it cites. Fair
-paraphrase keeps at least its names and nouns, about every third word; less than that
-is shared by any two sentences about one person."""
+"""Share of a sentence's content words that must occur in what it cites. A fair
+paraphrase keeps at least names and nouns, about every third word; any two sentences
+about one person share less."""
 MIN_QUOTED_WORDS = 4
-"""Words from which on quotation marks claim that somebody said just that: fewer may
-be a title, a name or irony."""
+"""Words from which on quotation marks count as a verbatim quotation; fewer may be a
+title, a name or irony."""
 _QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
 _MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _LINE = re.compile(r"[^\n]+")
 _BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
-_SILENT = re.compile(
+_ABSTENTION = re.compile(
     r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
     r"[^.!?]*\b(?:not|never|nothing|nobody|nowhere|no|silent|leaves?|unknown)\b"
     r"|\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
@@ -163,15 +179,15 @@ _SILENT = re.compile(
     r"|canon)\b|n['’]t (?:say|tell|know|mention)",
     re.IGNORECASE,
 )
-"""Saying that the text is silent rests on no words of it."""
+"""A statement that the text says nothing, which no citation can support."""
 _NO_NOTES: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class _AnswerSentence:
-    """A sentence of an answer without its marks' numbers, and those numbers.
+    """A sentence of an answer, with the stems of its words and its citation numbers.
 
-    `web` are those of the web's marks.
+    `numbers` cite the manuscript, `web` web pages.
     """
 
     span: Span
@@ -191,29 +207,31 @@ def check_citations(
     web: Sequence[WebCitation] = (),
     story_names: Collection[str] = (),
 ) -> tuple[str, tuple[Citation, ...], tuple[Span, ...]]:
-    """Return the answer, what it cites, and the stretches that nothing bears out.
+    """Check an answer against the words it cites.
 
-    A number that does not exist is taken out of the text; spans are of the text that
-    is returned, in order. A quotation of `MIN_QUOTED_WORDS` words or more must stand in
-    the cited words. So must, in an analytical answer, enough of each sentence;
-    `notes` are what the material says beside a number, and count with it. A sentence
-    without a number may rest on what the writer has `decided`. Questions, headings,
-    the cited words themselves and sentences that call the text silent need none.
-    What is marked as from the `web` must stand there; beside a number of the text, the
-    text must have its share in it, and without one it may have no name that is the
-    book's `story_names`: the words of such names, plain.
+    Returns the answer without citation numbers that do not exist, the citations it
+    uses, and the spans of the returned answer that are not supported, in order. A
+    quotation of at least `MIN_QUOTED_WORDS` words must occur in the cited words. In an
+    analytical answer each sentence must share `MIN_SUPPORT_SHARE` of its content words
+    with what it cites; `notes` are texts that count with a number, and a sentence
+    without a number is compared with what the writer `decided`. Questions, headings,
+    verbatim quotations and statements that the text says nothing need no support.
+
+    Sentences marked as from the `web` must be supported by those pages. If they also
+    cite the manuscript, some words must come from there alone; if not, they must
+    contain no word of `story_names` (normalized words of the story's names).
     """
     by_number = {citation.number: citation for citation in citations}
     pages = {page.number: page for page in web}
-    text = _without_strange_numbers(
+    text = _drop_unknown_numbers(
         normalize_web_marks(answer, frozenset(pages)), frozenset(by_number)
     )
-    answer_sentences = list(_sentences(text, sentences))
+    answer_sentences = list(_iter_answer_sentences(text, sentences))
     used_numbers = {
-        n for mark in CITATION_MARK.finditer(text) for n in _plain_numbers(mark[1])
+        n for mark in CITATION_MARK.finditer(text) for n in _parse_numbers(mark[1])
     }
     cited = tuple(by_number[number] for number in sorted(used_numbers))
-    doubtful_spans = set(_misquoted(text, cited, pages))
+    doubtful_spans = set(_iter_misquotations(text, cited, pages))
     if mode is AnswerMode.ANALYTICAL:
         support = {
             n: _stems(f"{by_number[n].text}\n{notes.get(n, '')}") for n in used_numbers
@@ -224,43 +242,43 @@ def check_citations(
             answer_sentence.span
             for answer_sentence in answer_sentences
             if not (
-                _is_from_web(answer_sentence, support, outside)
+                _is_supported_by_web(answer_sentence, support, outside)
                 and (
                     answer_sentence.numbers
-                    or not _names(answer_sentence, text, story_names)
+                    or not _has_story_name(answer_sentence, text, story_names)
                 )
                 if answer_sentence.web
-                else _is_borne(answer_sentence, support, text)
-                or _is_quoted(answer_sentence, text, cited)
+                else _is_supported(answer_sentence, support, text)
+                or _is_verbatim(answer_sentence, text, cited)
             )
         )
     return text, cited, tuple(sorted(doubtful_spans))
 
 
 def strip_answer_citation_marks(answer: str) -> str:
-    """Return an answer without its numbers: those of one turn mean nothing to another."""
+    """Return an answer without its citation marks, which are valid for one turn only."""
     return _ANY_MARK_AND_SPACE.sub("", answer)
 
 
-def _without_strange_numbers(answer: str, numbers_of_citations: frozenset[int]) -> str:
-    def kept(mark: re.Match[str]) -> str:
-        numbers = _listed(mark[2], numbers_of_citations)
-        if numbers == _plain_numbers(mark[2]):
+def _drop_unknown_numbers(answer: str, numbers_of_citations: frozenset[int]) -> str:
+    def keep_known_numbers(mark: re.Match[str]) -> str:
+        numbers = _expand_numbers(mark[2], numbers_of_citations)
+        if numbers == _parse_numbers(mark[2]):
             return mark[0]
         listed_numbers = ", ".join(str(number) for number in numbers)
         return f"{mark[1]}[{listed_numbers}]" if listed_numbers else ""
 
     before = ""
-    while before != answer:  # what is taken out may leave a new mark: "[[9]8]"
-        before, answer = answer, _MARK_AND_SPACE.sub(kept, answer)
+    while before != answer:  # removing a mark may create another one: "[[9]8]"
+        before, answer = answer, _MARK_AND_SPACE.sub(keep_known_numbers, answer)
     return answer
 
 
-def _plain_numbers(mark_text: str) -> list[int]:
+def _parse_numbers(mark_text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d{1,6}", mark_text)]
 
 
-def _listed(mark_text: str, numbers_of_citations: frozenset[int]) -> list[int]:
+def _expand_numbers(mark_text: str, numbers_of_citations: frozenset[int]) -> list[int]:
     """Return the existing numbers that `mark_text` lists, with ranges expanded."""
     numbers: list[int] = []
     for part in re.split(r"\s*[,;]\s*", mark_text):
@@ -274,30 +292,33 @@ def _listed(mark_text: str, numbers_of_citations: frozenset[int]) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def _sentences(text: str, split: SentenceSplitter) -> Iterator[_AnswerSentence]:
-    """Yield what is said, line by line.
+def _iter_answer_sentences(
+    text: str, split: SentenceSplitter
+) -> Iterator[_AnswerSentence]:
+    """Yield the sentences of an answer with the citation marks that belong to them.
 
-    A mark belongs to the words before it; to those after it at a line's beginning.
+    A mark belongs to the words before it; at the beginning of a line, to those after
+    it.
     """
     bodies: list[tuple[int, Span]] = []
     for line in _LINE.finditer(text):
         first = True
         for span in split(line[0]):
             sentence_span = Span(line.start() + span.start, line.start() + span.end)
-            if len(body := _body(text, sentence_span)):
+            if len(body := _strip_leading_marks(text, sentence_span)):
                 bodies.append((line.start() if first else body.start, body))
                 first = False
     ends = [*(since for since, _ in bodies[1:]), len(text)]
     for (since, body), until in zip(bodies, ends, strict=False):
         marks = CITATION_MARK.finditer(text, since, until)
-        numbers = {number for mark in marks for number in _plain_numbers(mark[1])}
+        numbers = {number for mark in marks for number in _parse_numbers(mark[1])}
         words = _stems(_ANY_MARK.sub(" ", text[body.start : body.end]))
         web = tuple(parse_web_marks(text[since:until]))
         yield _AnswerSentence(body, words, tuple(sorted(numbers)), web)
 
 
-def _body(text: str, span: Span) -> Span:
-    """Return a sentence without marks and a bullet before it."""
+def _strip_leading_marks(text: str, span: Span) -> Span:
+    """Return the span of a sentence without citation marks and a bullet before it."""
     start = span.start
     while match := (
         _ANY_MARK.match(text, start, span.end) or _BULLET.match(text, start, span.end)
@@ -308,7 +329,7 @@ def _body(text: str, span: Span) -> Span:
     return Span(start, span.end)
 
 
-def _is_borne(
+def _is_supported(
     answer_sentence: _AnswerSentence, support: Mapping[int, frozenset[str]], text: str
 ) -> bool:
     sentence_text = text[answer_sentence.span.start : answer_sentence.span.end].rstrip()
@@ -326,15 +347,17 @@ def _is_borne(
         answer_sentence.words
     ):
         return True
-    return not answer_sentence.numbers and _SILENT.search(sentence_text) is not None
+    return not answer_sentence.numbers and _ABSTENTION.search(sentence_text) is not None
 
 
-def _is_from_web(
+def _is_supported_by_web(
     answer_sentence: _AnswerSentence,
     support: Mapping[int, frozenset[str]],
     outside: Mapping[int, frozenset[str]],
 ) -> bool:
-    """Say whether the pages named bear a sentence out, and the text its share of it."""
+    """Return whether the cited pages support a sentence, and the manuscript its own
+    share.
+    """
     nothing: frozenset[str] = frozenset()
     support_stems = nothing.union(
         *(support[number] for number in answer_sentence.numbers)
@@ -349,7 +372,7 @@ def _is_from_web(
     ) >= MIN_SUPPORT_SHARE * len(answer_sentence.words)
 
 
-def _names(
+def _has_story_name(
     answer_sentence: _AnswerSentence, text: str, story_names: Collection[str]
 ) -> bool:
     words = WORD_PATTERN.findall(
@@ -360,15 +383,15 @@ def _names(
     )
 
 
-def _is_quoted(
+def _is_verbatim(
     answer_sentence: _AnswerSentence, text: str, citations: Sequence[Citation]
 ) -> bool:
-    """Say whether a sentence is itself a quotation of the cited words."""
+    """Return whether a sentence is itself a quotation of the cited words."""
     sentence_text = _ANY_MARK.sub(
         "", text[answer_sentence.span.start : answer_sentence.span.end]
     )
     words = [citation.text for citation in citations]
-    return len(WORD_PATTERN.findall(sentence_text)) >= MIN_QUOTED_WORDS and _stands(
+    return len(WORD_PATTERN.findall(sentence_text)) >= MIN_QUOTED_WORDS and _occurs_in(
         sentence_text, words
     )
 
@@ -381,23 +404,24 @@ def _is_heading(text: str, span: Span) -> bool:
     )
 
 
-def _misquoted(
+def _iter_misquotations(
     text: str, citations: Sequence[Citation], pages: Mapping[int, WebCitation]
 ) -> Iterator[Span]:
     for match in _QUOTED.finditer(text):
         quote = _ANY_MARK.sub("", match["curly"] or match["straight"])
         if len(WORD_PATTERN.findall(quote)) < MIN_QUOTED_WORDS:
             continue
-        sources = _attributed(text, match.end(), citations, pages)
-        if not _stands(quote, [source.text for source in sources]):
+        sources = _find_quotation_sources(text, match.end(), citations, pages)
+        if not _occurs_in(quote, [source.text for source in sources]):
             yield Span(match.start(), match.end())
 
 
-def _attributed(
+def _find_quotation_sources(
     text: str, end: int, citations: Sequence[Citation], pages: Mapping[int, WebCitation]
 ) -> Sequence[Citation | WebCitation]:
-    """Return what a quotation that ends at `end` says it is from: the web, where the
-    next mark of its line is the web's; else the text."""
+    """Return what a quotation that ends at `end` cites: the web pages of the next mark
+    on its line, or the manuscript.
+    """
     line = text[end:].partition("\n")[0]
     before_next = line[: quote.start()] if (quote := _QUOTED.search(line)) else line
     mark = _ANY_MARK.search(before_next) or _ANY_MARK.search(line)
@@ -411,17 +435,19 @@ def _attributed(
     return [*own_citations, *(pages[number] for number in page_numbers)]
 
 
-def _stands(quote: str, texts: Sequence[str]) -> bool:
-    """Say whether cited words hold a quote, whole or between what it leaves out."""
-    if any(_holds(text, quote) for text in texts):
+def _occurs_in(quote: str, texts: Sequence[str]) -> bool:
+    """Return whether one of `texts` contains a quotation, whole or in parts between
+    ellipses.
+    """
+    if any(_contains(text, quote) for text in texts):
         return True
     parts = [part for part in _ELLIPSIS.split(quote) if WORD_PATTERN.search(part)]
     return len(parts) > 1 and all(
-        any(_holds(text, part) for text in texts) for part in parts
+        any(_contains(text, part) for text in texts) for part in parts
     )
 
 
-def _holds(text: str, quote: str) -> bool:
+def _contains(text: str, quote: str) -> bool:
     words = " ".join(
         text[span.start : span.end] for span in find_fuzzy_quote(quote, text)
     )

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class TurnGraphState(TypedDict, total=False):
-    """What the steps have made; each writes its own part once."""
+    """What the steps have result; each writes its own part once."""
 
     question: TurnQuestion
     bible: Bible
@@ -65,7 +65,7 @@ class TurnGraphState(TypedDict, total=False):
 class TurnContext:
     """What the graph's steps are lent for one turn."""
 
-    room: TurnDependencies
+    dependencies: TurnDependencies
     emit: TurnEventEmitter
 
 
@@ -86,7 +86,7 @@ async def run_turn(
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
-        _run(question, bible, TurnContext(dependencies, events.put_nowait))
+        _run_graph(question, bible, TurnContext(dependencies, events.put_nowait))
     )
     turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
@@ -98,7 +98,7 @@ async def run_turn(
         await asyncio.gather(turn, return_exceptions=True)
 
 
-async def _run(
+async def _run_graph(
     question: TurnQuestion, bible: Bible, turn_context: TurnContext
 ) -> TurnResult:
     from langsmith import tracing_context
@@ -139,7 +139,7 @@ async def _look_up(
 ) -> TurnGraphState:
     turn_context = runtime.context
     plan, result = await plan_and_search(
-        state["question"], state["bible"], turn_context.room, turn_context.emit
+        state["question"], state["bible"], turn_context.dependencies, turn_context.emit
     )
     return {"plan": plan, "found": result}
 
@@ -147,7 +147,7 @@ async def _look_up(
 async def _resolve(
     state: TurnGraphState, runtime: "Runtime[TurnContext]"
 ) -> TurnGraphState:
-    notes = runtime.context.room.notes
+    notes = runtime.context.dependencies.notes
     return {"resolved": resolve_entities(state["plan"], state["bible"], notes)}
 
 
@@ -171,7 +171,7 @@ async def _seek(
         state["plan"],
         state["result"],
         state["bible"],
-        turn_context.room,
+        turn_context.dependencies,
         turn_context.emit,
     )
     return {"result": result}
@@ -183,7 +183,7 @@ async def _web(
     turn_context = runtime.context
     question, plan, result = state["question"], state["plan"], state["result"]
     result = await add_web_pages(
-        question, plan, result, turn_context.room, turn_context.emit
+        question, plan, result, turn_context.dependencies, turn_context.emit
     )
     return {"result": result}
 
@@ -197,7 +197,7 @@ async def _gaps(
         state["plan"],
         state["result"],
         state["bible"],
-        turn_context.room,
+        turn_context.dependencies,
         turn_context.emit,
     )
     return {"gaps": turn_gaps}
@@ -208,7 +208,7 @@ async def _avatar(
 ) -> TurnGraphState:
     turn_context = runtime.context
     turn_context.emit(TurnStageStarted("answer", "Answering"))
-    answer = await turn_context.room.avatar.answer(
+    answer = await turn_context.dependencies.avatar.answer(
         state["question"], state["plan"], state["result"], turn_context.emit
     )
     return {"answer": answer}
@@ -227,7 +227,9 @@ async def _assemble(state: TurnGraphState) -> TurnGraphState:
     return {"output": output}
 
 
-def _nothing(_question: TurnQuestion, _bible: Bible) -> Sequence[Sequence[ChatMessage]]:
+def _prompt_nothing(
+    _question: TurnQuestion, _bible: Bible
+) -> Sequence[Sequence[ChatMessage]]:
     return ()
 
 
@@ -238,23 +240,23 @@ async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPl
 
 @dataclass(frozen=True, slots=True)
 class TurnModels:
-    """Who plans and who answers in one turn; `taken` tells what models were asked.
+    """Who plans and who answers in one turn; `take_usage` tells what models were asked.
 
     `cost` tells the US dollars that it came to, None where a price is not known; ask it
-    before `taken`. Without it, the avatar's model alone was asked. `seeker` goes on
-    looking things up, `gaps` finds what is undefined; None where nobody does. `asked_first` tells what a planner would
+    before `take_usage`. Without it, the avatar's model alone was asked. `lookup_loop` goes on
+    looking things up, `gaps` finds what is undefined; None where nobody does. `build_planner_prompts` tells what a planner would
     be sent.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     avatar: Avatar
-    taken: Callable[[], Usage] = Usage
-    seeker: LookupLoop | None = None
+    take_usage: Callable[[], Usage] = Usage
+    lookup_loop: LookupLoop | None = None
     gaps: GapFinder | None = None
     cost: Callable[[], float | None] | None = None
-    asked_first: Callable[[TurnQuestion, Bible], Sequence[Sequence[ChatMessage]]] = (
-        _nothing
-    )
+    build_planner_prompts: Callable[
+        [TurnQuestion, Bible], Sequence[Sequence[ChatMessage]]
+    ] = _prompt_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,13 +301,13 @@ class TurnRecorder:
 
     def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
         self.question = question
-        self.voices = turn_models
-        self.made: TurnResult | None = None
+        self.turn_models = turn_models
+        self.result: TurnResult | None = None
         self._pieces: list[str] = []
         self._cited: list[Citation] = []
         self._web: list[WebCitation] = []
 
-    def hear(self, event: TurnEvent) -> None:
+    def record_event(self, event: TurnEvent) -> None:
         """Take in what the graph lets others see."""
         match event:
             case AnswerToken():
@@ -317,19 +319,19 @@ class TurnRecorder:
             case _:
                 pass
 
-    def settle(self, text: str) -> None:
+    def record_direct_answer(self, text: str) -> None:
         """Take in what was settled without asking anybody."""
-        output = replace(self._stopped(""), response_text=text, remarks=())
+        output = replace(self._build_stopped_output(""), response_text=text, remarks=())
         output = replace(output, intent=AnswerIntent.GAP_PROBE)
-        self.made = TurnResult(output, AvatarAnswer(text))
+        self.result = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
         """Return the whole answer, or of a stopped one what had come."""
-        if self.made is not None:
-            return self.made.output
-        return self._stopped(model)
+        if self.result is not None:
+            return self.result.output
+        return self._build_stopped_output(model)
 
-    def _stopped(self, model: str) -> SupervisorOutput:
+    def _build_stopped_output(self, model: str) -> SupervisorOutput:
         return SupervisorOutput(
             response_text="".join(self._pieces),
             intent=AnswerIntent.ANALYTICAL,
@@ -353,7 +355,7 @@ async def record_turn(
     async with aclosing(run_turn(question, bible, dependencies)) as events:
         async for event in events:
             if isinstance(event, TurnResult):
-                turn_recorder.made = event
+                turn_recorder.result = event
             else:
-                turn_recorder.hear(event)
+                turn_recorder.record_event(event)
                 yield event

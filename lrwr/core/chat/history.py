@@ -26,12 +26,12 @@ SHORTENED_LINE_CHARS = 90
 """Characters of an older question that are told, and as many of its answer."""
 MAX_SHORTENED_TURNS = 12
 """Older turns that are told in short."""
-_CHARACTERS_A_TOKEN = 4
+_CHARS_PER_TOKEN = 4
 
 
 def estimate_history_tokens(text: str) -> int:
     """Return about how many tokens a text has: English has four characters each."""
-    return len(text) // _CHARACTERS_A_TOKEN + 1
+    return len(text) // _CHARS_PER_TOKEN + 1
 
 
 def filter_turns_by_horizon(
@@ -81,7 +81,7 @@ def select_recallable_turns(
     turns: Sequence[Turn], budget: int = HISTORY_TOKEN_BUDGET
 ) -> Sequence[Turn]:
     """Return the turns that can be told at all, in full or in short, oldest first."""
-    return turns[-(len(_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
+    return turns[-(len(_select_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
 
 
 def fit_turns_to_budget(
@@ -95,10 +95,11 @@ def fit_turns_to_budget(
     What was before are questions and how their answers begin, cut: nothing is made up.
     An answer that is `outdated` is left out of it.
     """
-    newest_turns = _newest(turns, budget)
+    newest_turns = _select_newest(turns, budget)
     older = turns[: len(turns) - len(newest_turns)]
     lines = [
-        _in_short(turn, turn.id in outdated) for turn in older[-MAX_SHORTENED_TURNS:]
+        _summarize_turn(turn, turn.id in outdated)
+        for turn in older[-MAX_SHORTENED_TURNS:]
     ]
     before = "\n".join(["Earlier the writer asked:", *lines]) if lines else ""
     return newest_turns, before
@@ -118,7 +119,7 @@ def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
     )
 
 
-def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
+def _select_newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
     newest_turns: list[Turn] = []
     remaining_tokens = budget
     for turn in reversed(turns):
@@ -131,17 +132,17 @@ def _newest(turns: Sequence[Turn], budget: int) -> tuple[Turn, ...]:
     return tuple(reversed(newest_turns))
 
 
-def _in_short(turn: Turn, outdated: bool) -> str:
+def _summarize_turn(turn: Turn, outdated: bool) -> str:
     answered = (
         ""
         if outdated
-        else _short(strip_answer_citation_marks(turn.output.response_text))
+        else _shorten_line(strip_answer_citation_marks(turn.output.response_text))
     )
-    question_line = f"- {_short(turn.question)}"
+    question_line = f"- {_shorten_line(turn.question)}"
     return f"{question_line} Answered: {answered}" if answered else question_line
 
 
-def _short(text: str) -> str:
+def _shorten_line(text: str) -> str:
     line = " ".join(text.split())
     return (
         line
@@ -212,7 +213,7 @@ class MeteredChatModel:
         """What has come since it was last taken; calls under way are not in it."""
         return self._usage
 
-    def taken(self) -> Usage:
+    def take_usage(self) -> Usage:
         """Return the usage, and start anew."""
         usage, self._usage = self._usage, Usage()
         return usage
@@ -227,14 +228,16 @@ class MeteredChatModel:
             self._usage += Usage(calls=1, failed=1)
             raise
         except asyncio.CancelledError:
-            self._usage += Usage(calls=1, prompt_tokens=_sent(messages, shape))
+            self._usage += Usage(
+                calls=1, prompt_tokens=_estimate_prompt_tokens(messages, shape)
+            )
             raise
         self._usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
         return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
         """Yield the model's answer; what came counts, also where it ends early."""
-        sent, answer_chars, failed = _sent(messages), 0, 0
+        sent, answer_chars, failed = _estimate_prompt_tokens(messages), 0, 0
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:
                 async for piece in pieces:
@@ -244,14 +247,18 @@ class MeteredChatModel:
             sent, failed = sent if answer_chars else 0, 1
             raise
         finally:
-            self._usage += Usage(1, sent, _quarter(answer_chars), failed=failed)
+            self._usage += Usage(1, sent, _estimate_tokens(answer_chars), failed=failed)
 
 
-def _sent(messages: Sequence[ChatMessage], shape: ReplyShape | None = None) -> int:
+def _estimate_prompt_tokens(
+    messages: Sequence[ChatMessage], shape: ReplyShape | None = None
+) -> int:
     """Estimate the tokens of what is sent."""
     schema = len(shape.schema) if shape else 0
-    return sum(_quarter(len(message.text)) for message in messages) + _quarter(schema)
+    return sum(
+        _estimate_tokens(len(message.text)) for message in messages
+    ) + _estimate_tokens(schema)
 
 
-def _quarter(characters: int) -> int:
+def _estimate_tokens(characters: int) -> int:
     return -(-characters // 4)

@@ -89,17 +89,17 @@ class TurnDependencies:
     """What the steps of a turn are lent.
 
     `plan` makes a plan; `search` finds passages for a question within its horizon.
-    `notes` are the titles of the writer's notes within it. `seek` looks further,
-    `outside` asks the web, `wonder` finds gaps; None where nobody does.
+    `notes` are the titles of the writer's notes within it. `look_up` looks further,
+    `search_web` asks the web, `find_gaps` finds gaps; None where nobody does.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
     search: Callable[[TurnQuestion], Coroutine[None, None, SearchResult]]
     avatar: Avatar
     notes: tuple[str, ...] = ()
-    seek: LookupRunner | None = None
-    outside: WebLookupRunner | None = None
-    wonder: GapFinderRunner | None = None
+    look_up: LookupRunner | None = None
+    search_web: WebLookupRunner | None = None
+    find_gaps: GapFinderRunner | None = None
 
 
 async def plan_and_search(
@@ -117,7 +117,7 @@ async def plan_and_search(
     return planned.result(), task.result()
 
 
-_LOOKED_UP = frozenset(
+_SEARCHABLE_SOURCES = frozenset(
     {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
 )
 """What is read for its own words: the other sources are known already."""
@@ -135,9 +135,9 @@ async def run_lookup(
 
     How sure the search was says nothing of passages that it did not find.
     """
-    if dependencies.seek is None or not plan.sources & _LOOKED_UP:
+    if dependencies.look_up is None or not plan.sources & _SEARCHABLE_SOURCES:
         return result
-    lookup_result = await dependencies.seek(question, bible, result, emit)
+    lookup_result = await dependencies.look_up(question, bible, result, emit)
     return replace(
         result,
         ranked_chunks=lookup_result.passages,
@@ -154,9 +154,9 @@ async def add_web_pages(
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
     """Add what the web says, where the plan asks for it: beside the text, never in it."""
-    if dependencies.outside is None or AnswerSource.WEB not in plan.sources:
+    if dependencies.search_web is None or AnswerSource.WEB not in plan.sources:
         return result
-    web_lookup = await dependencies.outside(question, plan, emit)
+    web_lookup = await dependencies.search_web(question, plan, emit)
     return replace(
         result,
         pages=web_lookup.pages,
@@ -174,10 +174,10 @@ async def find_turn_gaps(
     emit: TurnEventEmitter,
 ) -> GapFinderResult:
     """Find what the question shows to be undefined, where that may be."""
-    if dependencies.wonder is None or not may_reveal_gap(question, plan, result):
+    if dependencies.find_gaps is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
     emit(TurnStageStarted("gaps", "Looking for open questions"))
-    gap_result = await dependencies.wonder(question, result, bible)
+    gap_result = await dependencies.find_gaps(question, result, bible)
     for gap in gap_result.gaps:
         emit(GapFound(gap))
     return gap_result
@@ -209,9 +209,9 @@ def assemble_output(
         intent=plan.intent,
         resolved_characters=people,
         citations=answer.citations,
-        gap_flags=_each_once((*gaps.gaps, *answer.gaps)),
-        narrative_state_delta=_state_after(question, tuple(entities)),
-        low_confidence=_doubt(result, answer),
+        gap_flags=_drop_duplicate_gaps((*gaps.gaps, *answer.gaps)),
+        narrative_state_delta=_build_state_after(question, tuple(entities)),
+        low_confidence=_select_low_confidence(result, answer),
         unsupported=answer.unsupported,
         remarks=tuple(dict.fromkeys((*result.remarks, *gaps.remarks, *answer.remarks))),
         model=answer.model,
@@ -221,7 +221,9 @@ def assemble_output(
     )
 
 
-def _doubt(result: RetrievalResult, answer: AvatarAnswer) -> bool | None:
+def _select_low_confidence(
+    result: RetrievalResult, answer: AvatarAnswer
+) -> bool | None:
     """Return `low_confidence` if the answer rests on the search's passages, else None."""
     chunks = [passage.chunk for passage in result.ranked_chunks]
     rests_on_search = not answer.citations or any(
@@ -234,7 +236,7 @@ def _doubt(result: RetrievalResult, answer: AvatarAnswer) -> bool | None:
     return result.low_confidence if rests_on_search else None
 
 
-def _each_once(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
+def _drop_duplicate_gaps(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
     gaps_by_key: dict[tuple[str, str], GapFlag] = {}
     for gap in gaps:
         gaps_by_key.setdefault((gap.about, gap.undefined_attribute.casefold()), gap)
@@ -245,7 +247,9 @@ MAX_ENTITIES_IN_PLAY = 8
 """Entities that a conversation keeps in mind; the one named last comes first."""
 
 
-def _state_after(question: TurnQuestion, entities: Sequence[str]) -> NarrativeState:
+def _build_state_after(
+    question: TurnQuestion, entities: Sequence[str]
+) -> NarrativeState:
     return replace(
         question.state,
         character=question.character,
@@ -255,17 +259,17 @@ def _state_after(question: TurnQuestion, entities: Sequence[str]) -> NarrativeSt
     )
 
 
-_CANON = re.compile(
+_CANON_COMMAND = re.compile(
     r"\s*canon(?:\s+(?P<id>[a-z]{4,12}))?\s*:\s*(?P<said>.*)", re.I | re.S
 )
-_DEFINED = re.compile(
+_ATTRIBUTE_STATEMENT = re.compile(
     r"(?P<about>[^\W\d_][^.!?:;\n]{0,78}?)(?:['’]s|(?<=s)['’])\s+"
     r"(?P<attribute>[^.!?:;,\n]{1,80}?)\s+(?:is|are|was|were)\s+(?P<answer>\S.*)",
     re.S,
 )
 """Whose what is what: "Nell's coat is blue"."""
 
-_HOW = (
+_CANON_HINT = (
     "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"
     " listed by `lrwr gaps`, as in `canon bdfk: blue`."
 )
@@ -281,14 +285,14 @@ class CanonCommand:
 
 def parse_canon_command(text: str) -> CanonCommand | None:
     """Return what a question defines; None where it is a question."""
-    match = _CANON.fullmatch(text)
+    match = _CANON_COMMAND.fullmatch(text)
     if match is None:
         return None
     return CanonCommand(" ".join(match["said"].split()), (match["id"] or "").lower())
 
 
 def build_gap_answer(
-    canon_command: CanonCommand, bible: Bible, left_open: Sequence[GapFlag]
+    canon_command: CanonCommand, bible: Bible, last_gaps: Sequence[GapFlag]
 ) -> GapAnswered:
     """Return the decision that `canon_command` is.
 
@@ -299,26 +303,26 @@ def build_gap_answer(
         NotFound: Nothing says what is defined, or several things may be meant.
     """
     if not canon_command.text:
-        raise NotFound("There is no statement after `canon:`", hint=_HOW)
+        raise NotFound("There is no statement after `canon:`", hint=_CANON_HINT)
     if canon_command.id:
         gap = find_gap_by_id(canon_command.id, bible.gaps)
         return GapAnswered(gap.asked.about, gap.asked.attribute, canon_command.text)
-    match = _DEFINED.fullmatch(canon_command.text)
+    match = _ATTRIBUTE_STATEMENT.fullmatch(canon_command.text)
     people = match_people(match["about"], bible) if match else ()
     if match and len(people) == 1:
         return GapAnswered(
             people[0].name, match["attribute"], match["answer"].rstrip(" .")
         )
-    if len(left_open) == 1:
-        gap_flag = left_open[0]
+    if len(last_gaps) == 1:
+        gap_flag = last_gaps[0]
         about, attribute = gap_flag.about, gap_flag.undefined_attribute
         return GapAnswered(about, attribute, canon_command.text)
-    if left_open:
-        open_ = "; ".join(_named(gap) for gap in left_open)
+    if last_gaps:
+        gap_names = "; ".join(_format_gap(gap) for gap in last_gaps)
         raise NotFound(
-            f"The last answer has several open questions: {open_}", hint=_HOW
+            f"The last answer has several open questions: {gap_names}", hint=_CANON_HINT
         )
-    raise NotFound("The last answer has no open question", hint=_HOW)
+    raise NotFound("The last answer has no open question", hint=_CANON_HINT)
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
@@ -328,5 +332,5 @@ def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
     return f"{status}: {topic}: {decision.answer}."
 
 
-def _named(gap: GapFlag) -> str:
+def _format_gap(gap: GapFlag) -> str:
     return str(Asked(gap.about, gap.undefined_attribute))

@@ -98,7 +98,7 @@ class AvatarSessionService:
 
     `make_turn_models` creates the models of one turn. `price` returns what a model's
     usage costs in US dollars, None where that is not known. `decide` saves a decision of
-    the writer. `web` searches outside of the book, None where it is off. `pipeline` and
+    the writer. `web` searches search_web of the book, None where it is off. `pipeline` and
     `limit` say how passages are searched. `now` returns seconds since 1970, `new_id` a
     new id.
     """
@@ -123,7 +123,7 @@ class AvatarSessionService:
         self._passages = passages
         self._freshness = FreshnessService(passages)
         self._threads = threads
-        self._voices = make_turn_models
+        self._make_turn_models = make_turn_models
         self._price, self._decide, self._web = price, decide, web
         self._pipeline, self._limit = pipeline, limit
         self._now, self._new_id = now, new_id
@@ -131,7 +131,7 @@ class AvatarSessionService:
     @property
     def model(self) -> str:
         """Name the language model that answers; empty without one."""
-        return self._voices().avatar.model
+        return self._make_turn_models().avatar.model
 
     async def prompt(self, turn_request: TurnRequest) -> tuple[PromptPreview, ...]:
         """Return what language models would be sent for a turn; send and keep nothing.
@@ -144,22 +144,24 @@ class AvatarSessionService:
             NotFound: There is no such conversation, character or place in the story.
             StoreProblem: The library cannot be read.
         """
-        turn_models = self._voices()
+        turn_models = self._make_turn_models()
         if not isinstance(turn_models.avatar, ModelAvatar) or parse_canon_command(
             turn_request.text
         ):
             return ()
-        pending = await self._begin(turn_request)
+        pending = await self._prepare_turn(turn_request)
         preview_avatar = PreviewAvatar(turn_models.avatar)
         dependencies = replace(
-            self._room(pending, TurnModels(plan_without_model, preview_avatar)),
-            outside=None,
+            self._build_dependencies(
+                pending, TurnModels(plan_without_model, preview_avatar)
+            ),
+            search_web=None,
         )
         turn = run_turn(pending.question, pending.bible, dependencies)
         async with aclosing(turn) as events:
             async for _ in events:
                 pass
-        planning = turn_models.asked_first(pending.question, pending.bible)
+        planning = turn_models.build_planner_prompts(pending.question, pending.bible)
         return (
             *(PromptPreview("planning", messages) for messages in planning),
             PromptPreview("answering", preview_avatar.messages),
@@ -180,24 +182,24 @@ class AvatarSessionService:
             StoreProblem: The library cannot be read.
         """
         asked_at = self._now()
-        pending = await self._begin(turn_request)
+        pending = await self._prepare_turn(turn_request)
         thread = pending.before.id if pending.before else ThreadId(self._new_id())
-        turn_models = self._voices()
+        turn_models = self._make_turn_models()
         turn_recorder = TurnRecorder(pending.question, turn_models)
-        turn = self._turn(pending, turn_models, turn_recorder)
+        turn = self._run_turn(pending, turn_models, turn_recorder)
         try:
             async with aclosing(turn) as events:
                 async for event in events:
                     yield event
         except (GeneratorExit, asyncio.CancelledError):
-            stopped = self._taken(turn_recorder, asked_at)
-            await asyncio.shield(self._put_away(thread, stopped))
+            stopped = self._build_turn_record(turn_recorder, asked_at)
+            await asyncio.shield(self._store_turn(thread, stopped))
             raise
-        await self._check(pending, turn_recorder)
-        await self._look_back(pending, turn_recorder)
-        yield TurnDone(thread, await self._keep(thread, turn_recorder, asked_at))
+        await self._warn_about_later_names(pending, turn_recorder)
+        await self._warn_about_changed_passages(pending, turn_recorder)
+        yield TurnDone(thread, await self._save_turn(thread, turn_recorder, asked_at))
 
-    async def _turn(
+    async def _run_turn(
         self,
         pending: _PendingTurn,
         turn_models: TurnModels,
@@ -205,29 +207,33 @@ class AvatarSessionService:
     ) -> AsyncGenerator[TurnEvent]:
         """Yield what happens in a turn, and let `turn_recorder` take it in."""
         if canon := parse_canon_command(pending.question.text):
-            yield await self._defined(pending, canon, turn_recorder)
+            yield await self._save_decision(pending, canon, turn_recorder)
             return
-        dependencies = self._room(pending, turn_models)
+        dependencies = self._build_dependencies(pending, turn_models)
         async with aclosing(
             record_turn(pending.question, pending.bible, dependencies, turn_recorder)
         ) as events:
             async for event in events:
                 yield event
 
-    async def _defined(
+    async def _save_decision(
         self, pending: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
     ) -> AnswerToken:
         """Write down what the writer defines, and say so."""
         newest = pending.turns[-1].output.gap_flags if pending.turns else ()
         decision = build_gap_answer(canon, pending.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
-        turn_recorder.settle(format_gap_answer(decision, new=bool(change)))
+        turn_recorder.record_direct_answer(
+            format_gap_answer(decision, new=bool(change))
+        )
         return AnswerToken(
             turn_recorder.output("").response_text, AnswerSpeaker.SUPERVISOR
         )
 
-    def _room(self, pending: _PendingTurn, turn_models: TurnModels) -> TurnDependencies:
-        lookup_loop = turn_models.seeker
+    def _build_dependencies(
+        self, pending: _PendingTurn, turn_models: TurnModels
+    ) -> TurnDependencies:
+        lookup_loop = turn_models.lookup_loop
 
         def first(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             words = build_search_text(turn_question, pending.bible)
@@ -236,11 +242,11 @@ class AvatarSessionService:
         def search(turn_question: TurnQuestion) -> Coroutine[None, None, SearchResult]:
             return self._search(turn_question, pending.order)
 
-        async def outside(
+        async def search_web(
             question: TurnQuestion, plan: QuestionPlan, emit: TurnEventEmitter
         ) -> WebLookup:
             bible = await self._bible.read() if question.horizon else pending.bible
-            return await _ask_the_web(question, plan, bible, self._web, emit)
+            return await _look_up_web_for(question, plan, bible, self._web, emit)
 
         reader = ChapterReader(
             self._passages, self._pipeline, pending.order, pending.question.horizon
@@ -249,28 +255,36 @@ class AvatarSessionService:
             plan=turn_models.plan,
             search=first,
             avatar=turn_models.avatar,
-            notes=_notes(pending.order),
-            seek=partial(_sought, lookup_loop, search, reader) if lookup_loop else None,
-            outside=outside,
-            wonder=turn_models.gaps.find if turn_models.gaps else None,
+            notes=_list_note_titles(pending.order),
+            look_up=partial(_run_lookup_loop, lookup_loop, search, reader)
+            if lookup_loop
+            else None,
+            search_web=search_web,
+            find_gaps=turn_models.gaps.find if turn_models.gaps else None,
         )
 
-    async def _begin(self, turn_request: TurnRequest) -> _PendingTurn:
+    async def _prepare_turn(self, turn_request: TurnRequest) -> _PendingTurn:
         before = None
         if turn_request.thread is not None:
             before = await self._threads.thread(turn_request.thread)
-        state = _state(turn_request, before.state if before else NarrativeState())
+        state = _apply_request(
+            turn_request, before.state if before else NarrativeState()
+        )
         order = await self._finder.story_order()
         turns = await self._threads.turns(before.id) if before else []
-        question, bible = await self._question(turn_request.text, state, turns, order)
+        question, bible = await self._build_question(
+            turn_request.text, state, turns, order
+        )
         return _PendingTurn(question, bible, order, before, turns)
 
-    async def _check(self, pending: _PendingTurn, turn_recorder: TurnRecorder) -> None:
+    async def _warn_about_later_names(
+        self, pending: _PendingTurn, turn_recorder: TurnRecorder
+    ) -> None:
         """Have a model's answer say which names in it nobody can know yet.
 
         Quotes are of what is in sight.
         """
-        turn = turn_recorder.made
+        turn = turn_recorder.result
         if pending.question.horizon is None or turn is None or not turn.output.model:
             return
         later = await self._bible.read()
@@ -279,20 +293,20 @@ class AvatarSessionService:
             text, collect_bible_names(later), collect_bible_names(pending.bible)
         )
         if names:
-            _remark(
+            _add_remark(
                 turn_recorder, f"Names from later in the story: {', '.join(names)}."
             )
 
-    async def _look_back(
+    async def _warn_about_changed_passages(
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> None:
         """Remark that the answer before this one rests on what was changed since."""
         places = await self._freshness.anchor_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
-                _remark(turn_recorder, remark)
+                _add_remark(turn_recorder, remark)
 
-    async def _question(
+    async def _build_question(
         self,
         text: str,
         state: NarrativeState,
@@ -325,23 +339,23 @@ class AvatarSessionService:
         )
         return await self._finder.find(request, order)
 
-    async def _keep(
+    async def _save_turn(
         self, thread: ThreadId, turn_recorder: TurnRecorder, asked_at: float
     ) -> Turn:
-        turn = self._taken(turn_recorder, asked_at)
+        turn = self._build_turn_record(turn_recorder, asked_at)
         try:
-            return await self._put_away(thread, turn)
+            return await self._store_turn(thread, turn)
         except StoreProblem as error:
-            return _unkept(turn, error)
+            return _mark_unsaved(turn, error)
 
-    async def _put_away(self, thread: ThreadId, turn: Turn) -> Turn:
+    async def _store_turn(self, thread: ThreadId, turn: Turn) -> Turn:
         state = turn.output.narrative_state_delta
         thread_summary = await self._threads.save_turn(
-            thread, _title(turn), turn, state
+            thread, _build_title(turn), turn, state
         )
         return replace(turn, number=thread_summary.turns)
 
-    def _taken(self, turn_recorder: TurnRecorder, asked_at: float) -> Turn:
+    def _build_turn_record(self, turn_recorder: TurnRecorder, asked_at: float) -> Turn:
         return _build_turn(TurnId(self._new_id()), turn_recorder, asked_at, self._price)
 
 
@@ -352,22 +366,22 @@ def _build_turn(
     price: Callable[[Usage, str], float | None],
 ) -> Turn:
     """Return what a turn came to, complete or stopped; its number is not known yet."""
-    model, cost = turn_recorder.voices.avatar.model, turn_recorder.voices.cost
+    model, cost = turn_recorder.turn_models.avatar.model, turn_recorder.turn_models.cost
     paid = cost() if cost else None
-    usage = turn_recorder.voices.taken()
+    usage = turn_recorder.turn_models.take_usage()
     return Turn(
         id=turn,
         number=0,
         asked_at=asked_at,
         question=turn_recorder.question.text,
         output=turn_recorder.output(model),
-        state=TurnState.COMPLETE if turn_recorder.made else TurnState.STOPPED,
+        state=TurnState.COMPLETE if turn_recorder.result else TurnState.STOPPED,
         usage=usage,
         price=paid if cost else price(usage, model),
     )
 
 
-async def _sought(
+async def _run_lookup_loop(
     lookup_loop: LookupLoop,
     search: PassageSearcher,
     reader: ChapterReader,
@@ -377,10 +391,10 @@ async def _sought(
     emit: TurnEventEmitter,
 ) -> LookupResult:
     lookup_tools = BoundedLookupTools(question, bible, search, reader)
-    return await lookup_loop.seek(question, result, lookup_tools, emit)
+    return await lookup_loop.look_up(question, result, lookup_tools, emit)
 
 
-def _state(turn_request: TurnRequest, before: NarrativeState) -> NarrativeState:
+def _apply_request(turn_request: TurnRequest, before: NarrativeState) -> NarrativeState:
     character = (
         before.character if turn_request.character is None else turn_request.character
     )
@@ -411,32 +425,32 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
             "No character is selected to answer",
             hint="Select one with `--character NAME`; `lrwr characters` lists them.",
         )
-    return replace(state, entities=_known(state.entities, bible))
+    return replace(state, entities=_drop_unknown_entities(state.entities, bible))
 
 
-def _known(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
+def _drop_unknown_entities(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
     """Leave out what has not come up yet where the question stands in the story."""
     people = {profile.name for profile in bible.characters}
     names = people | {element.name for element in bible.world}
     return tuple(entity for entity in entities if entity in names)
 
 
-def _remark(turn_recorder: TurnRecorder, remark: str) -> None:
+def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
     """Add what is to be said of a whole answer."""
-    if turn_recorder.made is not None:
-        output = turn_recorder.made.output
+    if turn_recorder.result is not None:
+        output = turn_recorder.result.output
         output = replace(output, remarks=(*output.remarks, remark))
-        turn_recorder.made = replace(turn_recorder.made, output=output)
+        turn_recorder.result = replace(turn_recorder.result, output=output)
 
 
-def _unkept(turn: Turn, error: StoreProblem) -> Turn:
+def _mark_unsaved(turn: Turn, error: StoreProblem) -> Turn:
     """Return a turn that could not be kept, and says so: its answer still counts."""
     remark = f"This turn was not saved. {error}"
     output = replace(turn.output, remarks=(*turn.output.remarks, remark))
     return replace(turn, output=output)
 
 
-def _title(turn: Turn) -> str:
+def _build_title(turn: Turn) -> str:
     line = " ".join(turn.question.split())
     return (
         line
@@ -445,7 +459,7 @@ def _title(turn: Turn) -> str:
     )
 
 
-def _notes(order: StoryOrder) -> tuple[str, ...]:
+def _list_note_titles(order: StoryOrder) -> tuple[str, ...]:
     story = set(order.story)
     return tuple(
         outline.title
@@ -454,7 +468,7 @@ def _notes(order: StoryOrder) -> tuple[str, ...]:
     )
 
 
-async def _ask_the_web(
+async def _look_up_web_for(
     question: TurnQuestion,
     plan: QuestionPlan,
     bible: Bible,

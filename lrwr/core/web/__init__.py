@@ -1,1 +1,1 @@
-"""The web, beside the book and never in it."""
+"""Web search for one question, and the citation marks of web pages."""

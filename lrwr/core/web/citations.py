@@ -1,4 +1,4 @@
-"""The marks of what is from the web, [w1]: apart from the numbers of the text."""
+"""Citation marks of web pages, [w1], numbered separately from those of the manuscript."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -7,24 +7,26 @@ from lrwr.core.model.turns import WebCitation
 from lrwr.core.ports.sources import WebPage
 
 WEB_MARK = re.compile(r"\[w(\d{1,6})\]")
-"""What stands behind a sentence that rests on a page of the web, as we write it."""
+"""The mark after a sentence that rests on a web page, in normalized form."""
 
 WEB_HEAD = "From the web:"
-"""The line after which an answer without a language model quotes the web."""
+"""The line that precedes web quotations in an answer without a language model."""
 
-_PART = r"[wW]?\s?\d+(?:\s*[–-]\s*[wW]?\s?\d+)?"
-_MIXED = re.compile(
-    rf"([^\S\n]*)\[\s*((?=[^\]]*[wW])(?:{_PART})(?:\s*[,;]\s*{_PART})*)\s*\]"
+_MARK_PART = r"[wW]?\s?\d+(?:\s*[–-]\s*[wW]?\s?\d+)?"
+_WEB_MARK_GROUP = re.compile(
+    rf"([^\S\n]*)\[\s*((?=[^\]]*[wW])(?:{_MARK_PART})(?:\s*[,;]\s*{_MARK_PART})*)\s*\]"
 )
 """A mark as a model may write it: [w1, w2], [W1], [1, w2], [w1-w3]."""
 
-_ANY = re.compile(rf"([^\S\n]*)\[\s*{_PART}(?:\s*[,;]\s*{_PART})*\s*\]")
-_END = re.compile(r"(?<=[.!?…\]”\"])\s+")
+_ANY_MARK_GROUP = re.compile(
+    rf"([^\S\n]*)\[\s*{_MARK_PART}(?:\s*[,;]\s*{_MARK_PART})*\s*\]"
+)
+_SENTENCE_GAP = re.compile(r"(?<=[.!?…\]”\"])\s+")
 _QUOTED = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 
 
 def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
-    """Return pages with their numbers, from 1, in their order."""
+    """Return pages as citations numbered from 1, in order."""
     return tuple(
         WebCitation(number, page.title, page.url, page.text)
         for number, page in enumerate(pages, start=1)
@@ -34,7 +36,7 @@ def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
 def find_web_citations(
     answer: str, pages: Sequence[WebPage]
 ) -> tuple[WebCitation, ...]:
-    """Return what an answer has from the web by its marks, in order."""
+    """Return the pages whose marks occur in an answer, in order of their numbers."""
     used_numbers = set(parse_web_marks(answer))
     return tuple(
         web_page
@@ -44,37 +46,42 @@ def find_web_citations(
 
 
 def parse_web_marks(text: str) -> list[int]:
-    """Return the numbers of the web's marks in a text, as they come."""
+    """Return the numbers of all web marks in a text, in order of occurrence."""
     return [int(mark[1]) for mark in WEB_MARK.finditer(text)]
 
 
 def normalize_web_marks(answer: str, page_numbers: Collection[int]) -> str:
-    """Return an answer with each web mark as [w1], those that stand for nothing gone.
+    """Rewrite web marks as [w1] and remove those that are not in `page_numbers`.
 
-    What a mark of the web has of the text's own numbers stays beside it: [1][w2].
+    Manuscript numbers in the same brackets stay, in brackets of their own: [1][w2].
     """
-    return _until_steady(_MIXED, lambda mark: _rewritten(mark, page_numbers), answer)
+    return _replace_until_stable(
+        _WEB_MARK_GROUP, lambda mark: _rewrite_mark(mark, page_numbers), answer
+    )
 
 
 def strip_mark_lookalikes(text: str) -> str:
-    """Return somebody else's text without what would look like a mark of ours."""
-    return _until_steady(_ANY, lambda _: "", text)
+    """Remove everything from a foreign text that looks like a citation mark."""
+    return _replace_until_stable(_ANY_MARK_GROUP, lambda _: "", text)
 
 
 def strip_web_part(answer: str) -> str:
-    """Return an answer without what it has from the web: the part that quotes it, and
-    each sentence with a mark of it, a quotation being part of its sentence."""
+    """Return an answer without the part that quotes the web and without every sentence
+    that has a web mark.
+
+    Quotations are not split: one belongs to the sentence that contains it.
+    """
     kept_lines: list[str] = []
     for line in answer.split("\n"):
         if line.strip() == WEB_HEAD:
             break
-        kept_lines.append(_own_sentences(line) if WEB_MARK.search(line) else line)
+        kept_lines.append(_drop_web_sentences(line) if WEB_MARK.search(line) else line)
     return "\n".join(kept_lines).strip()
 
 
-def _own_sentences(line: str) -> str:
+def _drop_web_sentences(line: str) -> str:
     kept_sentences: list[str] = []
-    for piece in _sentences(line):
+    for piece in _iter_sentences(line):
         if not WEB_MARK.search(piece):
             kept_sentences.append(piece)
         elif kept_sentences and not WEB_MARK.sub("", piece).strip(" .,;"):
@@ -82,17 +89,17 @@ def _own_sentences(line: str) -> str:
     return " ".join(kept_sentences)
 
 
-def _sentences(line: str) -> Iterator[str]:
+def _iter_sentences(line: str) -> Iterator[str]:
     quoted = [match.span() for match in _QUOTED.finditer(line)]
     at = 0
-    for end in _END.finditer(line):
+    for end in _SENTENCE_GAP.finditer(line):
         if not any(start < end.start() < until for start, until in quoted):
             yield line[at : end.start()]
             at = end.end()
     yield line[at:]
 
 
-def _rewritten(mark: re.Match[str], page_numbers: Collection[int]) -> str:
+def _rewrite_mark(mark: re.Match[str], page_numbers: Collection[int]) -> str:
     web_marks, own_parts = "", []
     for part in re.split(r"\s*[,;]\s*", mark[2]):
         if part[:1] not in "wW":
@@ -110,10 +117,10 @@ def _rewritten(mark: re.Match[str], page_numbers: Collection[int]) -> str:
     return f"{mark[1]}{beside}{web_marks}" if beside or web_marks else ""
 
 
-def _until_steady(
+def _replace_until_stable(
     pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str
 ) -> str:
     before = ""
-    while before != text:  # what is taken out may leave a new mark: "[[w9]w8]"
+    while before != text:  # removing a mark may create another one: "[[w9]w8]"
         before, text = text, pattern.sub(replace, text)
     return text

@@ -1,5 +1,19 @@
-"""The web, asked for one question: nothing of it is the book's, and nothing is kept
-but what an answer says of it."""
+"""Searches the web for one question; builds a query that reveals nothing of the story.
+
+**What may be sent**: words of the question itself, at most `MAX_WEB_QUERY_CHARS`
+  characters, and nothing else: no passage, no note, no earlier turn. They are the words
+  of its sentences that end in a question mark (of all sentences, if none does), without
+
+- every form of every name of a character or an element of the world, each capitalized
+  word of such a name, and likely misspellings of them, unless the word belongs to a
+  work or person outside the story that the story itself refers to;
+- text in quotation marks that is longer than a title, because it may be manuscript;
+- English function words, except within a title.
+
+Nothing is sent if the question is longer than `MAX_WEB_QUESTION_CHARS` characters, if a
+question about something outside the story contains no other name, or if a character
+answers. The rules are for English.
+"""
 
 import re
 import unicodedata
@@ -27,22 +41,22 @@ from lrwr.core.ports.sources import WebPage, WebSearch
 from lrwr.core.web.citations import strip_mark_lookalikes
 
 MAX_WEB_QUERY_CHARS = 100
-"""Characters of a query at most."""
+"""Maximum length of a query in characters."""
 MAX_WEB_QUESTION_CHARS = 200
-"""Characters that the asking sentences of a question may have: a longer one may well
-quote the manuscript."""
+"""Maximum length of the asking sentences in characters: longer ones are likely to quote
+the manuscript."""
 MAX_TITLE_WORDS = 5
-"""Words of a quotation at most that may be a title."""
-_SHORTEST = 3
-_LONG_WORD = 8
-"""Letters of a name that may have a slip in it, and of one that may have two."""
+"""Words of a quotation at most for it to count as a title."""
+_MIN_MISSPELLED_LENGTH = 3
+_MIN_TWO_ERRORS_LENGTH = 8
+"""Letters from which a name is recognized with one typing error, and with two."""
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"”’)]*\s|\n+")
 _QUOTED = re.compile(r"“([^“”]*)”|\"([^\"]*)\"")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ARTICLES = frozenset({"the", "a", "an"})
-_ASKING = frozenset(
+_ASKING_WORDS = frozenset(
     {
         "answer", "book", "chapter", "compare", "compared", "comparison", "describe",
         "does", "draft", "explain", "find", "give", "google", "internet", "know",
@@ -51,112 +65,121 @@ _ASKING = frozenset(
         "think", "text", "web",
     }
 )  # fmt: skip
-"""Words that ask, and are nothing to look for."""
-_OUTWARD = frozenset({SourceIntention.EXTERNAL_REFERENCE, SourceIntention.CRAFT})
+"""Words that ask for something without saying what."""
+_WEB_INTENTIONS = frozenset({SourceIntention.EXTERNAL_REFERENCE, SourceIntention.CRAFT})
 
 
 @dataclass(frozen=True, slots=True)
 class _QueryToken:
-    """A word of the question; `parts` are its letters as they are compared."""
+    """A word of the question; `parts` are its case-folded letter groups for comparison."""
 
     text: str
     span: Span
     parts: tuple[str, ...]
 
     @property
-    def small(self) -> bool:
-        """Whether it says little of what a sentence is about."""
+    def is_minor(self) -> bool:
+        """Whether the word is a function word or a single letter."""
         return all(part in STOP_WORDS or len(part) < 2 for part in self.parts)
 
     @property
-    def capital(self) -> bool:
-        """Whether it has a capital, as names have."""
+    def is_capitalized(self) -> bool:
+        """Whether the word contains a capital letter, as names do."""
         return self.text != self.text.lower()
 
 
 def build_web_query(
     question: str, plan: QuestionPlan, bible: Bible, *, in_character: bool = False
 ) -> str:
-    """Return what is to be sent for `question`: see the top of this module.
+    """Return the query to send for `question`; see the module docstring for the rules.
 
-    Empty unless the plan chose the web for a reference from outside, or for craft.
+    Empty unless the plan selects the web for an external reference or a question of
+    craft.
     """
     if in_character or not wants_web(plan) or is_question_too_long(question):
         return ""
-    asked_text = _asking(question)
-    tokens = list(_tokens(asked_text))
-    titles = _titles(asked_text)
+    asked_text = _extract_asking_sentences(question)
+    tokens = list(_iter_tokens(asked_text))
+    titles = _find_titles(asked_text)
     kept_tokens = [
         token
-        for token in _without_names(asked_text, tokens, bible)
-        if not _in(token, _long_quotations(asked_text))
+        for token in _drop_story_names(asked_text, tokens, bible)
+        if not _overlaps_any(token, _find_long_quotations(asked_text))
     ]
     craft = any(choice.intention is SourceIntention.CRAFT for choice in plan.choices)
-    if not craft and not _names_outside(asked_text, kept_tokens, titles, plan, bible):
+    if not craft and not _has_external_name(
+        asked_text, kept_tokens, titles, plan, bible
+    ):
         return ""
-    return _joined(list(_telling(asked_text, kept_tokens, titles)))
+    return _join_query(list(_select_query_tokens(asked_text, kept_tokens, titles)))
 
 
 def wants_web(plan: QuestionPlan) -> bool:
-    """Say whether the plan asks for anything outside of the book."""
+    """Return whether the plan selects the web for something outside the story."""
     web_choices = (
         choice for choice in plan.choices if choice.source is AnswerSource.WEB
     )
-    return any(choice.intention in _OUTWARD for choice in web_choices)
+    return any(choice.intention in _WEB_INTENTIONS for choice in web_choices)
 
 
 def is_question_too_long(question: str) -> bool:
-    """Say whether a question asks at such length that nothing of it is sent."""
-    return len(_asking(question)) > MAX_WEB_QUESTION_CHARS
+    """Return whether a question is so long that nothing of it may be sent."""
+    return len(_extract_asking_sentences(question)) > MAX_WEB_QUESTION_CHARS
 
 
-def _asking(text: str) -> str:
-    """Return the sentences that end in a question mark; without one, all of them."""
+def _extract_asking_sentences(text: str) -> str:
+    """Return the sentences that end in a question mark; without one, the whole text."""
     plain = unicodedata.normalize("NFKC", text).strip()
     parts = [part.strip() for part in _SENTENCE.split(plain)]
     question_parts = [part for part in parts if part.rstrip('"”’) ').endswith("?")]
     return " ".join(question_parts) or plain
 
 
-def _tokens(text: str) -> Iterator[_QueryToken]:
+def _iter_tokens(text: str) -> Iterator[_QueryToken]:
     for match in _TOKEN.finditer(text):
-        yield _QueryToken(match[0], Span(*match.span()), _parts(match[0]))
+        yield _QueryToken(match[0], Span(*match.span()), _split_parts(match[0]))
 
 
-def _parts(word: str) -> tuple[str, ...]:
+def _split_parts(word: str) -> tuple[str, ...]:
     bare_word = _POSSESSIVE.sub("", word)
     return tuple(_PART.findall(bare_word.casefold())) or ("",)
 
 
-def _without_names(
+def _drop_story_names(
     text: str, tokens: list[_QueryToken], bible: Bible
 ) -> list[_QueryToken]:
-    """Leave out the book's own names, save where the book refers to what bears them."""
+    """Drop the story's own names, except those of works or people it refers to."""
     names = collect_bible_names(bible)
-    reference_places = _covered(tokens, _references(bible))
+    reference_places = _find_covered_indexes(
+        tokens, _collect_external_references(bible)
+    )
     known_spans = [
         named_entity.span
         for named_entity in recognize_named_entities(text, bible)
         if named_entity.kind is not NamedEntityKind.STRANGER
     ]
-    covered_places = _covered(tokens, {_key(name) for name in names})
+    covered_places = _find_covered_indexes(
+        tokens, {_normalize_name(name) for name in names}
+    )
     capitals = {
         part
         for name in names
-        for word in _tokens(unicodedata.normalize("NFKC", name))
-        if word.capital
+        for word in _iter_tokens(unicodedata.normalize("NFKC", name))
+        if word.is_capitalized
         for part in word.parts
         if part not in STOP_WORDS and len(part) > 1
     }
+    # Only capitalized words count as misspelled names, because common words resemble
+    # many names; in a question without any capital letter every word may be a name.
     typed_low = text == text.lower()
 
     def is_own(token: _QueryToken) -> bool:
         parts = (*token.parts, "".join(token.parts))
         if any(part in capitals for part in parts):
             return True
-        may_slip = token.capital or typed_low
+        may_slip = token.is_capitalized or typed_low
         return may_slip and any(
-            _slipped(part, capital) for part in parts for capital in capitals
+            _is_misspelling(part, capital) for part in parts for capital in capitals
         )
 
     return [
@@ -165,42 +188,48 @@ def _without_names(
         if at in reference_places
         or not (
             at in covered_places
-            or _in(token, known_spans)
-            or (not token.small and is_own(token))
+            or _overlaps_any(token, known_spans)
+            or (not token.is_minor and is_own(token))
         )
     ]
 
 
-def _slipped(word: str, name: str) -> bool:
-    """Say whether a word may be a name with a slip of the keyboard in it."""
-    allowed = 1 if len(word) < _LONG_WORD else 2
-    if len(word) < _SHORTEST or len(name) < _SHORTEST or word[0] != name[0]:
+def _is_misspelling(word: str, name: str) -> bool:
+    """Return whether `word` may be `name` with one typing error, or two in long words."""
+    allowed = 1 if len(word) < _MIN_TWO_ERRORS_LENGTH else 2
+    if (
+        len(word) < _MIN_MISSPELLED_LENGTH
+        or len(name) < _MIN_MISSPELLED_LENGTH
+        or word[0] != name[0]
+    ):
         return False
     return lookup.bounded_edit_distance(word, name, allowed) <= allowed
 
 
-def _references(bible: Bible) -> set[str]:
-    """Return the works and people outside of the book that its text refers to."""
+def _collect_external_references(bible: Bible) -> set[str]:
+    """Return the works and people outside the story that its text refers to."""
     return {
-        _key(claim.value)
+        _normalize_name(claim.value)
         for character in bible.characters
         for claim in character.external_references
     }
 
 
-def _key(name: str) -> str:
-    """Return a name's letters, without spaces, marks, an article and a possessive."""
+def _normalize_name(name: str) -> str:
+    """Return the letters of a name without spaces, marks, article and possessive
+    ending.
+    """
     plain = unicodedata.normalize("NFKC", name)
-    words = [word.parts for word in _tokens(plain)]
+    words = [word.parts for word in _iter_tokens(plain)]
     if len(words) > 1 and words[0][0] in _ARTICLES:
         words.pop(0)
     return "".join(part for parts in words for part in parts)
 
 
-def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
-    """Return the places of the tokens whose parts, side by side, are one of `keys`.
+def _find_covered_indexes(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
+    """Return the indexes of tokens whose adjacent parts, joined, are one of `keys`.
 
-    A part may be one of "Nell-like", which is then covered whole.
+    If one part of a token such as "Nell-like" matches, the whole token counts.
     """
     parts = [(at, part) for at, token in enumerate(tokens) for part in token.parts]
     most = max(map(len, keys), default=0)
@@ -216,60 +245,64 @@ def _covered(tokens: Sequence[_QueryToken], keys: set[str]) -> set[int]:
     return covered_places
 
 
-def _in(token: _QueryToken, spans: Sequence[Span]) -> bool:
+def _overlaps_any(token: _QueryToken, spans: Sequence[Span]) -> bool:
     return any(
         token.span.start < span.end and span.start < token.span.end for span in spans
     )
 
 
-def _quotations(text: str) -> Iterator[tuple[Span, int]]:
+def _iter_quotations(text: str) -> Iterator[tuple[Span, int]]:
     for match in _QUOTED.finditer(text):
         yield Span(*match.span()), len(WORD_PATTERN.findall(match[0]))
 
 
-def _titles(text: str) -> list[Span]:
-    return [span for span, words in _quotations(text) if 0 < words <= MAX_TITLE_WORDS]
+def _find_titles(text: str) -> list[Span]:
+    return [
+        span for span, words in _iter_quotations(text) if 0 < words <= MAX_TITLE_WORDS
+    ]
 
 
-def _long_quotations(text: str) -> list[Span]:
-    return [span for span, words in _quotations(text) if words > MAX_TITLE_WORDS]
+def _find_long_quotations(text: str) -> list[Span]:
+    return [span for span, words in _iter_quotations(text) if words > MAX_TITLE_WORDS]
 
 
-def _names_outside(
+def _has_external_name(
     text: str,
     kept_tokens: list[_QueryToken],
     titles: list[Span],
     plan: QuestionPlan,
     bible: Bible,
 ) -> bool:
-    """Say whether something is left that is a name from outside of the book."""
+    """Return whether a name from outside the story remains among the tokens."""
     strangers = [
         named_entity.span
         for named_entity in recognize_named_entities(text, bible)
         if named_entity.kind is NamedEntityKind.STRANGER
     ]
-    expected_names = {_key(entity.name) for entity in plan.entities} | _references(
-        bible
-    )
-    known_places = _covered(kept_tokens, expected_names)
+    expected_names = {
+        _normalize_name(entity.name) for entity in plan.entities
+    } | _collect_external_references(bible)
+    known_places = _find_covered_indexes(kept_tokens, expected_names)
     return any(
-        at in known_places or _in(token, strangers) or _in(token, titles)
+        at in known_places
+        or _overlaps_any(token, strangers)
+        or _overlaps_any(token, titles)
         for at, token in enumerate(kept_tokens)
-        if not token.small
+        if not token.is_minor
     )
 
 
-def _telling(
+def _select_query_tokens(
     text: str, kept_tokens: list[_QueryToken], titles: list[Span]
 ) -> Iterator[_QueryToken]:
-    """Yield the words worth looking for, and small ones inside of a name or a title."""
+    """Yield the words to search for, and function words within names and titles."""
     waiting: list[_QueryToken] = []
     before: _QueryToken | None = None
     for token in kept_tokens:
-        if token.small:
+        if token.is_minor:
             waiting.append(token)
             continue
-        if _asks(text, token) and not _in(token, titles):
+        if _is_asking_word(text, token) and not _overlaps_any(token, titles):
             waiting, before = [], None
             continue
         run = [*([before] if before else []), *waiting, token]
@@ -279,43 +312,52 @@ def _telling(
         waiting, before = [], token
 
 
-def _asks(text: str, token: _QueryToken) -> bool:
-    """Say whether a word only asks; a capital inside of a sentence is a name's."""
+def _is_asking_word(text: str, token: _QueryToken) -> bool:
+    """Return whether a word only asks ("explain"); capitalized in mid-sentence it is a
+    name.
+    """
     before = text[: token.span.start].rstrip()
     is_mid_sentence = bool(before) and before[-1] not in ".!?"
-    return token.parts[0] in _ASKING and not (token.capital and is_mid_sentence)
+    return token.parts[0] in _ASKING_WORDS and not (
+        token.is_capitalized and is_mid_sentence
+    )
 
 
 def _is_one_name(text: str, run: list[_QueryToken], titles: list[Span]) -> bool:
-    """Say whether small words stand inside of a name: Heart of Darkness."""
+    """Return whether `run` is one name with function words in it: Heart of Darkness."""
     between = text[run[0].span.end : run[-1].span.start]
     beside = not set(between).intersection('.,;:!?\n()“”"')
     inside = len(_PART.findall(between)) == len(run) - 2  # nothing was left out
-    capital = run[0].capital and run[-1].capital
-    titled = any(_in(run[0], [title]) and _in(run[-1], [title]) for title in titles)
-    return beside and inside and (capital or titled)
+    is_capitalized = run[0].is_capitalized and run[-1].is_capitalized
+    titled = any(
+        _overlaps_any(run[0], [title]) and _overlaps_any(run[-1], [title])
+        for title in titles
+    )
+    return beside and inside and (is_capitalized or titled)
 
 
-def _joined(tokens: Sequence[_QueryToken]) -> str:
-    """Return the words as a query, content words once, cut at the end of a word."""
+def _join_query(tokens: Sequence[_QueryToken]) -> str:
+    """Join the words, without repeating content words, cut at a word boundary."""
     unique_words: dict[str, None] = {}
     words: list[str] = []
     for token in tokens:
         word = token.text.casefold()
-        if token.small or word not in unique_words:
+        if token.is_minor or word not in unique_words:
             words.append(token.text)
         unique_words[word] = None
     while words and len(" ".join(words)) > MAX_WEB_QUERY_CHARS:
         words.pop()
-    while words and _QueryToken(words[-1], Span(0, 0), _parts(words[-1])).small:
+    while (
+        words and _QueryToken(words[-1], Span(0, 0), _split_parts(words[-1])).is_minor
+    ):
         words.pop()
     return " ".join(words)
 
 
 MAX_WEB_PAGES = 4
 """Pages that an answer may draw on, by default."""
-_OFF = "Web search is off. Turn it on with the setting `[web] use`."
-_LONG = (
+_WEB_OFF_REMARK = "Web search is off. Turn it on with the setting `[web] use`."
+_TOO_LONG_REMARK = (
     "Skipped web search: a question this long may quote your manuscript. Ask it in one"
     " short sentence."
 )
@@ -323,7 +365,7 @@ _LONG = (
 
 @dataclass(frozen=True, slots=True)
 class WebLookup:
-    """What came of the web: `query` is what was sent, empty where nothing was."""
+    """Result of a web search. `query` is what was sent, empty if nothing was."""
 
     pages: tuple[WebPage, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -340,18 +382,22 @@ async def look_up_web(
     in_character: bool = False,
     limit: int = MAX_WEB_PAGES,
 ) -> WebLookup:
-    """Ask the web, if the plan wants it and it is on; say first what is sent.
+    """Search the web if the plan selects it and a service is configured.
 
-    `bible` is best the whole story's: names that come later are not to be sent either.
-    A web that fails, finds nothing or is off leaves a remark, and never ends the turn.
+    An event that contains the query is emitted before it is sent. `bible` should be
+    that of the whole story, so that names from later chapters are not sent either.
+    `limit` bounds the number of pages. Failures, empty results and a disabled web
+    search yield a remark and never an exception.
     """
     query = build_web_query(question, plan, bible, in_character=in_character)
     if not query:
         long = not in_character and wants_web(plan) and is_question_too_long(question)
-        return WebLookup(remarks=(_LONG,) if web is not None and long else ())
+        return WebLookup(
+            remarks=(_TOO_LONG_REMARK,) if web is not None and long else ()
+        )
     if web is None:
         asked_for = plan.intent is AnswerIntent.EXTERNAL_REFERENCE
-        return WebLookup(remarks=(_OFF,) if asked_for else ())
+        return WebLookup(remarks=(_WEB_OFF_REMARK,) if asked_for else ())
     emit(TurnStageStarted("web", f"Searching the web for “{query}”"))
     try:
         results = await web.search(query, limit)
@@ -359,13 +405,13 @@ async def look_up_web(
         hint = f" {error.hint}" if error.hint else ""
         remark = f"Web search failed. {error}.{hint}"
         return WebLookup(remarks=(remark,), query=query)
-    pages = tuple(page for page in map(_unnumbered, results) if page.text)
+    pages = tuple(page for page in map(_strip_page_marks, results) if page.text)
     none = () if pages else (f"Web search found nothing for “{query}”.",)
     return WebLookup(pages, none, query)
 
 
-def _unnumbered(page: WebPage) -> WebPage:
-    """Return a page without what would look like a number of the book's or of ours."""
+def _strip_page_marks(page: WebPage) -> WebPage:
+    """Return a page without text that looks like a citation mark of lrwr."""
     return replace(
         page,
         title=strip_mark_lookalikes(page.title),

@@ -92,9 +92,9 @@ def test_everything_found_is_numbered_from_1_verbatim_and_once(story: Stories) -
 
 def test_a_fact_has_the_number_of_its_words(story: Stories) -> None:
     material = in_numbers(everything(story), story.book)
-    eyes = next(e for e in material.entries if e.piece.label == "eyes")
+    eyes = next(e for e in material.entries if e.item.label == "eyes")
     cited = material.citations[eyes.numbers[0] - 1]
-    assert (eyes.piece.about, eyes.piece.says) == ("Nell Tallow", "grey")
+    assert (eyes.item.about, eyes.item.statement) == ("Nell Tallow", "grey")
     assert cited.text == "Her eyes were grey as slate."
     assert (cited.document, cited.lines, cited.chapter) == (ONE, LineRange(3, 3), 1)
     assert material.notes[cited.number] == "Nell Tallow, eyes: grey"
@@ -146,7 +146,7 @@ def test_of_many_lines_few_are_given_and_verified_ones_first() -> None:
         story.says(ONE, one, "Nell")
     material = in_numbers(found(story, speaker="Nell"), story.book)
     assert len(material.entries) == MAX_CHARACTER_LINES
-    assert {e.piece.facet for e in material.entries} == {StoryFacet.LINE}
+    assert {e.item.facet for e in material.entries} == {StoryFacet.LINE}
 
 
 def test_what_a_document_no_longer_says_has_no_number(story: Stories) -> None:
@@ -172,8 +172,8 @@ def test_nothing_later_than_the_horizon_gets_a_number(story: Stories) -> None:
 
 def test_a_decision_of_the_writers_needs_no_number() -> None:
     piece = ContextItem(StoryFacet.LOOK, "Nell", "age", "forty", decided=True)
-    assert piece.told == "Nell, age: forty"
-    assert piece.bare
+    assert piece.line == "Nell, age: forty"
+    assert piece.is_uncited
 
 
 def test_an_utterance_in_two_stretches_has_a_number_for_each(story: Stories) -> None:
@@ -252,7 +252,7 @@ def test_a_stretch_keeps_its_number_however_often_it_is_cited(
     for start, end in cuts:
         span = Span(min(start, len(text)), min(end, len(text)))
         words = text[span.start : span.end]
-        made = numbering.stands(HERE, span, words, None)
+        made = numbering.locate(HERE, span, words, None)
         if made is not None:
             assert numbering.number(made) == numbering.number(made)
     citations = numbering.citations

@@ -76,10 +76,10 @@ async def test_a_stream_counts_four_characters_as_a_token() -> None:
 async def test_what_was_taken_does_not_count_again() -> None:
     chat = MeteredChatModel(ScriptedChat(["Lamp"], ["Fog and more"]))
     await heard(chat)
-    assert chat.taken().completion_tokens == 1
-    assert chat.taken() == Usage()
+    assert chat.take_usage().completion_tokens == 1
+    assert chat.take_usage() == Usage()
     await heard(chat)
-    assert chat.taken() == Usage(calls=1, prompt_tokens=SENT, completion_tokens=3)
+    assert chat.take_usage() == Usage(calls=1, prompt_tokens=SENT, completion_tokens=3)
 
 
 async def test_a_call_that_fails_counts_and_costs_nothing() -> None:

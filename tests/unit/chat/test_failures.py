@@ -75,7 +75,7 @@ async def voices(
     model = OpenAIChatModel(connection, line)
     yield lambda: replace(
         counted(desk, model),
-        seeker=LookupLoop(model, PATIENCE, 10),
+        lookup_loop=LookupLoop(model, PATIENCE, 10),
         gaps=GapFinder(model, PATIENCE),
     )
     await model.aclose()

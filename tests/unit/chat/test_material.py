@@ -60,4 +60,4 @@ def test_a_scene_tells_who_is_in_it() -> None:
     )  # fmt: skip
     present, recap = collect_context_items(RetrievalResult(scenes=(scene,)))
     assert (present.facet, recap.facet) == (StoryFacet.PRESENT, StoryFacet.RECAP)
-    assert present.told == ("Chapter 1, scene 2, who acts or speaks: Mags, Nell Tallow")
+    assert present.line == ("Chapter 1, scene 2, who acts or speaks: Mags, Nell Tallow")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.chat.context.items import NumberedMaterial, number_material
 from lrwr.core.chat.generation.prompts import (
-    WEB_BUDGET,
+    WEB_TOKEN_BUDGET,
     build_avatar_messages,
     describe_horizon,
     list_fenced_texts,
@@ -264,7 +264,7 @@ def test_only_so_many_pages_are_given_and_each_is_whole(story: Stories) -> None:
     result = replace(everything(story), pages=(*long, HAMLET))
     given = select_prompt_pages(ASKED, result)
     assert [one.number for one in given] == [1, 2, 7]
-    assert sum(len(one.text) for one in given) <= 4 * WEB_BUDGET
+    assert sum(len(one.text) for one in given) <= 4 * WEB_TOKEN_BUDGET
 
 
 def test_what_an_earlier_answer_has_from_the_web_is_not_told_again(

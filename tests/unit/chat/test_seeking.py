@@ -84,7 +84,7 @@ async def sought(
     events: list[TurnEvent] = []
     hands = await hands_for(desk, question)
     seeker = LookupLoop(model, 60.0, steps)
-    found = await seeker.seek(question, RetrievalResult(), hands, events.append)
+    found = await seeker.look_up(question, RetrievalResult(), hands, events.append)
     return found, events
 
 
@@ -103,7 +103,7 @@ async def test_steps_are_shown_and_what_bears_on_the_question_comes_first(
     )
     found, events = await sought(desk, model, TurnQuestion("What drowned?"))
     assert [event.text for event in events if isinstance(event, TurnStageStarted)] == [
-        "Looking at the table of contents",
+        "Reading the table of contents",
         "Searching the manuscript for “the lamp”",
         "Reading chapter 3",
     ]
@@ -121,7 +121,7 @@ async def test_what_the_model_keeps_nothing_of_stays_in_its_order(
     hands = await hands_for(desk, question)
     first = RetrievalResult(ranked_chunks=tuple(await hands.search("lamp fog")))
     model = ScriptedChat(a_step("enough"))
-    found = await LookupLoop(model, 60.0, 10).seek(
+    found = await LookupLoop(model, 60.0, 10).look_up(
         question, first, hands, lambda _: None
     )
     assert found == LookupResult(first.ranked_chunks)

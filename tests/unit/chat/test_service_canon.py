@@ -103,7 +103,7 @@ async def test_a_model_looks_things_up_between_the_plan_and_the_answer(
                 return "Corin says that the pony drowned [1]."
 
     model = ScriptedChat(answer=reply)
-    seeking = replace(counted(desk, model), seeker=LookupLoop(model, 60.0, 10))
+    seeking = replace(counted(desk, model), lookup_loop=LookupLoop(model, 60.0, 10))
     events = await whole(
         sessions(desk, voices=lambda: seeking), TurnRequest("What drowned?")
     )
@@ -123,7 +123,7 @@ async def test_all_that_would_be_sent_is_shown_and_nothing_is_sent(
     voices = TurnModels(
         plan_without_model,
         ModelAvatar(model, shelf(desk)),
-        asked_first=lambda *_: [planning],
+        build_planner_prompts=lambda *_: [planning],
     )
     service = sessions(desk, voices=lambda: voices)
     first, second = await service.prompt(TurnRequest("What of the lamp?"))

@@ -8,7 +8,7 @@ async def bible() -> Bible:
     return await marsh().service().read()
 
 
-async def bounded(character: str) -> RetrievalResult:
+async def restrict(character: str) -> RetrievalResult:
     whole = await bible()
     result = RetrievalResult(
         character_profiles=whole.characters,
@@ -19,11 +19,11 @@ async def bounded(character: str) -> RetrievalResult:
         gaps=whole.gaps,
         lines=whole.quotes,
     )
-    return WitnessFilter(character, whole).bounded(result)
+    return WitnessFilter(character, whole).restrict(result)
 
 
 async def test_whoever_was_not_there_does_not_know() -> None:
-    found = await bounded("Corin Vale")
+    found = await restrict("Corin Vale")
     assert found.scenes == ()
     assert found.lines == ()
     assert found.relations == ()
@@ -36,7 +36,7 @@ async def test_whoever_was_not_there_does_not_know() -> None:
 
 
 async def test_whoever_was_there_knows_what_happened_there() -> None:
-    found = await bounded("Nell Tallow")
+    found = await restrict("Nell Tallow")
     assert {scene.document for scene in found.scenes} == {ONE}
     assert {quote.evidence.document for quote in found.lines} >= {ONE}
     ochra = next(one for one in found.character_profiles if one.name == "OchraMags")
@@ -55,5 +55,5 @@ async def test_what_somebody_is_told_they_know() -> None:
 
 
 async def test_gaps_of_others_are_no_knowledge_of_a_character() -> None:
-    found = await bounded("Nell Tallow")
+    found = await restrict("Nell Tallow")
     assert {gap.about for gap in found.gaps} <= {"Nell Tallow"}

@@ -61,10 +61,10 @@ def gather_context(
 ) -> RetrievalResult:
     """Return what the chosen sources hold for `question`; nothing of the others.
 
-    `bible` and `search_result` are bounded by the question's horizon. Where the question goes
+    `bible` and `search_result` are restrict by the question's horizon. Where the question goes
     by what its character witnessed, all else is left out.
     """
-    people = _named(
+    people = _collect_names(
         resolved_entities,
         (AnswerSource.PROFILES, AnswerSource.TIMELINE, AnswerSource.MANUSCRIPT),
     )
@@ -72,35 +72,39 @@ def gather_context(
         people.setdefault(question.character, None)
     intentions = {choice.intention for choice in plan.choices}
     chapters = parse_chapter_numbers(question.text)
-    moments = _moments(question, plan, people, resolved_entities, bible)
-    scenes = _scenes(question, intentions, resolved_entities, bible, search_result)
+    moments = _select_moments(question, plan, people, resolved_entities, bible)
+    scenes = _select_scenes(
+        question, intentions, resolved_entities, bible, search_result
+    )
     result = RetrievalResult(
-        character_profiles=_profiles(question, plan, resolved_entities, bible),
-        ranked_chunks=_passages(
+        character_profiles=_select_profiles(question, plan, resolved_entities, bible),
+        ranked_chunks=_select_passages(
             plan, chapters, search_result, has_story_items=bool(moments or scenes)
         ),
-        world=_world(resolved_entities, bible),
+        world=_select_world(resolved_entities, bible),
         moments=moments,
-        relations=_relations(intentions, people, bible),
+        relations=_select_relations(intentions, people, bible),
         scenes=scenes,
-        gaps=_gaps(question, plan, intentions, resolved_entities, people, bible),
-        lines=_lines(question, plan, people, bible),
-        unknown=_unknown(question, search_result),
+        gaps=_select_gaps(question, plan, intentions, resolved_entities, people, bible),
+        lines=_select_lines(question, plan, people, bible),
+        unknown=_list_unknown_words(question, search_result),
         low_confidence=search_result.low_confidence,
         remarks=(*plan.remarks, *search_result.remarks),
     )
     if question.witnessed and question.character:
-        return WitnessFilter(question.character, bible).bounded(result)
+        return WitnessFilter(question.character, bible).restrict(result)
     return result
 
 
-def _unknown(question: TurnQuestion, search_result: SearchResult) -> tuple[str, ...]:
+def _list_unknown_words(
+    question: TurnQuestion, search_result: SearchResult
+) -> tuple[str, ...]:
     """Return the question's words that no text has, without the numbers of chapters."""
     chapter_words = find_chapter_words(question.text)
     return tuple(word for word in search_result.unknown if word not in chapter_words)
 
 
-def _passages(
+def _select_passages(
     plan: QuestionPlan,
     chapters: frozenset[int],
     search_result: SearchResult,
@@ -125,7 +129,7 @@ def _passages(
     return search_result.passages
 
 
-def _scenes(
+def _select_scenes(
     question: TurnQuestion,
     source_intentions: set[SourceIntention],
     resolved_entities: Sequence[ResolvedEntity],
@@ -145,15 +149,15 @@ def _scenes(
         return ()
     places = _QuestionPlaces(resolved_entities, bible)
     scenes_at_place = chapter_scenes or tuple(filter(places.title, bible.scenes))
-    scenes = scenes_at_place or _holding(
+    scenes = scenes_at_place or _find_scenes_of(
         search_result.passages[:SCENE_PASSAGES], bible.scenes
     )
     return tuple(
-        _with_those_present(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
+        _add_present_quotations(scene, bible) for scene in scenes[:MAX_GATHERED_SCENES]
     )
 
 
-def _holding(
+def _find_scenes_of(
     passages: Iterable[Passage], scenes: Sequence[SceneSummary]
 ) -> tuple[SceneSummary, ...]:
     """Return the scenes that contain the passages, the best passage's scene first."""
@@ -167,7 +171,7 @@ def _holding(
     return tuple(dict.fromkeys(scenes_of_passages))
 
 
-def _with_those_present(scene: SceneSummary, bible: Bible) -> SceneSummary:
+def _add_present_quotations(scene: SceneSummary, bible: Bible) -> SceneSummary:
     """Return the scene with the first quotation of each speaker as its key sentences."""
     first: dict[str, TextEvidence] = {}
     for quote in bible.quotes:
@@ -181,7 +185,7 @@ def _with_those_present(scene: SceneSummary, bible: Bible) -> SceneSummary:
     return replace(scene, key_sentences=quotations or scene.key_sentences)
 
 
-def _named(
+def _collect_names(
     resolved_entities: Iterable[ResolvedEntity], sources: Sequence[AnswerSource]
 ) -> dict[str, None]:
     """Return the names of what was found in `sources`, each once, in order."""
@@ -193,13 +197,13 @@ def _named(
     }
 
 
-def _profiles(
+def _select_profiles(
     question: TurnQuestion,
     plan: QuestionPlan,
     resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
 ) -> tuple[CharacterProfile, ...]:
-    profile_names = _named(resolved_entities, (AnswerSource.PROFILES,))
+    profile_names = _collect_names(resolved_entities, (AnswerSource.PROFILES,))
     if question.character:
         profile_names.setdefault(question.character, None)
     if AnswerSource.PROFILES not in plan.sources and not question.character:
@@ -209,14 +213,14 @@ def _profiles(
     )
 
 
-def _world(
+def _select_world(
     resolved_entities: Sequence[ResolvedEntity], bible: Bible
 ) -> tuple[WorldElement, ...]:
-    element_names = _named(resolved_entities, (AnswerSource.WORLD,))
+    element_names = _collect_names(resolved_entities, (AnswerSource.WORLD,))
     return tuple(element for element in bible.world if element.name in element_names)
 
 
-def _moments(
+def _select_moments(
     question: TurnQuestion,
     plan: QuestionPlan,
     people: dict[str, None],
@@ -243,7 +247,7 @@ def _moments(
         shared_words = len(words.intersection(extract_content_words(moment.text)))
         return shared_words + 2 * shared_people + bool(chapters) + places.near(moment)
 
-    return _best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
+    return _select_best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
 
 
 class _QuestionPlaces:
@@ -257,7 +261,7 @@ class _QuestionPlaces:
         }
         elements = [element for element in bible.world if element.name in entity_names]
         self._keys = [normalize_element_name(element.name) for element in elements]
-        self._scenes = {
+        self._select_scenes = {
             (words.document, words.scene)
             for element in elements
             for claim in (
@@ -283,12 +287,12 @@ class _QuestionPlaces:
         title = normalize_element_name(moment.evidence.chapter_title)
         moment_words = f" {title} {normalize_element_name(moment.text)} "
         is_named = any(f" {key} " in moment_words for key in self._keys)
-        scene = (moment.evidence.document, moment.evidence.scene) in self._scenes
+        scene = (moment.evidence.document, moment.evidence.scene) in self._select_scenes
         belongs = not self._people.isdisjoint(moment.characters)
         return 2 * (is_named or scene) + belongs
 
 
-def _relations(
+def _select_relations(
     source_intentions: set[SourceIntention], people: dict[str, None], bible: Bible
 ) -> tuple[CharacterRelation, ...]:
     if SourceIntention.RELATIONSHIPS not in source_intentions:
@@ -300,7 +304,7 @@ def _relations(
     )
 
 
-def _gaps(
+def _select_gaps(
     question: TurnQuestion,
     plan: QuestionPlan,
     source_intentions: set[SourceIntention],
@@ -312,10 +316,12 @@ def _gaps(
         SourceIntention.OPEN_QUESTION in source_intentions
         or plan.intent is AnswerIntent.GAP_PROBE
     )
-    words = _stems(question.text)
+    words = _extract_stems(question.text)
     names = (
         people.keys()
-        | _named(resolved_entities, (AnswerSource.WORLD, AnswerSource.NOTES)).keys()
+        | _collect_names(
+            resolved_entities, (AnswerSource.WORLD, AnswerSource.NOTES)
+        ).keys()
     )
     return tuple(
         gap
@@ -326,16 +332,16 @@ def _gaps(
                 (gap.about in names or (asks_for_gaps and not names))
                 and (asks_for_gaps or gap.about)
             )
-            or len(words & _stems(gap.attribute)) >= MIN_SHARED_WORDS
+            or len(words & _extract_stems(gap.attribute)) >= MIN_SHARED_WORDS
         )
     )
 
 
-def _stems(text: str) -> set[str]:
+def _extract_stems(text: str) -> set[str]:
     return {stem_lightly(word) for word in extract_content_words(text)}
 
 
-def _lines(
+def _select_lines(
     question: TurnQuestion, plan: QuestionPlan, people: dict[str, None], bible: Bible
 ) -> tuple[AttributedQuote, ...]:
     """Return what is said by whoever is asked, verified first, then in story order.
@@ -349,8 +355,10 @@ def _lines(
         SourceIntention.DIALOGUE_OF,
         SourceIntention.VOICE,
     }:
-        speakers = _doing(AppearanceRole.SPEAKS, question, bible) or set(people)
-        hearers = _doing(AppearanceRole.HEARS, question, bible)
+        speakers = _find_people_in_role(AppearanceRole.SPEAKS, question, bible) or set(
+            people
+        )
+        hearers = _find_people_in_role(AppearanceRole.HEARS, question, bible)
     if not speakers and plan.intent is AnswerIntent.SCENARIO:
         speakers = set(people)
     quotes = [quote for quote in bible.quotes if quote.speaker in speakers]
@@ -365,13 +373,15 @@ def _lines(
 
     return tuple(
         sorted(
-            _best(quotes, fit, MAX_GATHERED_LINES),
+            _select_best(quotes, fit, MAX_GATHERED_LINES),
             key=lambda quote: quote.evidence.certainty not in SURE_CERTAINTIES,
         )
     )
 
 
-def _doing(role: AppearanceRole, question: TurnQuestion, bible: Bible) -> set[str]:
+def _find_people_in_role(
+    role: AppearanceRole, question: TurnQuestion, bible: Bible
+) -> set[str]:
     """Return who speaks in a question about saying, or is spoken to; never its topic."""
     question_characters = find_question_characters(
         question.text, extract_visible_cast(bible)
@@ -384,7 +394,7 @@ def _doing(role: AppearanceRole, question: TurnQuestion, bible: Bible) -> set[st
     }
 
 
-def _best(
+def _select_best(
     items: Sequence[_T], score: Callable[[_T], float], limit: int
 ) -> tuple[_T, ...]:
     """Return the `limit` items that score best, in their own order; never a 0."""

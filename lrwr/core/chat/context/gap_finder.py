@@ -44,7 +44,7 @@ MAX_GAP_TEXT_CHARS = 240
 
 MAX_ATTRIBUTE_CHARS = 80
 
-_TOLD = f"""\
+_GAP_PROMPT = f"""\
 A novelist asks about their unfinished book. Below is all that was found for it. List \
 what the question needs and the book leaves undefined, at most {MAX_GAPS_PER_QUESTION}, none if all is \
 defined:
@@ -82,9 +82,11 @@ class GapFinder:
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._model.fill(
-                    _messages(question, result), build_gaps_shape()
+                    _build_messages(question, result), build_gaps_shape()
                 )
-            return GapFinderResult(tuple(_kept(parse_gaps_reply(reply.text), bible)))
+            return GapFinderResult(
+                tuple(_resolve_characters(parse_gaps_reply(reply.text), bible))
+            )
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
         except MalformedReply:
@@ -104,7 +106,8 @@ def may_reveal_gap(
         stem_lightly(word) for word in extract_content_words(question.text)
     }
     return any(
-        not question_stems.isdisjoint(_stems(gap.attribute)) for gap in result.gaps
+        not question_stems.isdisjoint(_extract_stems(gap.attribute))
+        for gap in result.gaps
     )
 
 
@@ -128,13 +131,13 @@ def parse_gaps_reply(reply: str) -> list[GapFlag]:
     """
     match extract_json_object(reply):
         case {"gaps": [*gaps]}:
-            gap_flags = [_gap(gap) for gap in gaps]
+            gap_flags = [_parse_gap(gap) for gap in gaps]
         case _:
             raise MalformedReply("it is not an object of `gaps`")
     return [gap for gap in gap_flags if gap.undefined_attribute][:MAX_GAPS_PER_QUESTION]
 
 
-def _gap(item: object) -> GapFlag:
+def _parse_gap(item: object) -> GapFlag:
     match item:
         case {
             "about": str(about),
@@ -151,7 +154,7 @@ def _gap(item: object) -> GapFlag:
     raise MalformedReply("a gap does not have its four fields")
 
 
-def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
+def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
     """Yield gaps of somebody who is known, under the name that they have, or of nobody."""
     for gap in gaps:
         people = match_people_exactly(gap.about, bible) if gap.about else ()
@@ -159,23 +162,30 @@ def _kept(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
             yield replace(gap, about=people[0].name if people else "")
 
 
-def _messages(question: TurnQuestion, result: RetrievalResult) -> Sequence[ChatMessage]:
+def _build_messages(
+    question: TurnQuestion, result: RetrievalResult
+) -> Sequence[ChatMessage]:
     blocks = {
         "question": question.text,
         "known": "\n".join(
-            _fitting(piece.told for piece in collect_context_items(result))
+            _take_fitting(item.line for item in collect_context_items(result))
         ),
-        "passages": "\n\n".join(_fitting(p.chunk.text for p in result.ranked_chunks)),
+        "passages": "\n\n".join(
+            _take_fitting(p.chunk.text for p in result.ranked_chunks)
+        ),
         "stands nowhere": ", ".join(result.unknown),
     }
     mark = generate_fence_mark(*blocks.values())
     fenced_blocks = [
         wrap_in_fence(label, text, mark) for label, text in blocks.items() if text
     ]
-    return [ChatMessage("system", _TOLD), ChatMessage("user", "\n".join(fenced_blocks))]
+    return [
+        ChatMessage("system", _GAP_PROMPT),
+        ChatMessage("user", "\n".join(fenced_blocks)),
+    ]
 
 
-def _fitting(texts: Iterable[str]) -> Iterator[str]:
+def _take_fitting(texts: Iterable[str]) -> Iterator[str]:
     """Yield the first texts that fit in half of the prompt's token budget."""
     remaining_tokens = GAP_PROMPT_TOKEN_BUDGET // 2
     for text in texts:
@@ -185,5 +195,5 @@ def _fitting(texts: Iterable[str]) -> Iterator[str]:
         yield text
 
 
-def _stems(text: str) -> set[str]:
+def _extract_stems(text: str) -> set[str]:
     return {stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)}

@@ -93,14 +93,14 @@ FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
     }
 )
 """What each intention asks for; the others ask for passages alone."""
-_FACET_OF = MappingProxyType(
+_FACET_BY_LABEL = MappingProxyType(
     {
         "also called": StoryFacet.NAME,
         "speaks": StoryFacet.VOICE,
         "refers to": StoryFacet.REFERENCE,
     }
 )
-_INNER = frozenset(
+_INNER_LABELS = frozenset(
     {
         "wants", "want", "needs", "need", "fears", "fear", "hopes", "goal", "goals",
         "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
@@ -130,7 +130,7 @@ class ContextItem:
     facet: StoryFacet
     about: str
     label: str
-    says: str
+    statement: str
     evidence: tuple[TextEvidence, ...] = ()
     decided: bool = False
 
@@ -141,9 +141,9 @@ class ContextItem:
         return ", ".join(" ".join(part.split()) for part in head_parts)
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """Return it in one line, without the words it rests on."""
-        return ": ".join(filter(None, (self.head, " ".join(self.says.split()))))
+        return ": ".join(filter(None, (self.head, " ".join(self.statement.split()))))
 
     @property
     def words(self) -> str:
@@ -152,7 +152,7 @@ class ContextItem:
         return " ".join(
             evidence_texts
             if self.facet is StoryFacet.LINE
-            else (self.told, *evidence_texts)
+            else (self.line, *evidence_texts)
         )
 
     @property
@@ -163,7 +163,7 @@ class ContextItem:
         )
 
     @property
-    def bare(self) -> bool:
+    def is_uncited(self) -> bool:
         """Say whether it may be told without words: a decision, a gap not hinted at."""
         return self.decided or (self.facet is StoryFacet.GAP and not self.evidence)
 
@@ -177,18 +177,18 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
     """Return all that was found but passages, each thing once, in the order found."""
     context_items: list[ContextItem] = []
     for profile in result.character_profiles:
-        context_items.extend(_of_character(profile))
+        context_items.extend(_iter_character_items(profile))
     related = (r for p in result.character_profiles for r in p.relationships)
     context_items.extend(
-        _relation(relation) for relation in (*related, *result.relations)
+        _build_relation_item(relation) for relation in (*related, *result.relations)
     )
     for element in result.world:
-        context_items.extend(_of_element(element))
-    context_items.extend(map(_moment, result.moments))
+        context_items.extend(_iter_element_items(element))
+    context_items.extend(map(_build_moment_item, result.moments))
     for scene in result.scenes:
-        context_items.extend(_of_scene(scene))
+        context_items.extend(_iter_scene_items(scene))
     for gap in result.gaps:
-        context_items.extend(_of_gap(gap))
+        context_items.extend(_iter_gap_items(gap))
     context_items.extend(map(build_quote_item, result.lines))
     return list(dict.fromkeys(context_items))
 
@@ -210,17 +210,17 @@ def build_quote_item(quote: AttributedQuote) -> ContextItem:
     return ContextItem(StoryFacet.LINE, quote.speaker, label, "", (quote.evidence,))
 
 
-def _of_character(profile: CharacterProfile) -> Iterator[ContextItem]:
+def _iter_character_items(profile: CharacterProfile) -> Iterator[ContextItem]:
     for claim in profile.attributes:
-        inner = claim.label.lower() in _INNER
+        inner = claim.label.lower() in _INNER_LABELS
         facet = StoryFacet.CHARACTER if inner else StoryFacet.LOOK
-        yield from _claims(facet, profile.name, (claim,))
+        yield from _iter_claim_items(facet, profile.name, (claim,))
     for label, claims in list_model_claims(profile):
-        facet = _FACET_OF.get(label, StoryFacet.CHARACTER)
-        yield from _claims(facet, profile.name, claims, label)
+        facet = _FACET_BY_LABEL.get(label, StoryFacet.CHARACTER)
+        yield from _iter_claim_items(facet, profile.name, claims, label)
 
 
-def _claims(
+def _iter_claim_items(
     facet: StoryFacet, about: str, claims: Sequence[BibleClaim], label: str = ""
 ) -> Iterator[ContextItem]:
     for claim in claims:
@@ -230,33 +230,33 @@ def _claims(
         )
 
 
-def _relation(relation: CharacterRelation) -> ContextItem:
+def _build_relation_item(relation: CharacterRelation) -> ContextItem:
     label, description = format_relation(relation)
     return ContextItem(StoryFacet.RELATION, label, "", description, relation.evidence)
 
 
-def _of_element(element: WorldElement) -> Iterator[ContextItem]:
+def _iter_element_items(element: WorldElement) -> Iterator[ContextItem]:
     # What it is like says more than what kind of thing it is.
     for label, claims in (
         ("", element.descriptions),
         ("", element.element_types),
         ("concerns", element.connected_characters),
     ):
-        yield from _claims(StoryFacet.WORLD, element.name, claims, label)
+        yield from _iter_claim_items(StoryFacet.WORLD, element.name, claims, label)
 
 
-def _moment(moment: TimelineMoment) -> ContextItem:
+def _build_moment_item(moment: TimelineMoment) -> ContextItem:
     people = list(moment.characters)
     if moment.kind is TimelineMomentKind.TOLD and people:
         hearer = f" tells {people[1]}" if len(people) > 1 else " tells"
         about = f"{people[0]}{hearer}"
     else:
-        about = _place(moment.evidence)
+        about = _format_place(moment.evidence)
     description = "" if moment.text == moment.evidence.text else moment.text
     return ContextItem(StoryFacet.HAPPENED, about, "", description, (moment.evidence,))
 
 
-def _place(evidence: TextEvidence) -> str:
+def _format_place(evidence: TextEvidence) -> str:
     """Return a place in words; of a chapter called "Chapter One: Fog" that alone."""
     title = " ".join(evidence.chapter_title.split())
     numbered = (
@@ -266,7 +266,7 @@ def _place(evidence: TextEvidence) -> str:
     return title if numbered else format_chapter_name(evidence)
 
 
-def _of_scene(scene: SceneSummary) -> Iterator[ContextItem]:
+def _iter_scene_items(scene: SceneSummary) -> Iterator[ContextItem]:
     place = f"Chapter {scene.chapter}, scene {scene.scene}"
     if scene.present:
         people, words = (
@@ -277,13 +277,13 @@ def _of_scene(scene: SceneSummary) -> Iterator[ContextItem]:
             StoryFacet.PRESENT, place, "who acts or speaks", people, words
         )
     if scene.recap:
-        yield from _claims(StoryFacet.RECAP, place, scene.recap)
+        yield from _iter_claim_items(StoryFacet.RECAP, place, scene.recap)
         return
     for sentence in scene.key_sentences:
         yield ContextItem(StoryFacet.RECAP, place, "", "", (sentence,))
 
 
-def _of_gap(gap: Gap) -> Iterator[ContextItem]:
+def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
     about, attribute = gap.about, gap.attribute
     if gap.answer:
         yield ContextItem(StoryFacet.GAP, about, attribute, gap.answer, decided=True)
@@ -303,7 +303,7 @@ MATERIAL_TOKEN_BUDGET = 3_000
 MATERIAL_CHARS_PER_TOKEN = 4
 """An estimate: English prose has about four to a token, whatever the model."""
 ITEM_OVERHEAD_TOKENS = 12
-"""Tokens that what stands around one piece of material is taken to cost."""
+"""Tokens that what stands around one item of material is taken to cost."""
 RESERVED_PASSAGE_SHARE = 0.5
 """The share of the budget that facts leave to passages in the first place."""
 MAX_PLACES_PER_FACT = 2
@@ -316,9 +316,9 @@ MIN_CUT_PASSAGE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class NumberedItem:
-    """A piece of the material, and the numbers of the words it rests on, if any."""
+    """A item of the material, and the numbers of the words it rests on, if any."""
 
-    piece: ContextItem
+    item: ContextItem
     numbers: tuple[int, ...]
 
 
@@ -340,13 +340,13 @@ class NumberedMaterial:
         notes_by_number: dict[int, list[str]] = {}
         for entry in self.entries:
             for number in entry.numbers:
-                notes_by_number.setdefault(number, []).append(entry.piece.told)
+                notes_by_number.setdefault(number, []).append(entry.item.line)
         return {number: "\n".join(lines) for number, lines in notes_by_number.items()}
 
     @property
     def decided(self) -> tuple[str, ...]:
         """What has no number: decided by the writer, or left open without a hint."""
-        return tuple(entry.piece.told for entry in self.entries if not entry.numbers)
+        return tuple(entry.item.line for entry in self.entries if not entry.numbers)
 
 
 async def load_result_texts(
@@ -383,15 +383,15 @@ def number_material(
     )
     postponed_items = [
         p
-        for p in _ranked(result, words)
-        if not material_budget.take(p, reserved_tokens)
+        for p in _rank_items(result, words)
+        if not material_budget.add_item(p, reserved_tokens)
     ]
     for passage in result.ranked_chunks:
-        if not material_budget.take_passage(passage, words):
+        if not material_budget.add_passage(passage, words):
             break
-    for piece in postponed_items:
-        material_budget.take(piece, 0)
-    return material_budget.filled()
+    for item in postponed_items:
+        material_budget.add_item(item, 0)
+    return material_budget.build_material()
 
 
 def estimate_material_tokens(text: str) -> int:
@@ -399,15 +399,15 @@ def estimate_material_tokens(text: str) -> int:
     return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
 
 
-def _ranked(result: RetrievalResult, words: WordWeights) -> list[ContextItem]:
+def _rank_items(result: RetrievalResult, words: WordWeights) -> list[ContextItem]:
     """Return what fits the question first; of many lines, few."""
     pieces = sorted(
-        collect_context_items(result), key=lambda piece: -words.coverage(piece.words)
+        collect_context_items(result), key=lambda item: -words.coverage(item.words)
     )
-    lines = [piece for piece in pieces if piece.facet is StoryFacet.LINE]
+    lines = [item for item in pieces if item.facet is StoryFacet.LINE]
     lines.sort(key=lambda line: not all(map(is_sure, line.evidence)))
     left_out = set(lines[MAX_CHARACTER_LINES:])
-    return [piece for piece in pieces if piece not in left_out]
+    return [item for item in pieces if item not in left_out]
 
 
 class _MaterialBudget:
@@ -425,48 +425,50 @@ class _MaterialBudget:
         self._entries: list[NumberedItem] = []
         self._passages: list[Citation] = []
 
-    def take(self, piece: ContextItem, reserved_tokens: int) -> bool:
+    def add_item(self, item: ContextItem, reserved_tokens: int) -> bool:
         """Take in a fact if that leaves `reserved_tokens`; say whether it did."""
         citations = [
             citation
-            for evidence in piece.surest[:MAX_PLACES_PER_FACT]
+            for evidence in item.surest[:MAX_PLACES_PER_FACT]
             for citation in cite_evidence(evidence, self._numbering, self._sentences)
         ]
-        if not citations and not piece.bare:
+        if not citations and not item.is_uncited:
             return False
-        if not self._pay(piece.told, citations, reserved_tokens):
+        if not self._spend(item.line, citations, reserved_tokens):
             return False
         numbers = (self._numbering.number(citation).number for citation in citations)
-        self._entries.append(NumberedItem(piece, tuple(dict.fromkeys(numbers))))
+        self._entries.append(NumberedItem(item, tuple(dict.fromkeys(numbers))))
         return True
 
-    def take_passage(self, passage: Passage, words: WordWeights) -> bool:
+    def add_passage(self, passage: Passage, words: WordWeights) -> bool:
         """Take in a passage, whole or in part; say whether it was whole."""
         chunk = passage.chunk
-        citation = self._numbering.stands(
+        citation = self._numbering.locate(
             chunk.document, chunk.span, chunk.text, passage.chapter
         )
         if citation is None:
             return True
-        if self._pay("", [citation], 0):
+        if self._spend("", [citation], 0):
             self._passages.append(self._numbering.number(citation))
             return True
-        part = self._part(citation, words)
-        if part is not None and self._pay("", [part], 0):
+        part = self._cut_passage(citation, words)
+        if part is not None and self._spend("", [part], 0):
             self._passages.append(self._numbering.number(part))
         return False
 
-    def filled(self) -> NumberedMaterial:
+    def build_material(self) -> NumberedMaterial:
         """Return what was taken in."""
         return NumberedMaterial(
             tuple(self._entries), tuple(self._passages), self._numbering.citations
         )
 
-    def _pay(
+    def _spend(
         self, note: str, citations: Sequence[Citation], reserved_tokens: int
     ) -> bool:
         new = {
-            (c.document, c.span): c for c in citations if not self._numbering.knows(c)
+            (c.document, c.span): c
+            for c in citations
+            if not self._numbering.has_number(c)
         }
         cost = (
             ITEM_OVERHEAD_TOKENS
@@ -478,7 +480,7 @@ class _MaterialBudget:
         self._left -= cost
         return True
 
-    def _part(self, citation: Citation, words: WordWeights) -> Citation | None:
+    def _cut_passage(self, citation: Citation, words: WordWeights) -> Citation | None:
         remaining_chars = (self._left - ITEM_OVERHEAD_TOKENS) * MATERIAL_CHARS_PER_TOKEN
         if remaining_chars < MIN_CUT_PASSAGE_CHARS:
             return None
@@ -486,6 +488,6 @@ class _MaterialBudget:
             citation.text, words, self._sentences, limit=remaining_chars
         )
         span = Span(citation.span.start + start, citation.span.start + end)
-        return self._numbering.stands(
+        return self._numbering.locate(
             citation.document, span, citation.text[start:end], citation.chapter
         )

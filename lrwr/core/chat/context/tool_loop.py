@@ -58,7 +58,7 @@ class BoundedLookupTools:
     async def search(self, words: str) -> Sequence[Passage]:
         """Return passages for `words`, best first."""
         search_result = await self._search(replace(self._question, text=words))
-        return self._known(search_result.passages)
+        return self._filter_known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
         """Return the chapters so far, in order; of a witness those they are in."""
@@ -74,9 +74,9 @@ class BoundedLookupTools:
 
     async def chapter(self, number: int) -> Sequence[Passage]:
         """Return a chapter's passages in order; none where there is no such chapter."""
-        return self._known(await self._reader.chapter(number))
+        return self._filter_known(await self._reader.chapter(number))
 
-    def _known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
+    def _filter_known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
         return [
             passage
             for passage in passages
@@ -167,8 +167,8 @@ LOOKUP_TOKEN_BUDGET = 4_000
 LOOKUP_PART_TOKENS = 1_500
 """Tokens of a chapter that one step reads."""
 MAX_SHOWN_CHAPTERS = 200
-"""Chapters of a table of contents that are shown, the last ones of a longer one."""
-_TOLD = f"""\
+"""Chapters of a lookup of contents that are shown, the last ones of a longer one."""
+_LOOKUP_PROMPT = f"""\
 You look up what answers a novelist's question about their unfinished book; somebody \
 else will answer. Reply with one step as JSON:
 search: passages for `words`, as the book itself would put it.
@@ -200,7 +200,7 @@ class LookupLoop:
         self._timeout = timeout
         self._steps = steps
 
-    async def seek(
+    async def look_up(
         self,
         question: TurnQuestion,
         result: RetrievalResult,
@@ -208,24 +208,26 @@ class LookupLoop:
         emit: Callable[[TurnEvent], None],
     ) -> LookupResult:
         """Return what was found before and what steps found; cancelling stops it."""
-        table = _LookupState(question, first=result.ranked_chunks)
+        lookup = _LookupState(question, first=result.ranked_chunks)
         for steps_left in range(self._steps, 0, -1):
             try:
-                step = await self._next(table, steps_left)
+                step = await self._request_step(lookup, steps_left)
             except (ServiceUnavailable, TimeoutError, MalformedReply) as error:
-                return table.sought(_why(error, self._timeout))
+                return lookup.build_result(_explain_failure(error, self._timeout))
             if isinstance(step, FinishStep):
-                table.keep = step.keep
+                lookup.keep = step.keep
                 break
-            if step in table.done:
+            if step in lookup.done:
                 break  # a model that goes in circles will not find more
-            await _take(step, table, lookup_tools, emit)
-        return table.sought()
+            await _run_step(step, lookup, lookup_tools, emit)
+        return lookup.build_result()
 
-    async def _next(self, table: "_LookupState", steps_left: int) -> LookupStep:
+    async def _request_step(
+        self, lookup: "_LookupState", steps_left: int
+    ) -> LookupStep:
         async with asyncio.timeout(self._timeout):
             reply = await self._model.fill(
-                table.messages(steps_left), build_step_shape()
+                lookup.messages(steps_left), build_step_shape()
             )
         return parse_lookup_step(reply.text)
 
@@ -262,7 +264,7 @@ class _LookupState:
             *(place for place in self.shown if place not in new_places),
         ]
         numbers = ", ".join(str(place + 1) for place in new_places)
-        self.done[step] = f"{_told(step)}: {numbers or 'nothing'}"
+        self.done[step] = f"{_format_step(step)}: {numbers or 'nothing'}"
 
     def messages(self, steps_left: int) -> list[ChatMessage]:
         """Return the messages for the model; all text from outside is fenced."""
@@ -270,7 +272,7 @@ class _LookupState:
             "question": self.question.text,
             "steps so far": "\n".join(self.done.values()),
             "table of contents": self.contents,
-            "passages": "\n\n".join(self._shown()),
+            "passages": "\n\n".join(self._iter_shown_passages()),
         }
         mark = generate_fence_mark(*blocks.values())
         prompt_parts = [
@@ -278,11 +280,11 @@ class _LookupState:
         ]
         prompt_parts.append(f"Steps left: {steps_left}.")
         return [
-            ChatMessage("system", _TOLD),
+            ChatMessage("system", _LOOKUP_PROMPT),
             ChatMessage("user", "\n".join(prompt_parts)),
         ]
 
-    def sought(self, remark: str = "") -> LookupResult:
+    def build_result(self, remark: str = "") -> LookupResult:
         """Return the passages in the order that the model gives them, if it does."""
         kept_places = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept_places, *range(len(self.passages))))
@@ -295,7 +297,7 @@ class _LookupState:
             remarks=(remark,) if remark else (),
         )
 
-    def _shown(self) -> Iterator[str]:
+    def _iter_shown_passages(self) -> Iterator[str]:
         remaining_tokens = LOOKUP_TOKEN_BUDGET
         for place in self.shown:
             passage = self.passages[place]
@@ -306,9 +308,9 @@ class _LookupState:
             yield f"{place + 1} ({where}): {passage.chunk.text}"
 
 
-async def _take(
+async def _run_step(
     step: LookupStep,
-    table: _LookupState,
+    lookup: _LookupState,
     lookup_tools: BoundedLookupTools,
     emit: Callable[[TurnEvent], None],
 ) -> None:
@@ -316,23 +318,27 @@ async def _take(
     match step:
         case SearchStep(words):
             emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
-            table.add(step, await lookup_tools.search(words))
+            lookup.add(step, await lookup_tools.search(words))
         case ReadChapterStep(number, part):
-            emit(TurnStageStarted("read", f"Reading chapter {number}{_part(part)}"))
-            table.add(step, _cut(await lookup_tools.chapter(number), part))
+            emit(
+                TurnStageStarted(
+                    "read", f"Reading chapter {number}{_format_part(part)}"
+                )
+            )
+            lookup.add(step, _select_part(await lookup_tools.chapter(number), part))
         case ListChaptersStep():
-            emit(TurnStageStarted("contents", "Looking at the table of contents"))
+            emit(TurnStageStarted("contents", "Reading the table of contents"))
             lines = [
                 f"{chapter_title.number}. {chapter_title.title}".strip()
                 for chapter_title in lookup_tools.contents()
             ]
-            table.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
-            table.done[step] = _told(step)
+            lookup.contents = "\n".join(lines[-MAX_SHOWN_CHAPTERS:])
+            lookup.done[step] = _format_step(step)
         case FinishStep():
             raise TypeError("stopping is nothing to do")
 
 
-def _cut(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
+def _select_part(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
     """Return the passages of one part of a chapter; none after its end."""
     parts: list[list[Passage]] = [[]]
     size = 0
@@ -345,21 +351,21 @@ def _cut(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
     return parts[part - 1] if part <= len(parts) else ()
 
 
-def _told(step: LookupStep) -> str:
+def _format_step(step: LookupStep) -> str:
     match step:
         case SearchStep(words):
             return f"search “{words}”"
         case ReadChapterStep(number, part):
-            return f"read_chapter {number}{_part(part)}"
+            return f"read_chapter {number}{_format_part(part)}"
         case ListChaptersStep() | FinishStep():
             return "table_of_contents"
 
 
-def _part(part: int) -> str:
+def _format_part(part: int) -> str:
     return f", part {part}" if part > 1 else ""
 
 
-def _why(error: Exception, timeout: float) -> str:
+def _explain_failure(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
         why = f"the model took more than {timeout:g} seconds"
     elif isinstance(error, MalformedReply):

@@ -45,32 +45,34 @@ class WitnessFilter:
             for scene_span in self._scenes.get(document, ())
         )
 
-    def bounded(self, result: RetrievalResult) -> RetrievalResult:
+    def restrict(self, result: RetrievalResult) -> RetrievalResult:
         """Return `result` without what the character cannot know."""
         return replace(
             result,
-            character_profiles=tuple(map(self._profile, result.character_profiles)),
-            ranked_chunks=tuple(filter(self._passage, result.ranked_chunks)),
-            world=tuple(self._world(result.world)),
-            moments=tuple(filter(self._moment, result.moments)),
-            relations=tuple(filter(self._relation, result.relations)),
+            character_profiles=tuple(
+                map(self._filter_profile, result.character_profiles)
+            ),
+            ranked_chunks=tuple(filter(self._knows_passage, result.ranked_chunks)),
+            world=tuple(self._filter_world(result.world)),
+            moments=tuple(filter(self._knows_moment, result.moments)),
+            relations=tuple(filter(self._knows_relation, result.relations)),
             scenes=tuple(s for s in result.scenes if self._character in s.present),
             gaps=tuple(gap for gap in result.gaps if gap.about == self._character),
-            lines=tuple(filter(self._quote, result.lines)),
+            lines=tuple(filter(self._knows_quote, result.lines)),
         )
 
-    def _evidence(self, evidence: TextEvidence) -> bool:
+    def _knows_evidence(self, evidence: TextEvidence) -> bool:
         return all(self.knows(evidence.document, span) for span in evidence.spans)
 
-    def _claims(self, claims: Iterable[BibleClaim]) -> tuple[BibleClaim, ...]:
+    def _filter_claims(self, claims: Iterable[BibleClaim]) -> tuple[BibleClaim, ...]:
         """Keep claims with evidence that the character knows; decisions have none."""
         known_claims = (
-            replace(claim, evidence=tuple(filter(self._evidence, claim.evidence)))
+            replace(claim, evidence=tuple(filter(self._knows_evidence, claim.evidence)))
             for claim in claims
         )
         return tuple(claim for claim in known_claims if claim.evidence)
 
-    def _profile(self, profile: CharacterProfile) -> CharacterProfile:
+    def _filter_profile(self, profile: CharacterProfile) -> CharacterProfile:
         if profile.name == self._character:
             return profile
         return replace(
@@ -78,43 +80,43 @@ class WitnessFilter:
             because="",
             aliases=(),
             first_seen=None,
-            also_called=self._claims(profile.also_called),
-            attributes=self._claims(profile.attributes),
-            personality_traits=self._claims(profile.personality_traits),
-            stated_values=self._claims(profile.stated_values),
-            behavioral_patterns=self._claims(profile.behavioral_patterns),
-            relationships=tuple(filter(self._relation, profile.relationships)),
-            speech_patterns=self._claims(profile.speech_patterns),
-            external_references=self._claims(profile.external_references),
+            also_called=self._filter_claims(profile.also_called),
+            attributes=self._filter_claims(profile.attributes),
+            personality_traits=self._filter_claims(profile.personality_traits),
+            stated_values=self._filter_claims(profile.stated_values),
+            behavioral_patterns=self._filter_claims(profile.behavioral_patterns),
+            relationships=tuple(filter(self._knows_relation, profile.relationships)),
+            speech_patterns=self._filter_claims(profile.speech_patterns),
+            external_references=self._filter_claims(profile.external_references),
             open_gaps=(),
         )
 
-    def _world(self, world: Sequence[WorldElement]) -> Iterable[WorldElement]:
+    def _filter_world(self, world: Sequence[WorldElement]) -> Iterable[WorldElement]:
         for element in world:
-            bounded = replace(
+            restrict = replace(
                 element,
-                element_types=self._claims(element.element_types),
-                descriptions=self._claims(element.descriptions),
-                connected_characters=self._claims(element.connected_characters),
+                element_types=self._filter_claims(element.element_types),
+                descriptions=self._filter_claims(element.descriptions),
+                connected_characters=self._filter_claims(element.connected_characters),
             )
-            if bounded.element_types or bounded.descriptions:
-                yield bounded
+            if restrict.element_types or restrict.descriptions:
+                yield restrict
 
-    def _relation(self, relation: CharacterRelation) -> bool:
+    def _knows_relation(self, relation: CharacterRelation) -> bool:
         is_involved = self._character in (relation.source, relation.target)
         return is_involved or any(
-            self._evidence(text_evidence) for text_evidence in relation.evidence
+            self._knows_evidence(text_evidence) for text_evidence in relation.evidence
         )
 
-    def _moment(self, moment: TimelineMoment) -> bool:
+    def _knows_moment(self, moment: TimelineMoment) -> bool:
         is_involved = (
             moment.kind is not TimelineMomentKind.TOLD
             and self._character in (moment.characters)
         )
-        return is_involved or self._evidence(moment.evidence)
+        return is_involved or self._knows_evidence(moment.evidence)
 
-    def _quote(self, quote: AttributedQuote) -> bool:
-        return quote.speaker == self._character or self._evidence(quote.evidence)
+    def _knows_quote(self, quote: AttributedQuote) -> bool:
+        return quote.speaker == self._character or self._knows_evidence(quote.evidence)
 
-    def _passage(self, passage: Passage) -> bool:
+    def _knows_passage(self, passage: Passage) -> bool:
         return self.knows(passage.chunk.document, passage.chunk.span)

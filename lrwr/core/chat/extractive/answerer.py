@@ -72,7 +72,7 @@ MAX_NEAREST_LINES = 2
 
 
 class CharacterAnswerer:
-    """Lets one character answer; `silent` says that nothing of theirs did."""
+    """Lets one character answer; `silent` says that not_found_message of theirs did."""
 
     def __init__(
         self,
@@ -86,20 +86,20 @@ class CharacterAnswerer:
         own_lines = [
             build_quote_item(o) for o in result.lines if o.speaker == self._name
         ]
-        self._lines = [line for line in own_lines if _says_something(line)]
+        self._lines = [line for line in own_lines if _is_usable_line(line)]
         self._sure = [line for line in self._lines if all(map(is_sure, line.evidence))]
-        self._chooser = ItemSelector(self._lines, plan, result)
-        self._scribe = answer_writer
+        self._selector = ItemSelector(self._lines, plan, result)
+        self._writer = answer_writer
         self.silent = False
 
     @property
-    def nothing(self) -> str:
+    def not_found_message(self) -> str:
         """What is told where they have no line at all for it."""
         bound = "" if self._question.horizon is None else " up to this point"
         return f"{self._name} says nothing about this{bound}."
 
     @property
-    def _nothing_sure(self) -> str:
+    def _uncertain_heading(self) -> str:
         return f"No line is certainly {self._name}’s."
 
     def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
@@ -107,47 +107,51 @@ class CharacterAnswerer:
 
         A line that is only probably theirs is no answer of theirs, and is told as such.
         """
-        if self._is_greeted():
-            yield from self._greeting()
+        if self._is_greeting():
+            yield from self._iter_greeting()
             return
-        answers, guessed = self._fitting(parts, self._sure), []
+        answers, uncertain = self._select_fitting_lines(parts, self._sure), []
         if not answers:
-            guessed = self._fitting(parts, self._lines)[:MAX_NEAREST_LINES]
-        nearest_lines = [] if guessed else self._nearest(parts)
+            uncertain = self._select_fitting_lines(parts, self._lines)[
+                :MAX_NEAREST_LINES
+            ]
+        nearest_lines = [] if uncertain else self._select_nearest(parts)
         yield from self._told(answers, "")
-        self.silent = not answers and not guessed
-        yield from self._told(guessed, f"{self._nothing_sure} Probable lines:")
-        yield from self._told(nearest_lines, f"{self.nothing} Closest lines:")
+        self.silent = not answers and not uncertain
+        yield from self._told(uncertain, f"{self._uncertain_heading} Probable lines:")
+        yield from self._told(nearest_lines, f"{self.not_found_message} Closest lines:")
 
-    def _fitting(
+    def _select_fitting_lines(
         self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
     ) -> list[ContextItem]:
         fitting_lines = (
-            line for part in parts for line in self._chooser.lines(part, lines)
+            line for part in parts for line in self._selector.lines(part, lines)
         )
         return list(dict.fromkeys(fitting_lines))
 
     def _told(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
         if lines and heading:
-            yield self._scribe.say(heading)
+            yield self._writer.say(heading)
         for line in lines:
-            yield from self._scribe.own(line)
+            yield from self._writer.quote_line(line)
 
-    def _is_greeted(self) -> bool:
+    def _is_greeting(self) -> bool:
         rest = _GREETING.sub(" ", self._question.text)
         names = {normalize_word(word) for word in WORD_PATTERN.findall(self._name)}
         words = {normalize_word(word) for word in WORD_PATTERN.findall(rest)}
         greeted = rest != self._question.text
         return greeted and words <= names | STOP_WORDS
 
-    def _greeting(self) -> AnswerPieces:
+    def _iter_greeting(self) -> AnswerPieces:
         """Yield a greeting of theirs, else the first thing that they surely say."""
-        greetings = [line for line in self._sure if _GREETING.match(_said(line))]
+        greetings = [
+            line for line in self._sure if _GREETING.match(_strip_quotation_marks(line))
+        ]
         none = f"{self._name} greets nobody in the text. Their first line:"
         first = [*greetings, *self._sure][:1]
         yield from self._told(first, "" if greetings else none)
 
-    def _nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
+    def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
         """Return what is surely theirs and has some word of the question, best first."""
 
         def fit(line: ContextItem) -> float:
@@ -159,11 +163,11 @@ class CharacterAnswerer:
         return sorted(some, key=lambda line: -fit(line))[:MAX_NEAREST_LINES]
 
 
-def _said(line: ContextItem) -> str:
+def _strip_quotation_marks(line: ContextItem) -> str:
     return line.words.strip(" “”\"'‘’")
 
 
-def _says_something(line: ContextItem) -> bool:
+def _is_usable_line(line: ContextItem) -> bool:
     """Say whether a line is long enough to answer, and its speaker was evaluated."""
     is_evaluated = all(
         e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
@@ -209,9 +213,9 @@ async def stream_extractive_answer(
         question=question,
         plan=plan,
         result=result,
-        shelf=passage_source,
+        source=passage_source,
         parts=await split_question_parts(question, plan, result, passage_source),
-        scribe=AnswerWriter(
+        writer=AnswerWriter(
             CitationNumbering(await load_result_texts(result, passage_source.store)),
             passage_source.sentences,
         ),
@@ -236,30 +240,30 @@ class _ExtractiveAnswer:
     question: TurnQuestion
     plan: QuestionPlan
     result: RetrievalResult
-    shelf: PassageSource
+    source: PassageSource
     parts: Sequence[QuestionPart]
-    scribe: AnswerWriter
+    writer: AnswerWriter
 
     async def analytical(
         self, facets: frozenset[StoryFacet], remark: RemarkCallback
     ) -> AnswerEventStream:
         """Tell facts, then quote passages; first what the text never says."""
-        if self._asks_what_is_open and not self._open_gaps(facets):
-            yield self.scribe.say(self._nothing_open)
+        if self._asks_for_all_gaps and not self._select_open_gaps(facets):
+            yield self.writer.say(self._no_gaps_message)
             return
-        if self._open_gaps(facets):
+        if self._select_open_gaps(facets):
             facets |= {StoryFacet.GAP}
-        facts = self._facts(facets)
-        for missing in self._beforehand(facets, facts):
+        facts = self._select_facts(facets)
+        for missing in self._iter_introduction(facets, facts):
             yield missing
         async with aclosing(self._told(facts, remark)) as events:
             async for event in events:
                 yield event
-        if not self.scribe.lines:
-            yield GapFound(self._asked)
-            yield self.scribe.say("Your text does not mention this.")
+        if not self.writer.lines:
+            yield GapFound(self._question_gap)
+            yield self.writer.say("Your text does not mention this.")
 
-    def _beforehand(
+    def _iter_introduction(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
     ) -> Iterator[AnswerToken | GapFound]:
         """Yield the open gaps of the question, and what the text never says."""
@@ -270,90 +274,94 @@ class _ExtractiveAnswer:
         )
         if not nearest:
             silence = NotFoundLevel.SURE
-        gaps = [build_gap_from_ledger(gap) for gap in self._open_gaps(facets)]
+        gaps = [build_gap_from_ledger(gap) for gap in self._select_open_gaps(facets)]
         outward = self.plan.intent is AnswerIntent.EXTERNAL_REFERENCE
         if silence in (NotFoundLevel.SURE, NotFoundLevel.UNDEFINED) and not (
             gaps or outward
         ):
-            gaps = [self._asked]
+            gaps = [self._question_gap]
         for gap in gaps:
             yield GapFound(gap)
-        yield from self._missing(silence, nearest)
+        yield from self._iter_not_found(silence, nearest)
 
     async def _told(
         self, facts: Sequence[Sequence[AnswerLine]], remark: RemarkCallback
     ) -> AnswerEventStream:
         """Tell the facts of each part, then quote what says more."""
         for part, lines in zip(self.parts, facts, strict=True):
-            for event in chain(*map(self.scribe.facts, lines)):
+            for event in chain(*map(self.writer.facts, lines)):
                 yield event
-            limit = self._room_for_quotes(part, lines)
-            for quote in await self._quotes(part, limit, remark):
-                before = self.scribe.lines
-                for event in self.scribe.quote(quote):
+            limit = self._count_quotes(part, lines)
+            for quote in await self._select_quotes(part, limit, remark):
+                before = self.writer.lines
+                for event in self.writer.quote(quote):
                     yield event
-                limit -= self.scribe.lines - before
+                limit -= self.writer.lines - before
                 if not limit:
                     break
 
     async def in_character(self) -> AnswerEventStream:
-        """Say what they say of it in the text, or that they say nothing."""
-        voice = CharacterAnswerer(self.question, self.plan, self.result, self.scribe)
-        before = self.scribe.lines
+        """Say what they say of it in the text, or that they say not_found_message."""
+        voice = CharacterAnswerer(self.question, self.plan, self.result, self.writer)
+        before = self.writer.lines
         for event in voice.answer(self.parts):
             yield event
         if voice.silent:
-            yield GapFound(self._asked)
-        if self.scribe.lines == before:
-            yield self.scribe.say(voice.nothing)
+            yield GapFound(self._question_gap)
+        if self.writer.lines == before:
+            yield self.writer.say(voice.not_found_message)
 
     async def scenario(self, remark: RemarkCallback) -> AnswerEventStream:
         """Yield the passages nearest to a scene; only a model can play it out."""
         names = [profile.name for profile in self.result.character_profiles]
         subject = self.question.character or " and ".join(names[:2]) or "anybody"
-        yield self.scribe.say(
+        yield self.writer.say(
             "Playing out a scenario needs a language model. Related passages about"
             f" {subject}:"
         )
-        async with aclosing(self._told(self._facts(SCENARIO_FACETS), remark)) as events:
+        async with aclosing(
+            self._told(self._select_facts(SCENARIO_FACETS), remark)
+        ) as events:
             async for event in events:
                 yield event
-        if self.scribe.lines == 1:
-            yield GapFound(self._asked)
-            yield self.scribe.say("No related passage was found.")
+        if self.writer.lines == 1:
+            yield GapFound(self._question_gap)
+            yield self.writer.say("No related passage was found.")
 
     @property
-    def _asks_what_is_open(self) -> bool:
+    def _asks_for_all_gaps(self) -> bool:
         """Whether all that is left open is asked for, and no one thing."""
         probe = self.plan.intent is AnswerIntent.GAP_PROBE
         return probe and not any(part.words.weights for part in self.parts)
 
     @property
-    def _nothing_open(self) -> str:
+    def _no_gaps_message(self) -> str:
         names = [entity.name for entity in self.plan.entities]
         about = f" about {' and '.join(names)}" if names else ""
         return f"There are no open questions{about}."
 
     @property
-    def _asked(self) -> GapFlag:
+    def _question_gap(self) -> GapFlag:
         return build_gap_from_question(self.question, self.result, self.plan)
 
-    def _facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
+    def _select_facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
         """Return the lines of facts for each part, none twice."""
-        chooser = ItemSelector(
+        selector = ItemSelector(
             collect_context_items(self.result), self.plan, self.result
         )
         answer_lines: set[AnswerLine] = set()
         facts: list[list[AnswerLine]] = []
         for part in self.parts:
             lines = [
-                line for line in chooser.facts(part, facets) if line not in answer_lines
+                line
+                for line in selector.facts(part, facets)
+                if line not in answer_lines
             ]
             answer_lines.update(lines)
             facts.append(lines)
         return facts
 
-    async def _quotes(
+    async def _select_quotes(
         self, part: QuestionPart, limit: int, remark: RemarkCallback
     ) -> list[SentenceQuote]:
         """Return sentences for a part, more than its `limit`: some may be told."""
@@ -361,9 +369,11 @@ class _ExtractiveAnswer:
             return []
         sentence_query = SentenceQuery(part.text, part.whole, part.worth)
         passages = self.result.ranked_chunks
-        return await select_best_sentences(sentence_query, passages, self.shelf, remark)
+        return await select_best_sentences(
+            sentence_query, passages, self.source, remark
+        )
 
-    def _room_for_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
+    def _count_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
         """Return how many sentences to quote: fewer, or none, where facts answer."""
         intentions = {choice.intention for choice in self.plan.choices}
         listing_intentions = intentions & {
@@ -372,14 +382,14 @@ class _ExtractiveAnswer:
         }
         facts = [piece for line in lines for piece in line]
         if facts and (
-            listing_intentions or self._asks_what_is_open or _is_answered(part, facts)
+            listing_intentions or self._asks_for_all_gaps or _is_answered(part, facts)
         ):
             return 0
         if facts:
             return MAX_QUOTES_BESIDE_FACTS
         return MAX_QUOTES if len(self.parts) == 1 else QUOTES_A_PART
 
-    def _open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
+    def _select_open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
         """Return the open gaps that the question names, else the first of all of them."""
         gaps = [gap for gap in self.result.gaps if gap.state is GapState.OPEN]
         gaps_in_question = [
@@ -394,12 +404,14 @@ class _ExtractiveAnswer:
             gaps[:MAX_FACTS_PER_PART] if StoryFacet.GAP in facets else []
         )
 
-    def _missing(self, silence: NotFoundLevel, nearest: bool) -> Iterator[AnswerToken]:
+    def _iter_not_found(
+        self, silence: NotFoundLevel, nearest: bool
+    ) -> Iterator[AnswerToken]:
         unknown_words = find_unknown_words(self.result)
         not_found_text = format_not_found(
             self.question, unknown_words, silence, nearest=nearest
         )
-        return map(self.scribe.say, not_found_text)
+        return map(self.writer.say, not_found_text)
 
 
 def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:

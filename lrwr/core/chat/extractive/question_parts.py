@@ -38,7 +38,7 @@ _REASONS = (
     r"\b(?:because|since|so that|in order|that was why|that is why|that['’]s why"
     r"|on account of|for fear|lest|owing to|therefore|the reason)\b"
 )
-_KINDS = tuple(
+_ANSWER_TYPES = tuple(
     (
         re.compile(question_pattern, re.IGNORECASE),
         re.compile(sentence_pattern, re.IGNORECASE),
@@ -57,13 +57,13 @@ def score_answer_type(question: str, sentence: str) -> float:
     """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
     kinds = (
         sentence_pattern
-        for question_pattern, sentence_pattern in _KINDS
+        for question_pattern, sentence_pattern in _ANSWER_TYPES
         if question_pattern.search(question)
     )
     return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
 
 
-_ASKING = (
+_ASPECTS = (
     "related relation relations relationship relationships describe description look"
     " looks like likes kind sort trait traits personality behave happen happens"
     " happened happening mention mentioned recap summary summarise summarize think"
@@ -78,9 +78,9 @@ _PARTICLES = frozenset(
     }
 )  # fmt: skip
 """The commonest verbs, and what belongs to verbs: they say little of what is asked."""
-ASPECT_WORDS = frozenset(_ASKING.split())
+ASPECT_WORDS = frozenset(_ASPECTS.split())
 """Words that ask for a side of somebody: a text need not hold them to answer."""
-_LABELS = MappingProxyType(
+_LABEL_BY_WORD = MappingProxyType(
     {
         "old": "age", "birthday": "age", "live": "home", "lives": "home",
         "lived": "home", "job": "occupation", "living": "occupation",
@@ -92,7 +92,7 @@ _LABELS = MappingProxyType(
 """What some words ask for, as profiles and notes label it."""
 ALL_NAMED_FACTOR = 1.5
 """What a sentence is worth that names all whom the question is about."""
-_WORDS_OF_A_PART = 3
+_MIN_PART_WORDS = 3
 """The fewest words of a part: "how and why did she leave" is one question."""
 _NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
@@ -104,7 +104,7 @@ _CHAPTER = re.compile(
     re.IGNORECASE,
 )
 """A chapter by its number; what is before or after it is not in it."""
-_JOINT = re.compile(
+_QUESTION_BOUNDARY = re.compile(
     r"[;?!]\s+(?=\w)"
     r"|,?\s+(?:and|but|or)\s+(?=(?:also\s+)?(?:who|whom|whose|what|when|where|why|how"
     r"|which|is|are|was|were|does|do|did|has|have|had|can|could|would|will)\b)",
@@ -121,7 +121,7 @@ class QuestionPart:
     `words` are those that say what is asked. `people` are those it names; none:
     anybody. `is_of_something` says that it names anybody or anything known, `forms`
     are all the names of each of `people`. `naming` are the words of `whole` that do not
-    merely ask; `says` tells whether somebody's words may be meant.
+    merely ask; `allows_speech` tells whether somebody's words may be meant.
     """
 
     text: str
@@ -130,7 +130,7 @@ class QuestionPart:
     naming: WordWeights
     people: frozenset[str] = frozenset()
     is_of_something: bool = False
-    says: bool = True
+    allows_speech: bool = True
     forms: tuple[tuple[str, ...], ...] = ()
 
     def worth(self, text: str) -> float:
@@ -170,32 +170,32 @@ async def split_question_parts(
         StoreProblem: The library cannot be read.
     """
     parts: list[QuestionPart] = []
-    pointed = _pointed_at(question, plan, result)
+    referents = _list_pronoun_referents(question, plan, result)
     texts = split_questions(question.text)
     for text in texts:
         people_in_text = find_profiles_in_text(text, result.character_profiles)
         people = people_in_text or (parts[-1].people if parts else frozenset())
         part_text = " ".join(
-            (strip_request_phrase(text), *(() if people_in_text else pointed))
+            (strip_request_phrase(text), *(() if people_in_text else referents))
         )
         question_words = extract_question_words(text, plan, result)
         parts.append(
             QuestionPart(
                 text=part_text,
                 words=await weigh_question_words(
-                    [*question_words, *_meant(question_words)], passage_source
+                    [*question_words, *_map_to_labels(question_words)], passage_source
                 ),
                 whole=await weigh_question_words(
                     extract_content_words(part_text), passage_source
                 ),
                 people=people,
-                is_of_something=bool(people or _entities_in(text, plan)),
+                is_of_something=bool(people or _find_entities(text, plan)),
                 naming=await weigh_question_words(
-                    _naming_words(part_text), passage_source
+                    _extract_naming_words(part_text), passage_source
                 ),
-                says=len(texts) == 1
+                allows_speech=len(texts) == 1
                 or lexicon.SPEECH_PATTERN.search(text.lower()) is not None,
-                forms=_forms_of(people, result),
+                forms=_collect_forms(people, result),
             )
         )
     return parts
@@ -203,8 +203,8 @@ async def split_question_parts(
 
 def split_questions(text: str) -> list[str]:
     """Return the questions in `text`: "Who is Nell, and what does she want?" has two."""
-    questions = [part.strip(" ,?!;") for part in _JOINT.split(text)]
-    are_complete = all(len(part.split()) >= _WORDS_OF_A_PART for part in questions)
+    questions = [part.strip(" ,?!;") for part in _QUESTION_BOUNDARY.split(text)]
+    are_complete = all(len(part.split()) >= _MIN_PART_WORDS for part in questions)
     return questions if are_complete and len(questions) > 1 else [text]
 
 
@@ -217,18 +217,18 @@ def extract_question_words(
     is asked for, and no more.
     """
     text = _CHAPTER.sub(" ", strip_request_phrase(text))
-    words = _naming_words(text)
-    people = set(_naming(text, _people(result)))
+    words = _extract_naming_words(text)
+    people = set(_iter_naming_words(text, _iter_people_names(result)))
     element_names = (
         [entity.name for entity in plan.entities] if plan is not None else []
     )
     element_names += [element.name for element in result.world]
-    of_things = set(_naming(text, element_names)) - people
+    of_things = set(_iter_naming_words(text, element_names)) - people
     rest = [word for word in words if word not in people]
     return [word for word in rest if word not in of_things] or rest
 
 
-def _people(result: RetrievalResult) -> Iterator[str]:
+def _iter_people_names(result: RetrievalResult) -> Iterator[str]:
     """Yield the names of everybody who was found, and of those whose lines were."""
     for profile in result.character_profiles:
         yield from iter_profile_names(profile)
@@ -244,7 +244,7 @@ def strip_request_phrase(text: str) -> str:
     return " ".join(stripped_text.split()) or text
 
 
-def _naming(text: str, names: Iterable[str]) -> Iterator[str]:
+def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the words by which a text names: a whole name's, or capitalised ones."""
     words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
     capital = {normalize_word(w) for w in WORD_PATTERN.findall(text) if w[0].isupper()}
@@ -294,7 +294,7 @@ def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
     yield from (form.name for form in profile.aliases)
 
 
-def _forms_of(
+def _collect_forms(
     people: Collection[str], result: RetrievalResult
 ) -> tuple[tuple[str, ...], ...]:
     """Return for each of `people` every name that they go by."""
@@ -306,23 +306,25 @@ def _forms_of(
     )
 
 
-def _entities_in(text: str, plan: QuestionPlan) -> list[str]:
+def _find_entities(text: str, plan: QuestionPlan) -> list[str]:
     words = set(extract_content_words(text))
     names = (entity.name for entity in plan.entities)
     return [name for name in names if words & set(extract_content_words(name))]
 
 
-def _naming_words(text: str) -> list[str]:
+def _extract_naming_words(text: str) -> list[str]:
     ignored_words = ASPECT_WORDS | STOP_WORDS | _PARTICLES
     return [word for word in extract_content_words(text) if word not in ignored_words]
 
 
-def _meant(words: Iterable[str]) -> list[str]:
+def _map_to_labels(words: Iterable[str]) -> list[str]:
     """Return what profiles call what some words ask for."""
-    return list(dict.fromkeys(_LABELS[word] for word in words if word in _LABELS))
+    return list(
+        dict.fromkeys(_LABEL_BY_WORD[word] for word in words if word in _LABEL_BY_WORD)
+    )
 
 
-def _pointed_at(
+def _list_pronoun_referents(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> Sequence[str]:
     """Return whom a question means that names nobody."""

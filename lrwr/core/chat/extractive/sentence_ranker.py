@@ -113,14 +113,16 @@ async def select_best_sentences(
     Raises:
         StoreProblem: The library cannot be read.
     """
-    scored_sentences = _sentences_of(
+    scored_sentences = _collect_candidates(
         passages[:MAX_PASSAGES_READ], sentence_query.weights, passage_source.sentences
     )
-    scored = await _scored(
+    scored = await _score_sentences(
         sentence_query, scored_sentences, passage_source.reranker, remark
     )
-    extended_sentences = _grown(_chosen(scored), passage_source.sentences)
-    return await _verified(extended_sentences, passage_source.store)
+    extended_sentences = _extend_to_neighbours(
+        _select_best(scored), passage_source.sentences
+    )
+    return await _drop_outdated(extended_sentences, passage_source.store)
 
 
 def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
@@ -134,15 +136,15 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
     )
 
 
-def _sentences_of(
+def _collect_candidates(
     passages: Sequence[Passage], weights: WordWeights, sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
     """Return the distinct sentences that share most words with the question."""
     sentences_by_key: dict[tuple[str, int], _ScoredSentence] = {}
     for rank, passage in enumerate(passages):
-        for span in _stretches(passage.chunk.text, sentences):
+        for span in _split_sentences(passage.chunk.text, sentences):
             text = passage.chunk.text[span.start : span.end]
-            if _says_nothing(text):
+            if _is_unquotable(text):
                 continue
             start = passage.chunk.span.start + span.start
             place = Span(start, start + len(text))
@@ -156,7 +158,7 @@ def _sentences_of(
     ]
 
 
-async def _scored(
+async def _score_sentences(
     sentence_query: SentenceQuery,
     sentences: Sequence[_ScoredSentence],
     reranker: Reranker | None,
@@ -170,11 +172,14 @@ async def _scored(
             )
         except ServiceUnavailable as error:
             remark(f"Sentences were ranked by words only. {error}")
-    scores, ranks = _spread(scores), _spread([s.passage.score for s in sentences])
+    scores, ranks = (
+        _scale_min_max(scores),
+        _scale_min_max([s.passage.score for s in sentences]),
+    )
     pairs = zip(scores, ranks, sentences, strict=True)
     scored = [
         (
-            _worth(
+            _adjust_score(
                 SENTENCE_WEIGHT * score + (1 - SENTENCE_WEIGHT) * rank,
                 sentence,
                 sentence_query,
@@ -186,7 +191,7 @@ async def _scored(
     return sorted(scored, key=lambda pair: -pair[0])
 
 
-def _worth(
+def _adjust_score(
     score: float, sentence: _ScoredSentence, sentence_query: SentenceQuery
 ) -> float:
     question_factor = (
@@ -195,7 +200,7 @@ def _worth(
     return score * question_factor * sentence_query.worth(sentence.text)
 
 
-def _grown(
+def _extend_to_neighbours(
     scored_sentences: Sequence[_ScoredSentence], sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
     """Extend each sentence by its neighbours, and drop overlaps."""
@@ -203,13 +208,13 @@ def _grown(
     for sentence in scored_sentences:
         chunk = sentence.passage.chunk
         at = sentence.span.start - chunk.span.start
-        spans = _stretches(chunk.text, sentences)
-        start, end = _with_neighbours(chunk.text, spans, at)
+        spans = _split_sentences(chunk.text, sentences)
+        start, end = _grow_span(chunk.text, spans, at)
         span = Span(chunk.span.start + start, chunk.span.start + end)
         if any(
-            _overlap(span, other)
+            _overlaps(span, other)
             for other in extended_sentences
-            if _same(sentence, other)
+            if _is_same_document(sentence, other)
         ):
             continue
         text = chunk.text[start:end]
@@ -219,7 +224,7 @@ def _grown(
     return extended_sentences
 
 
-async def _verified(
+async def _drop_outdated(
     scored_sentences: Sequence[_ScoredSentence], store: PassageStore
 ) -> list[SentenceQuote]:
     """Keep the sentences that the stored text has, character for character."""
@@ -237,37 +242,37 @@ async def _verified(
     return quotes
 
 
-def _stretches(text: str, sentences: SentenceSplitter) -> list[Span]:
+def _split_sentences(text: str, sentences: SentenceSplitter) -> list[Span]:
     """Return the sentences, cut where an item of a list ends without a full stop."""
     spans: list[Span] = []
-    for planted in sentences(text):
-        start = planted.start
-        for match in _BREAK.finditer(text, planted.start, planted.end):
+    for sentence_span in sentences(text):
+        start = sentence_span.start
+        for match in _BREAK.finditer(text, sentence_span.start, sentence_span.end):
             spans.append(Span(start, match.start()))
             start = match.start() + 1
-        spans.append(Span(start, planted.end))
+        spans.append(Span(start, sentence_span.end))
     return [span for span in spans if text[span.start : span.end].strip()]
 
 
-def _says_nothing(text: str) -> bool:
+def _is_unquotable(text: str) -> bool:
     """Say whether a sentence is too short, a heading or a row of a table."""
     return len(text.split()) < MIN_QUOTE_WORDS or text.lstrip().startswith(("#", "|"))
 
 
-def _with_neighbours(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
+def _grow_span(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
     """Grow the sentence that starts at `at`, after and before, in its paragraph."""
     first = last = next(n for n, span in enumerate(spans) if span.start == at)
     while True:
         start, end = spans[first].start, spans[last].end
-        if last + 1 < len(spans) and _joins(text, start, spans[last + 1].end):
+        if last + 1 < len(spans) and _may_join(text, start, spans[last + 1].end):
             last += 1
-        elif first > 0 and _joins(text, spans[first - 1].start, end):
+        elif first > 0 and _may_join(text, spans[first - 1].start, end):
             first -= 1
         else:
             return start, end
 
 
-def _joins(text: str, start: int, end: int) -> bool:
+def _may_join(text: str, start: int, end: int) -> bool:
     one_paragraph = _BREAK.search(text, start, end) is None
     return (
         one_paragraph
@@ -276,21 +281,23 @@ def _joins(text: str, start: int, end: int) -> bool:
     )
 
 
-def _same(scored_sentence: _ScoredSentence, other: _ScoredSentence) -> bool:
+def _is_same_document(scored_sentence: _ScoredSentence, other: _ScoredSentence) -> bool:
     return scored_sentence.passage.chunk.document == other.passage.chunk.document
 
 
-def _overlap(span: Span, other: _ScoredSentence) -> bool:
+def _overlaps(span: Span, other: _ScoredSentence) -> bool:
     return span.start < other.span.end and other.span.start < span.end
 
 
-def _spread(values: Sequence[float]) -> list[float]:
+def _scale_min_max(values: Sequence[float]) -> list[float]:
     low, high = min(values, default=0.0), max(values, default=0.0)
     width = (high - low) or 1.0
     return [(value - low) / width for value in values]
 
 
-def _chosen(scored: Sequence[tuple[float, _ScoredSentence]]) -> list[_ScoredSentence]:
+def _select_best(
+    scored: Sequence[tuple[float, _ScoredSentence]],
+) -> list[_ScoredSentence]:
     if not scored:
         return []
     best = scored[0][0]

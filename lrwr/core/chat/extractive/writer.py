@@ -46,44 +46,46 @@ MAX_SHOWN_EVIDENCE_CHARS = 240
 """Characters of the words of a fact that are shown beside it; its number has all."""
 MAX_LABEL_WORDS = 4
 """Words of a label at most: what has more is a sentence of the writer's notes."""
-_LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_LEAD = re.compile(r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:")
+_BOLD_LABEL = re.compile(
+    r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:"
+)
 """The bold label that a line of a note begins with: `- **Values:**`."""
 
 
-def format_item(piece: ContextItem, citations: Sequence[Citation]) -> str:
+def format_item(item: ContextItem, citations: Sequence[Citation]) -> str:
     """Return a fact, and its words in quotation marks where they say more than it.
 
     What is not quoted has no marks of links and emphasis: the label of a link stands
     for it. What is quoted is verbatim.
     """
-    parts = (format_item_subject(piece), format_item_body(piece, citations))
+    parts = (format_item_subject(item), format_item_body(item, citations))
     return ": ".join(filter(None, parts))
 
 
-def format_item_subject(piece: ContextItem) -> str:
+def format_item_subject(item: ContextItem) -> str:
     """Return of whom or what a fact is; what every note has needs no name."""
-    if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
-        return strip_note_markdown(piece.about).rstrip(" .:")
-    subject_parts = (piece.about, "" if piece.label == UNNAMED else piece.label)
+    if item.facet is StoryFacet.GAP and len(item.label.split()) > MAX_LABEL_WORDS:
+        return strip_note_markdown(item.about).rstrip(" .:")
+    subject_parts = (item.about, "" if item.label == UNNAMED else item.label)
     return strip_note_markdown(", ".join(filter(None, subject_parts))).rstrip(" .:")
 
 
-def format_item_body(piece: ContextItem, citations: Sequence[Citation]) -> str:
+def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
     """Return what a fact says, without of whom, and its words where they say more."""
     words = join_cited_words(citations)
-    if piece.facet is StoryFacet.PRESENT:
-        return strip_note_markdown(piece.says)
-    if piece.facet is StoryFacet.GAP and len(piece.label.split()) > MAX_LABEL_WORDS:
-        return f"{strip_note_markdown(piece.label).rstrip(' .')} ({strip_note_markdown(piece.says)})"
-    if not piece.says:
+    if item.facet is StoryFacet.PRESENT:
+        return strip_note_markdown(item.statement)
+    if item.facet is StoryFacet.GAP and len(item.label.split()) > MAX_LABEL_WORDS:
+        return f"{strip_note_markdown(item.label).rstrip(' .')} ({strip_note_markdown(item.statement)})"
+    if not item.statement:
         return add_quotation_marks(words) if words else ""
-    note_markdown = strip_note_markdown(piece.says)
-    if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _is_said(piece, words):
+    note_markdown = strip_note_markdown(item.statement)
+    if not words or len(words) > MAX_SHOWN_EVIDENCE_CHARS or _repeats_item(item, words):
         return note_markdown
-    if _is_less(piece.says, words):
+    if _is_covered_by(item.statement, words):
         return add_quotation_marks(words)
     return f"{note_markdown} ({add_quotation_marks(words)})"
 
@@ -106,19 +108,22 @@ def flatten_markdown_quote(text: str) -> str:
 def format_quote_line(text: str) -> str:
     """Return a quote in one line, without the marks of lists and bold labels."""
     return flatten_markdown_quote(
-        _BOLD.sub(r"\1", _LISTED.sub("", text)).replace("**", "")
+        _BOLD.sub(r"\1", _LIST_MARKER.sub("", text)).replace("**", "")
     )
 
 
-def _is_said(piece: ContextItem, words: str) -> bool:
+def _repeats_item(item: ContextItem, words: str) -> bool:
     """Say whether words, with or without a label before them, only say a fact again."""
-    label = strip_note_markdown(piece.label)
+    label = strip_note_markdown(item.label)
     evidence_texts = (
-        strip_note_markdown(piece.says),
+        strip_note_markdown(item.statement),
         label,
-        f"{label}: {strip_note_markdown(piece.says)}",
+        f"{label}: {strip_note_markdown(item.statement)}",
     )
-    bare_texts = (strip_note_markdown(words), strip_note_markdown(_LEAD.sub("", words)))
+    bare_texts = (
+        strip_note_markdown(words),
+        strip_note_markdown(_BOLD_LABEL.sub("", words)),
+    )
     return any(
         differs_only_in_typography(candidate, other)
         for candidate in bare_texts
@@ -126,7 +131,7 @@ def _is_said(piece: ContextItem, words: str) -> bool:
     )
 
 
-def _is_less(statement: str, words: str) -> bool:
+def _is_covered_by(statement: str, words: str) -> bool:
     """Say whether a statement has every content word of its evidence."""
     return set(extract_content_words(words)) <= set(extract_content_words(statement))
 
@@ -154,75 +159,80 @@ class AnswerWriter:
 
     def facts(self, item_group: Sequence[ContextItem]) -> AnswerPieces:
         """Yield a line of facts of one kind, without those whose words are gone."""
-        standing = [
-            (context_item, self._found(context_item)) for context_item in item_group
+        located = [
+            (context_item, self._locate_item(context_item))
+            for context_item in item_group
         ]
-        standing = [
-            (item, citations) for item, citations in standing if citations or item.bare
+        located = [
+            (item, citations)
+            for item, citations in located
+            if citations or item.is_uncited
         ]
-        if not standing:
+        if not located:
             return
         numbered = []
-        for piece, citations in standing:
-            yield from self._new(citations)
+        for item, citations in located:
+            yield from self._iter_new_citations(citations)
             numbered.append(
-                (piece, [self._numbering.number(citation) for citation in citations])
+                (item, [self._numbering.number(citation) for citation in citations])
             )
         if len(numbered) == 1:
-            ((piece, citations),) = numbered
+            ((item, citations),) = numbered
             yield self.say(
-                f"{format_item(piece, citations)} {_marks(citations)}".rstrip()
+                f"{format_item(item, citations)} {_format_marks(citations)}".rstrip()
             )
             return
-        heads = {format_item_subject(piece) for piece, _ in numbered}
+        heads = {format_item_subject(item) for item, _ in numbered}
         if len(heads) > 1:
-            statements = (f"{p.label}: {_with_marks(p, f)}" for p, f in numbered)
+            statements = (f"{p.label}: {_format_with_marks(p, f)}" for p, f in numbered)
             yield self.say(
                 f"{strip_note_markdown(item_group[0].about)}, {'; '.join(statements)}"
             )
             return
-        bodies = [(format_item_body(p, f), _marks(f)) for p, f in numbered]
-        yield self.say(f"{heads.pop()}: {_in_a_row(bodies)}")
+        bodies = [(format_item_body(p, f), _format_marks(f)) for p, f in numbered]
+        yield self.say(f"{heads.pop()}: {_join_statements(bodies)}")
 
-    def own(self, line: ContextItem, note: str = "") -> AnswerPieces:
-        """Yield a character's own words, followed by `note`."""
-        citations = self._found(line)
+    def quote_line(self, line: ContextItem, note: str = "") -> AnswerPieces:
+        """Yield a character's quote_line words, followed by `note`."""
+        citations = self._locate_item(line)
         if citations:
-            yield from self._new(citations)
+            yield from self._iter_new_citations(citations)
             numbered = [self._numbering.number(citation) for citation in citations]
             parts = (
                 add_quotation_marks(join_cited_words(numbered)),
                 note,
-                _marks(numbered),
+                _format_marks(numbered),
             )
             yield self.say(" ".join(filter(None, parts)))
 
     def quote(self, quote: SentenceQuote) -> AnswerPieces:
         """Yield a quote, unless half of it or more is cited already."""
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
-        placed = self._numbering.stands(document, quote.span, quote.text, chapter)
-        if placed is None or self._is_told(placed):
+        placed = self._numbering.locate(document, quote.span, quote.text, chapter)
+        if placed is None or self._is_mostly_cited(placed):
             return
         citation = self._numbering.number(placed)
         yield PassageCited(citation)
         yield self.say(f"{format_quote_line(quote.text)} [{citation.number}]")
 
-    def _found(self, piece: ContextItem) -> list[Citation]:
-        if piece.facet is not StoryFacet.PRESENT:
-            evidence = piece.surest[:1]
-            return [citation for e in evidence for citation in self._cited(e)]
-        first = (next(self._cited(evidence), None) for evidence in piece.evidence)
+    def _locate_item(self, item: ContextItem) -> list[Citation]:
+        if item.facet is not StoryFacet.PRESENT:
+            evidence = item.surest[:1]
+            return [citation for e in evidence for citation in self._cite(e)]
+        first = (next(self._cite(evidence), None) for evidence in item.evidence)
         return [citation for citation in first if citation is not None]
 
-    def _cited(self, evidence: TextEvidence) -> Iterator[Citation]:
+    def _cite(self, evidence: TextEvidence) -> Iterator[Citation]:
         return cite_evidence(evidence, self._numbering, self._sentences)
 
-    def _new(self, citations: Sequence[Citation]) -> Iterator[PassageCited]:
+    def _iter_new_citations(
+        self, citations: Sequence[Citation]
+    ) -> Iterator[PassageCited]:
         for citation in citations:
-            if not self._numbering.knows(citation):
+            if not self._numbering.has_number(citation):
                 yield PassageCited(self._numbering.number(citation))
 
-    def _is_told(self, candidate: Citation) -> bool:
+    def _is_mostly_cited(self, candidate: Citation) -> bool:
         cited_places = {
             at
             for citation in self._numbering.citations
@@ -235,7 +245,7 @@ class AnswerWriter:
         return 2 * len(overlap) >= len(candidate.span)
 
 
-def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
+def _join_statements(bodies: Sequence[tuple[str, str]]) -> str:
     """Join statements; one that is no sentence ends with a semicolon."""
     joined = ""
     for body, marks in bodies:
@@ -244,11 +254,11 @@ def _in_a_row(bodies: Sequence[tuple[str, str]]) -> str:
     return joined.rstrip(" ;")
 
 
-def _with_marks(piece: ContextItem, citations: Sequence[Citation]) -> str:
-    return f"{format_item_body(piece, citations)} {_marks(citations)}".rstrip()
+def _format_with_marks(item: ContextItem, citations: Sequence[Citation]) -> str:
+    return f"{format_item_body(item, citations)} {_format_marks(citations)}".rstrip()
 
 
-def _marks(citations: Sequence[Citation]) -> str:
+def _format_marks(citations: Sequence[Citation]) -> str:
     numbers = dict.fromkeys(citation.number for citation in citations)
     return "".join(f"[{number}]" for number in numbers)
 
@@ -264,7 +274,7 @@ def quote_web_pages(
 ) -> Iterator[WebPageCited | AnswerToken]:
     """Yield the best sentences of the first pages, verbatim, each behind its title.
 
-    They stand under a line of their own and have the web's marks: nobody can take them
+    They stand under a line of their quote_line and have the web's marks: nobody can take them
     for the book's. A page that has none of `words` is left out if another has some.
     """
     covered = [words.coverage(f"{page.title} {page.text}") for page in pages]
@@ -275,17 +285,17 @@ def quote_web_pages(
         if share > 0 or not has_match
     ][:MAX_QUOTED_PAGES]
     if best_pages:
-        yield _line(WEB_HEAD)
+        yield _build_line(WEB_HEAD)
     for citation in best_pages:
         start, end = select_excerpt(
             citation.text, words, sentences, limit=MAX_WEB_QUOTE_CHARS
         )
         quotation = add_quotation_marks(" ".join(citation.text[start:end].split()))
         yield WebPageCited(citation)
-        yield _line(f"{citation.title}: {quotation} [w{citation.number}]")
+        yield _build_line(f"{citation.title}: {quotation} [w{citation.number}]")
 
 
-def _line(text: str) -> AnswerToken:
+def _build_line(text: str) -> AnswerToken:
     return AnswerToken(f"\n\n{text}", AnswerSpeaker.AVATAR)
 
 

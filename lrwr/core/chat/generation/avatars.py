@@ -51,7 +51,7 @@ from lrwr.core.ports.models import ChatMessage, ChatModel
 class ExtractiveAvatar:
     """Answers in the words of the text, and makes no claim of its own."""
 
-    shelf: PassageSource
+    source: PassageSource
     model: str = ""
 
     async def answer(
@@ -67,7 +67,7 @@ class ExtractiveAvatar:
         gaps: list[GapFlag] = []
         remarks: list[str] = []
         answer_event_stream = stream_extractive_answer(
-            question, plan, result, self.shelf, remarks.append
+            question, plan, result, self.source, remarks.append
         )
         async with aclosing(answer_event_stream) as events:
             async for event in events:
@@ -79,7 +79,7 @@ class ExtractiveAvatar:
                         citations.append(citation)
                     case GapFound(gap=gap):
                         gaps.append(gap)
-        pieces += await self._outside(question, result, emit)
+        pieces += await self._quote_web_pages(question, result, emit)
         return AvatarAnswer(
             text="".join(pieces),
             citations=tuple(citations),
@@ -87,7 +87,7 @@ class ExtractiveAvatar:
             remarks=tuple(remarks),
         )
 
-    async def _outside(
+    async def _quote_web_pages(
         self, question: TurnQuestion, result: RetrievalResult, emit: TurnEventEmitter
     ) -> list[str]:
         """Quote web pages below the text's own words; return the quoted lines."""
@@ -95,10 +95,10 @@ class ExtractiveAvatar:
         if not pages:
             return []
         words = await weigh_question_words(
-            extract_content_words(result.web_query), self.shelf
+            extract_content_words(result.web_query), self.source
         )
         answer_parts: list[str] = []
-        for event in quote_web_pages(pages, words, self.shelf.sentences):
+        for event in quote_web_pages(pages, words, self.source.sentences):
             emit(event)
             if isinstance(event, AnswerToken):
                 answer_parts.append(event.text)
@@ -119,11 +119,11 @@ class ModelAvatar:
     """Answers with a language model; where it fails, `instead` answers."""
 
     chat: ChatModel
-    shelf: PassageSource
+    source: PassageSource
     instead: ExtractiveAvatar = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "instead", ExtractiveAvatar(self.shelf))
+        object.__setattr__(self, "instead", ExtractiveAvatar(self.source))
 
     @property
     def model(self) -> str:
@@ -134,11 +134,11 @@ class ModelAvatar:
         self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
     ) -> AvatarPrompt:
         """Return exactly what would be sent, but for the mark of its fences."""
-        texts = await load_result_texts(result, self.shelf.store)
+        texts = await load_result_texts(result, self.source.store)
         words = await weigh_question_words(
-            extract_content_words(question.text), self.shelf
+            extract_content_words(question.text), self.source
         )
-        material = number_material(result, texts, self.shelf.sentences, words=words)
+        material = number_material(result, texts, self.source.sentences, words=words)
         web = select_prompt_pages(question, result)
         mark = generate_fence_mark(*list_fenced_texts(question, material, web))
         messages = build_avatar_messages(question, plan, result, material, mark)
@@ -156,29 +156,31 @@ class ModelAvatar:
         pieces: list[str] = []
         remarks: tuple[str, ...] = ()
         try:
-            await self._speak(prompt, pieces, emit)
+            await self._stream_answer(prompt, pieces, emit)
             if not "".join(pieces).strip():
                 raise ServiceUnavailable(f"{self.model} returned an empty answer.")
         except ServiceUnavailable as error:
             if not "".join(pieces).strip():
-                return await self._instead(error, question, plan, result, emit)
+                return await self._answer_with_quotations(
+                    error, question, plan, result, emit
+                )
             remarks = (f"The answer is incomplete. {error}",)
-        return self._held_against(
+        return self._check_answer(
             "".join(pieces), prompt, question, plan, result, remarks
         )
 
-    async def _speak(
+    async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
     ) -> None:
         """Take in the model's words as they come, first what its numbers stand for."""
         async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
                 if not pieces:
-                    _show(prompt, emit)
+                    _emit_sources(prompt, emit)
                 emit(token)
                 pieces.append(token.text)
 
-    async def _instead(
+    async def _answer_with_quotations(
         self,
         error: ServiceUnavailable,
         question: TurnQuestion,
@@ -195,7 +197,7 @@ class ModelAvatar:
             remarks=(why, *answer.remarks),
         )
 
-    def _held_against(
+    def _check_answer(
         self,
         answer_text: str,
         prompt: AvatarPrompt,
@@ -213,7 +215,7 @@ class ModelAvatar:
         text, citations, unsupported = check_citations(
             answer_text,
             material.citations,
-            self.shelf.sentences,
+            self.source.sentences,
             mode=mode,
             notes=material.notes,
             decided=material.decided,
@@ -232,7 +234,7 @@ class ModelAvatar:
         )
 
 
-def _show(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
+def _emit_sources(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
     """Let others see what the numbers of an answer that has begun stand for."""
     for citation in prompt.material.citations:
         emit(PassageCited(citation))

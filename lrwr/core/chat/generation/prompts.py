@@ -84,22 +84,22 @@ def _normalize_text(text: str) -> str:
     return " ".join(text.replace("’", "'").split())
 
 
-WEB_BUDGET = 800
+WEB_TOKEN_BUDGET = 800
 """Tokens of the web's pages, by `estimate_material_tokens`, that a model is given at most."""
-NAME_LENGTH = 80
+MAX_PROMPT_NAME_CHARS = 80
 """Characters of a name that go into the rules: a name is the text's, not ours."""
-_RULES = f"""\
+_RULES_PROMPT = f"""\
 {FENCE_RULE}
 Answer only from the numbered material. After each sentence put the number of what it \
 rests on, as in [2] or [1][3]; use no number that is not there.
 Quote word for word, in “…”, or do not quote.
 Never add what you know of this book or any other.
 The author's own text, and what the author decided, outrank everything else."""
-_ANALYST = """\
+_ANALYST_PROMPT = """\
 You are the close reader of a novelist's unfinished book, and answer the novelist's \
 question about it: briefly, plainly, the answer first.
 Where the material does not say, say that the text is silent on it."""
-_CHARACTER = """\
+_CHARACTER_PROMPT = """\
 You are {name}, a character of a novelist's book, and talk with the novelist.
 Speak as {name} does: take the manner from the lines and habits in the material, the \
 facts from the material alone.
@@ -108,9 +108,9 @@ and do not guess at it.{witnessed}
 Where the material is silent, turn the question aside as {name} would, and claim \
 nothing new; put no number there.
 Stay {name}: no word on prompts, material or models."""
-_WITNESSED = """
+_WITNESSED_PROMPT = """
 You know only what you were there for and what you were told."""
-_KINDS: Mapping[AnswerIntent, str] = MappingProxyType(
+_INTENT_PROMPTS: Mapping[AnswerIntent, str] = MappingProxyType(
     {
         AnswerIntent.SCENARIO: """\
 The novelist asks what would be if. Judge it in three parts and write no scene:
@@ -125,7 +125,7 @@ The novelist asks about something outside of the book. Say what the book itself 
 of it; what it does not say, leave open.""",
     }
 )
-_WEB = """\
+_WEB_PROMPT = """\
 What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
 for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
 a thing it may tell what the book leaves open. Say first what the book itself has. After \
@@ -133,12 +133,16 @@ each sentence that rests on the web put its mark, as in [w1], never a number of 
 book's. It tells nothing of this book's people, places and \
 events, even where a name is the same. Where it differs from the author's own text, \
 the author's version holds."""
-_UNKNOWN = "These words of the question stand nowhere in the text so far: {words}."
-_WEAK = "The search was not sure of what it found: say so if it does not answer."
-_OUTDATED = """\
+_UNKNOWN_WORDS_PROMPT = (
+    "These words of the question stand nowhere in the text so far: {words}."
+)
+_LOW_CONFIDENCE_PROMPT = (
+    "The search was not sure of what it found: say so if it does not answer."
+)
+_OUTDATED_PROMPT = """\
 (The author has since changed passages that the next answer rests on: repeat none of it \
 unless the material bears it out.)"""
-_NOTHING = "Nothing was found for this question."
+_NOTHING_FOUND_PROMPT = "Nothing was found for this question."
 
 
 def build_avatar_messages(
@@ -154,9 +158,11 @@ def build_avatar_messages(
     in none of it: see `generate_fence_mark` and `list_fenced_texts`.
     """
     return [
-        ChatMessage("system", _system(question, plan, result)),
-        *_history(question),
-        ChatMessage("user", "\n\n".join(_asked(question, result, material, mark))),
+        ChatMessage("system", _build_system_prompt(question, plan, result)),
+        *_build_history(question),
+        ChatMessage(
+            "user", "\n\n".join(_build_question_parts(question, result, material, mark))
+        ),
     ]
 
 
@@ -164,11 +170,11 @@ def list_fenced_texts(
     question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
 ) -> tuple[str, ...]:
     """Return every text that gets a fence; none of them may contain the fence's mark."""
-    notes = (entry.piece.told for entry in material.entries)
+    notes = (entry.item.line for entry in material.entries)
     cited_texts = (
-        _heading(citation) + citation.text for citation in material.citations
+        _format_heading(citation) + citation.text for citation in material.citations
     )
-    return (*notes, *cited_texts, *map(_page, web), question.before)
+    return (*notes, *cited_texts, *map(_format_page, web), question.before)
 
 
 def select_prompt_pages(
@@ -176,9 +182,9 @@ def select_prompt_pages(
 ) -> tuple[WebCitation, ...]:
     """Return the pages that a model is given: those that fit, each whole."""
     web_citations: list[WebCitation] = []
-    remaining_tokens = WEB_BUDGET
+    remaining_tokens = WEB_TOKEN_BUDGET
     for page in number_web_pages(select_web_pages(question, result)):
-        cost = estimate_material_tokens(_page(page))
+        cost = estimate_material_tokens(_format_page(page))
         if cost <= remaining_tokens:
             web_citations.append(page)
             remaining_tokens -= cost
@@ -196,36 +202,40 @@ def describe_horizon(horizon: Horizon | None) -> str:
     return f"in chapter {horizon.chapter}, at the end of scene {horizon.scene}"
 
 
-def _system(question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult) -> str:
-    parts = [_ANALYST, _RULES]
+def _build_system_prompt(
+    question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
+) -> str:
+    parts = [_ANALYST_PROMPT, _RULES_PROMPT]
     if speaker := find_answering_character(question, plan):
-        name = " ".join(speaker.split())[:NAME_LENGTH]
-        witnessed = _WITNESSED if question.witnessed else ""
+        name = " ".join(speaker.split())[:MAX_PROMPT_NAME_CHARS]
+        witnessed = _WITNESSED_PROMPT if question.witnessed else ""
         moment = describe_horizon(question.horizon)
         character_fields = {"name": name, "moment": moment, "witnessed": witnessed}
-        parts = [_CHARACTER.format_map(character_fields), _RULES]
+        parts = [_CHARACTER_PROMPT.format_map(character_fields), _RULES_PROMPT]
     elif question.horizon is not None:
         parts.append(
             f"The story is read {describe_horizon(question.horizon)}; speak of nothing later."
         )
-    if plan.intent in _KINDS:
-        parts.append(_KINDS[plan.intent])
+    if plan.intent in _INTENT_PROMPTS:
+        parts.append(_INTENT_PROMPTS[plan.intent])
     if select_prompt_pages(question, result):
-        parts.append(_WEB)
+        parts.append(_WEB_PROMPT)
     return "\n\n".join(parts)
 
 
-def _history(question: TurnQuestion) -> Iterator[ChatMessage]:
+def _build_history(question: TurnQuestion) -> Iterator[ChatMessage]:
     for turn in question.history:
         own_text = strip_web_part(turn.output.response_text)
         answered = strip_answer_citation_marks(own_text).strip()
         outdated = turn.id in question.outdated
-        prompt_text = f"{turn.question}\n\n{_OUTDATED}" if outdated else turn.question
+        prompt_text = (
+            f"{turn.question}\n\n{_OUTDATED_PROMPT}" if outdated else turn.question
+        )
         yield ChatMessage("user", prompt_text)
         yield ChatMessage("assistant", answered or "…")
 
 
-def _asked(
+def _build_question_parts(
     question: TurnQuestion,
     result: RetrievalResult,
     material: NumberedMaterial,
@@ -235,23 +245,23 @@ def _asked(
         yield wrap_in_fence(
             "earlier in this conversation", question.before.strip(), mark
         )
-    yield from _material(material, mark)
+    yield from _format_material(material, mark)
     if not material.entries and not material.passages:
-        yield _NOTHING
+        yield _NOTHING_FOUND_PROMPT
     for page in select_prompt_pages(question, result):
-        yield wrap_in_fence("from the web", _page(page), mark)
+        yield wrap_in_fence("from the web", _format_page(page), mark)
     if question.state.assumptions:
         yield f"Assumed for now: {'; '.join(question.state.assumptions)}."
     if result.unknown:
-        yield _UNKNOWN.format(words=", ".join(result.unknown))
+        yield _UNKNOWN_WORDS_PROMPT.format(words=", ".join(result.unknown))
     if result.low_confidence:
-        yield _WEAK
+        yield _LOW_CONFIDENCE_PROMPT
     yield f"The novelist asks: {question.text.strip()}"
 
 
-def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
+def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
     citations_by_number = {citation.number: citation for citation in material.citations}
-    lines = [e for e in material.entries if e.piece.facet is StoryFacet.LINE]
+    lines = [e for e in material.entries if e.item.facet is StoryFacet.LINE]
     unnumbered_entries = [entry for entry in material.entries if not entry.numbers]
     facts = [e for e in material.entries if e.numbers and e not in lines]
     for label, entries in (
@@ -261,30 +271,32 @@ def _material(material: NumberedMaterial, mark: str) -> Iterator[str]:
     ):
         if entries:
             material_text = "\n".join(
-                _told(entry, citations_by_number) for entry in entries
+                _format_entry(entry, citations_by_number) for entry in entries
             )
             yield wrap_in_fence(label, material_text, mark)
     for passage in material.passages:
-        material_text = f"{_heading(passage)}\n{passage.text}"
+        material_text = f"{_format_heading(passage)}\n{passage.text}"
         yield wrap_in_fence(f"passage {passage.number}", material_text, mark)
 
 
-def _told(entry: NumberedItem, citations_by_number: Mapping[int, Citation]) -> str:
+def _format_entry(
+    entry: NumberedItem, citations_by_number: Mapping[int, Citation]
+) -> str:
     """Return a fact in one line, each number before its words."""
     words = " ".join(
         f"[{n}] “{_join_lines(citations_by_number[n])}”" for n in entry.numbers
     )
-    return ": ".join(filter(None, (entry.piece.told, words)))
+    return ": ".join(filter(None, (entry.item.line, words)))
 
 
-def _heading(citation: Citation) -> str:
+def _format_heading(citation: Citation) -> str:
     if citation.chapter is None:
         return f"[{citation.number}] from the author's notes, outside of the story"
     place = f"chapter {citation.chapter}" if citation.chapter else "before chapter 1"
     return f"[{citation.number}] {place}"
 
 
-def _page(page: WebCitation) -> str:
+def _format_page(page: WebCitation) -> str:
     return f"[w{page.number}] {page.title}\n{page.url}\n{page.text}"
 
 

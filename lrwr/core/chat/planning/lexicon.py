@@ -44,7 +44,7 @@ REQUEST_PATTERN = re.compile(
 )
 """What is said to the companion itself, and is no telling in the story."""
 
-_SAID = (
+_STATED = (
     r"(?:said|told|mentioned|explained|stated|defined|described|specified|given"
     r"|revealed|named|established|settled|clear)"
 )
@@ -53,14 +53,14 @@ GAP_PATTERN = re.compile(
     r"|chapter|scene)\s+(?:\w+\s+){0,2}?(?:say|tell|explain|mention|define|give|state"
     r"|describe|reveal|specify|establish|name|settle)\b"
     r"|\b(?:is|are|was|were|has|have)\b[^?.!]{0,80}\b(?:ever|anywhere|never)\b"
-    rf"[^?.!]{{0,80}}\b{_SAID}\b"
+    rf"[^?.!]{{0,80}}\b{_STATED}\b"
     r"|\b(?:is|was)\s+(?:it|there)\s+(?:said|told|mentioned|explained|stated|defined"
     r"|described|specified|revealed|established)\b"
     r"|\b(?:do|did)\s+(?:we|readers)\s+(?:ever\s+|actually\s+)?(?:know|learn|find out"
     r"|hear|see)\b"
-    r"|\bhave\s+i\s+(?:ever\s+|already\s+|actually\s+)?" + _SAID + r"\b"
+    r"|\bhave\s+i\s+(?:ever\s+|already\s+|actually\s+)?" + _STATED + r"\b"
     r"|\b(?:un(?:defined|explained|specified|stated|said|named)|left\s+open|never\s+"
-    + _SAID + r")\b"
+    + _STATED + r")\b"
 )  # fmt: skip
 """Asks whether the text says something, rather than what."""
 
@@ -68,7 +68,7 @@ GAP_PROBE_PATTERN = re.compile(
     r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
     r"|chapter|scene)\s+(?:ever\s+|actually\s+)?(?:say|tell|explain|mention|define|give"
     r"|state|describe|reveal|specify|establish|name|settle)s?\b"
-    r"|\b(?:is|was)\s+it\s+(?:ever\s+|anywhere\s+)?" + _SAID + r"\b"
+    r"|\b(?:is|was)\s+it\s+(?:ever\s+|anywhere\s+)?" + _STATED + r"\b"
     r"|\b(?:is|are|was|were)\s+(?:still\s+)?left\s+open\b|\bleft\s+open\b"
     r"|\bun(?:defined|explained|specified|stated)\b|\bopen\s+questions?\b"
     r"|\bloose\s+ends?\b|\b(?:stands?\s+)?to\s+(?:each\s+other|one\s+another)\b",

@@ -41,9 +41,9 @@ MAX_PROMPT_ALIASES = 4
 """Names of one person that are shown."""
 MAX_PROMPT_EARLIER_QUESTIONS = 2
 """Questions before this one that are shown; "she" may mean somebody in them."""
-_SHOWN_AGAIN = 800
+_MAX_REPAIR_REPLY_CHARS = 800
 """Characters of a wrong reply that are shown to the model again."""
-_HOLDS: Mapping[AnswerSource, str] = MappingProxyType(
+_SOURCE_CONTENTS: Mapping[AnswerSource, str] = MappingProxyType(
     {
         AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
         AnswerSource.PROFILES: "what is known of each character; voice: how they talk",
@@ -53,7 +53,7 @@ _HOLDS: Mapping[AnswerSource, str] = MappingProxyType(
         AnswerSource.WEB: "other people's works, and the craft of writing",
     }
 )
-_PROMPTS_TOOLS = """\
+_TOOLS_PROMPT = """\
 A novelist asks about their own manuscript. Do not answer: say what an answer needs.
 tools: every tool that the answer needs, with what it is needed for, and no other. \
 confidence: from 0 to 1, how sure it is that the answer needs it.
@@ -63,7 +63,7 @@ gap_probe asks whether the text says a thing at all; external_reference asks abo
 craft of writing or a named work by somebody else; in_character talks to a character; \
 any other question is analytical.
 """
-_PROMPTS_ENTITIES = """\
+_ENTITIES_PROMPT = """\
 A novelist asks about their own manuscript. Do not answer: list whom and what the \
 question names, each once. entities: people, places, groups, objects, rules and works, \
 also those that a pronoun stands for. name: the known name where one is meant, else \
@@ -75,15 +75,15 @@ No entities: an empty list.
 def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
     """Ask which sources a question needs, and for what."""
     tools = "\n".join(
-        f"- {source}: {_HOLDS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
+        f"- {source}: {_SOURCE_CONTENTS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
         for source in AnswerSource
     )
-    return _messages(_PROMPTS_TOOLS.format(tools=tools), question, bible)
+    return _build_messages(_TOOLS_PROMPT.format(tools=tools), question, bible)
 
 
 def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
     """Ask whom and what a question names."""
-    return _messages(_PROMPTS_ENTITIES, question, bible)
+    return _build_messages(_ENTITIES_PROMPT, question, bible)
 
 
 def build_planner_repair_messages(
@@ -93,7 +93,7 @@ def build_planner_repair_messages(
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
-    shown_reply = reply.strip()[:_SHOWN_AGAIN] or "-"
+    shown_reply = reply.strip()[:_MAX_REPAIR_REPLY_CHARS] or "-"
     return [
         *chat_messages,
         ChatMessage("assistant", shown_reply),
@@ -101,18 +101,18 @@ def build_planner_repair_messages(
     ]
 
 
-def _messages(
+def _build_messages(
     instructions: str, question: TurnQuestion, bible: Bible
 ) -> list[ChatMessage]:
     """Fence all that anybody wrote; the instructions are the same every time."""
     blocks = {
-        "people": _people(bible),
+        "people": _format_people(bible),
         "things": "\n".join(
             element.name for element in bible.world[:MAX_PROMPT_ELEMENTS]
         ),
-        "talking to": _addressed(question),
-        "in play": "\n".join(_in_play(question, bible)),
-        "earlier questions": _earlier(question),
+        "talking to": _get_addressee(question),
+        "in play": "\n".join(_list_entities_in_play(question, bible)),
+        "earlier questions": _format_earlier_questions(question),
         "question": question.text,
     }
     mark = generate_fence_mark(*blocks.values())
@@ -125,7 +125,7 @@ def _messages(
     ]
 
 
-def _people(bible: Bible) -> str:
+def _format_people(bible: Bible) -> str:
     lines = []
     for character in bible.characters[:MAX_PROMPT_PEOPLE]:
         forms = [form.name for form in character.aliases if form.name != character.name]
@@ -133,11 +133,11 @@ def _people(bible: Bible) -> str:
     return "\n".join(lines)
 
 
-def _addressed(question: TurnQuestion) -> str:
+def _get_addressee(question: TurnQuestion) -> str:
     return question.character if question.mode is AnswerMode.IN_CHARACTER else ""
 
 
-def _in_play(question: TurnQuestion, bible: Bible) -> list[str]:
+def _list_entities_in_play(question: TurnQuestion, bible: Bible) -> list[str]:
     """Return what was talked of before, without what the horizon now hides."""
     return [
         name
@@ -146,13 +146,13 @@ def _in_play(question: TurnQuestion, bible: Bible) -> list[str]:
     ]
 
 
-def _earlier(question: TurnQuestion) -> str:
+def _format_earlier_questions(question: TurnQuestion) -> str:
     return "\n".join(
         turn.question for turn in question.history[-MAX_PROMPT_EARLIER_QUESTIONS:]
     )
 
 
-_LONGEST_NAME = 120
+_MAX_NAME_CHARS = 120
 """Characters; what is longer is no name."""
 
 
@@ -208,20 +208,20 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
     """
     match extract_json_object(reply):
         case {"intent": str(intent_name), "tools": [*tools], **more} if not more:
-            intent = _intent(intent_name)
+            intent = _parse_intent(intent_name)
         case _:
             raise MalformedReply("it is not an object of `intent` and `tools`")
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
     refused: list[str] = []
-    for tool, intention, confidence in map(_pair, tools):
-        choice = _choice(tool, intention, confidence)
+    for tool, intention, confidence in map(_parse_tool, tools):
+        choice = _build_choice(tool, intention, confidence)
         if choice is None:
-            reason = f"{_shown(tool)} does not support {_shown(intention)}"
+            reason = f"{_quote_word(tool)} does not support {_quote_word(intention)}"
             refused.append(f"Part of the model's plan was ignored: {reason}.")
         elif confidence >= threshold:
             pair = choice.source, choice.intention
-            best[pair] = max(best.get(pair, choice), choice, key=_sureness)
-    choices = sorted(best.values(), key=_sureness, reverse=True)
+            best[pair] = max(best.get(pair, choice), choice, key=_get_confidence)
+    choices = sorted(best.values(), key=_get_confidence, reverse=True)
     return ToolSelection(intent, tuple(choices), tuple(dict.fromkeys(refused)))
 
 
@@ -233,24 +233,26 @@ def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, 
     """
     match extract_json_object(reply):
         case {"entities": [*items], **more} if not more:
-            entities = [_entity(item) for item in items]
+            entities = [_parse_entity(item) for item in items]
         case _:
             raise MalformedReply("it is not an object of `entities`")
     entities_by_name: dict[str, QuestionEntity] = {}
     for entity in entities:
-        if entity.confidence >= threshold and 0 < len(entity.name) <= _LONGEST_NAME:
+        if entity.confidence >= threshold and 0 < len(entity.name) <= _MAX_NAME_CHARS:
             entities_by_name.setdefault(entity.name.casefold(), entity)
     return tuple(entities_by_name.values())
 
 
-def _intent(intent_name: str) -> AnswerIntent:
+def _parse_intent(intent_name: str) -> AnswerIntent:
     try:
         return AnswerIntent(intent_name)
     except ValueError as error:
-        raise MalformedReply(f"there is no intent {_shown(intent_name)}") from error
+        raise MalformedReply(
+            f"there is no intent {_quote_word(intent_name)}"
+        ) from error
 
 
-def _pair(item: object) -> tuple[str, str, float]:
+def _parse_tool(item: object) -> tuple[str, str, float]:
     match item:
         case {
             "tool": str(tool),
@@ -258,22 +260,24 @@ def _pair(item: object) -> tuple[str, str, float]:
             "confidence": int() | float() as confidence,
             **more,
         } if not more:
-            return tool, intention, _share(confidence)
+            return tool, intention, _parse_confidence(confidence)
     raise MalformedReply("a tool is not `tool`, `intention` and `confidence`")
 
 
-def _entity(item: object) -> QuestionEntity:
+def _parse_entity(item: object) -> QuestionEntity:
     match item:
         case {
             "name": str(name),
             "confidence": int() | float() as confidence,
             **more,
         } if not more:
-            return QuestionEntity(flatten_reply_text(name), _share(confidence))
+            return QuestionEntity(
+                flatten_reply_text(name), _parse_confidence(confidence)
+            )
     raise MalformedReply("an entity is not `name` and `confidence`")
 
 
-def _share(confidence: float) -> float:
+def _parse_confidence(confidence: float) -> float:
     """Return a confidence; True and NaN are none, though JSON or Python has them so."""
     fits = not isinstance(confidence, bool) and math.isfinite(confidence)
     if not fits or not 0 <= confidence <= 1:
@@ -281,7 +285,7 @@ def _share(confidence: float) -> float:
     return float(confidence)
 
 
-def _choice(tool: str, intention: str, confidence: float) -> SourceChoice | None:
+def _build_choice(tool: str, intention: str, confidence: float) -> SourceChoice | None:
     """Return the choice, None where there is no such tool, or it does no such thing."""
     if tool not in list(AnswerSource) or intention not in list(SourceIntention):
         return None
@@ -291,11 +295,11 @@ def _choice(tool: str, intention: str, confidence: float) -> SourceChoice | None
     return SourceChoice(source, source_intention, confidence)
 
 
-def _sureness(choice: SourceChoice) -> float:
+def _get_confidence(choice: SourceChoice) -> float:
     return choice.confidence
 
 
-def _shown(word: str) -> str:
+def _quote_word(word: str) -> str:
     return f"“{flatten_reply_text(word)[:40]}”"
 
 
@@ -304,8 +308,8 @@ TOOL_THRESHOLD = 0.7
 ENTITY_THRESHOLD = 0.6
 """How sure a model must be of what it chooses, and of a name. A source too many costs
 more than a name too many, which is merely looked up."""
-_TOOLS = "Sources were chosen by rules"
-_ENTITIES = "Names were recognized by rules"
+_TOOLS_FALLBACK = "Sources were chosen by rules"
+_ENTITIES_FALLBACK = "Names were recognized by rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,14 +358,20 @@ class ModelPlanner:
         tools_asked, names_asked = self.messages(question, bible)
         async with asyncio.TaskGroup() as both:
             choosing = both.create_task(
-                self._half(tools_asked, build_tools_shape(), tools_read, _TOOLS)
+                self._call(
+                    tools_asked, build_tools_shape(), tools_read, _TOOLS_FALLBACK
+                )
             )
             naming = both.create_task(
-                self._half(names_asked, build_entities_shape(), names_read, _ENTITIES)
+                self._call(
+                    names_asked, build_entities_shape(), names_read, _ENTITIES_FALLBACK
+                )
             )
-        return self._joined(question.mode, choosing.result(), naming.result(), fallback)
+        return self._merge_replies(
+            question.mode, choosing.result(), naming.result(), fallback
+        )
 
-    async def _half(
+    async def _call(
         self,
         chat_messages: Sequence[ChatMessage],
         shape: ReplyShape,
@@ -370,7 +380,9 @@ class ModelPlanner:
     ) -> _PlannerReply[T]:
         try:
             async with asyncio.timeout(self._timeout):
-                return _PlannerReply(await self._filled(chat_messages, shape, read))
+                return _PlannerReply(
+                    await self._call_with_repair(chat_messages, shape, read)
+                )
         except TimeoutError:
             why = f"the model took more than {self._timeout:g} seconds"
         except ServiceUnavailable as error:
@@ -379,7 +391,7 @@ class ModelPlanner:
             why = "the model's reply could not be understood"
         return _PlannerReply(None, f"{otherwise}: {why}.")
 
-    async def _filled(
+    async def _call_with_repair(
         self,
         chat_messages: Sequence[ChatMessage],
         shape: ReplyShape,
@@ -394,7 +406,7 @@ class ModelPlanner:
         second = await self._model.fill(again, shape)
         return read(second.text)
 
-    def _joined(
+    def _merge_replies(
         self,
         mode: AnswerMode,
         tools: _PlannerReply[ToolSelection],
@@ -406,8 +418,8 @@ class ModelPlanner:
             return replace(fallback, remarks=fallback.remarks + remarks)
         intent, choices = fallback.intent, fallback.choices
         if tools.reply is not None:
-            intent = _intent_in(mode, tools.reply.intent)
-            choices, unsure = _chosen(tools.reply, fallback)
+            intent = _restrict_intent(mode, tools.reply.intent)
+            choices, unsure = _select_choices(tools.reply, fallback)
             remarks += tools.reply.refused + unsure
         entities = fallback.entities if names.reply is None else names.reply
         return QuestionPlan(
@@ -415,7 +427,7 @@ class ModelPlanner:
         )
 
 
-def _intent_in(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
+def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
     """Return the intent; whether a character answers is the writer's to say."""
     if mode is AnswerMode.IN_CHARACTER:
         return AnswerIntent.IN_CHARACTER
@@ -426,10 +438,10 @@ def _intent_in(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
     )
 
 
-def _chosen(
+def _select_choices(
     tools: ToolSelection, fallback: QuestionPlan
 ) -> tuple[tuple[SourceChoice, ...], tuple[str, ...]]:
     """Return what a model is sure of; something must be asked, so else the rules'."""
     if tools.choices:
         return tools.choices, ()
-    return fallback.choices, (f"{_TOOLS}: the model was not sure of any.",)
+    return fallback.choices, (f"{_TOOLS_FALLBACK}: the model was not sure of any.",)

@@ -39,7 +39,7 @@ ADDRESSED_CONFIDENCE = 0.95
 """In character, "you" is whom the writer talks to: nothing is surer."""
 IN_PLAY_CONFIDENCE = 0.6
 """ "She" is most likely somebody of the question before, but of several any."""
-_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
+_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE
 )
@@ -51,10 +51,12 @@ _SOMEBODY = re.compile(
 def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
     """Return a plan for `question`: the same one every time."""
     named_entities = recognize_named_entities(question.text, bible)
-    plain = _plain(question, named_entities)
-    entities = tuple(_entities(question, named_entities, bible))
-    intent = _intent(plain)
-    choices = _best(_choices(question, plain, named_entities, intent))
+    plain = _mask_names(question, named_entities)
+    entities = tuple(_iter_entities(question, named_entities, bible))
+    intent = _classify_intent(plain)
+    choices = _keep_most_confident(
+        _iter_choices(question, plain, named_entities, intent)
+    )
     if question.mode is AnswerMode.IN_CHARACTER:
         intent = AnswerIntent.IN_CHARACTER
     return QuestionPlan(intent, choices, entities, RULES_KEEPER)
@@ -76,7 +78,7 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
     )
 
 
-def _plain(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
+def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
     """Return the question as cues know it: names masked, all else in lower case."""
     parts: list[str] = []
     at = 0
@@ -90,11 +92,11 @@ def _plain(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str
     text = " ".join("".join(parts).split())
     text = lexicon.REQUEST_PATTERN.sub("", text).strip(" .?!")
     if question.mode is AnswerMode.IN_CHARACTER:
-        return _YOU.sub(NamedEntityKind.PERSON, text)
+        return _SECOND_PERSON.sub(NamedEntityKind.PERSON, text)
     return text
 
 
-def _intent(plain: str) -> AnswerIntent:
+def _classify_intent(plain: str) -> AnswerIntent:
     """Return what kind of answer is asked for, whoever gives it."""
     if lexicon.GAP_PATTERN.search(plain):
         return AnswerIntent.GAP_PROBE
@@ -105,7 +107,7 @@ def _intent(plain: str) -> AnswerIntent:
     return AnswerIntent.ANALYTICAL
 
 
-def _choices(
+def _iter_choices(
     question: TurnQuestion,
     plain: str,
     named_entities: Sequence[NamedEntity],
@@ -122,7 +124,10 @@ def _choices(
         if named_entity.elements
         and not (saying and _is_topic(question.text, named_entity))
     ]
-    choices = [*_of_intent(plain, intent), *_of_cues(rest, saying=saying)]
+    choices = [
+        *_iter_intent_choices(plain, intent),
+        *_iter_cue_choices(rest, saying=saying),
+    ]
     if (
         not choices
         and named_elements
@@ -141,10 +146,10 @@ def _choices(
     choices += (
         choice
         for named_element in named_elements
-        for choice in _of_elements(named_element)
+        for choice in _iter_element_choices(named_element)
     )
     yield from choices
-    yield from _of_the_world_outside(plain)
+    yield from _iter_web_choices(plain)
     if not choices:
         yield SourceChoice(
             AnswerSource.MANUSCRIPT,
@@ -153,7 +158,7 @@ def _choices(
         )
 
 
-def _of_intent(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
+def _iter_intent_choices(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
     if intent is AnswerIntent.GAP_PROBE:
         yield SourceChoice(
             AnswerSource.MANUSCRIPT,
@@ -177,7 +182,7 @@ def _of_intent(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
         )
 
 
-def _of_cues(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
+def _iter_cue_choices(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
     person = NamedEntityKind.PERSON in plain
     matched_cues = [
         cue
@@ -218,7 +223,7 @@ def _is_topic(text: str, named_entity: NamedEntity) -> bool:
     )
 
 
-def _of_elements(named_entity: NamedEntity) -> Iterator[SourceChoice]:
+def _iter_element_choices(named_entity: NamedEntity) -> Iterator[SourceChoice]:
     types = [
         claim.value
         for element in named_entity.elements
@@ -237,7 +242,7 @@ def _of_elements(named_entity: NamedEntity) -> Iterator[SourceChoice]:
         )
 
 
-def _of_the_world_outside(plain: str) -> Iterator[SourceChoice]:
+def _iter_web_choices(plain: str) -> Iterator[SourceChoice]:
     if lexicon.ALLUSION_PATTERN.search(plain):
         yield SourceChoice(
             AnswerSource.WEB,
@@ -250,7 +255,7 @@ def _of_the_world_outside(plain: str) -> Iterator[SourceChoice]:
         )
 
 
-def _best(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
+def _keep_most_confident(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
     """Return each pair once, at its surest, surest first."""
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
     for choice in choices:
@@ -260,7 +265,7 @@ def _best(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
     return tuple(sorted(best.values(), key=lambda choice: -choice.confidence))
 
 
-def _entities(
+def _iter_entities(
     question: TurnQuestion, named_entities: Sequence[NamedEntity], bible: Bible
 ) -> Iterator[QuestionEntity]:
     """Yield each name once: those in the question, then those that it points to."""
@@ -271,7 +276,7 @@ def _entities(
             QuestionEntity(named_entity.name, named_entity.confidence),
         )
     talked_to = question.character if question.mode is AnswerMode.IN_CHARACTER else ""
-    if talked_to and _YOU.search(question.text):
+    if talked_to and _SECOND_PERSON.search(question.text):
         names.setdefault(talked_to, QuestionEntity(talked_to, ADDRESSED_CONFIDENCE))
     if not names and _PRONOUN.search(question.text):
         for name in question.state.entities:
@@ -309,17 +314,19 @@ def resolve_entities(
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved_entities: list[ResolvedEntity] = []
     for entity in plan.entities:
-        entity_matches = _meant(entity.name, bible)
+        entity_matches = _match_name(entity.name, bible)
         places = (
             EntityLocation(source, name)
             for source in sources
-            for name in _names_in(source, entity_matches, entity.name, bible, notes)
+            for name in _find_names_in_source(
+                source, entity_matches, entity.name, bible, notes
+            )
         )
         resolved_entities.append(ResolvedEntity(entity, tuple(dict.fromkeys(places))))
     return tuple(resolved_entities)
 
 
-def _meant(name: str, bible: Bible) -> _EntityMatches:
+def _match_name(name: str, bible: Bible) -> _EntityMatches:
     """Look a name up; where anything bears it, nothing that is merely like it counts."""
     people, elements = (
         match_people_exactly(name, bible),
@@ -333,7 +340,7 @@ def _meant(name: str, bible: Bible) -> _EntityMatches:
     return _EntityMatches(people, elements, tuple(forms) or (name,))
 
 
-def _names_in(
+def _find_names_in_source(
     source: AnswerSource,
     entity_matches: _EntityMatches,
     name: str,
@@ -344,19 +351,19 @@ def _names_in(
         case AnswerSource.PROFILES:
             return (person.name for person in entity_matches.people)
         case AnswerSource.WORLD:
-            return _in_the_world(entity_matches, bible)
+            return _iter_world_names(entity_matches, bible)
         case AnswerSource.TIMELINE:
-            return _in_the_timeline(entity_matches, bible)
+            return _iter_timeline_names(entity_matches, bible)
         case AnswerSource.MANUSCRIPT:
             return entity_matches.forms
         case AnswerSource.NOTES:
-            words = _any_of(entity_matches.forms)
+            words = _compile_names(entity_matches.forms)
             return (title for title in notes if words.search(title))
         case AnswerSource.WEB:
             return () if entity_matches.people or entity_matches.elements else (name,)
 
 
-def _in_the_world(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
+def _iter_world_names(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
     yield from (element.name for element in entity_matches.elements)
     for element in bible.world:
         if any(
@@ -366,7 +373,7 @@ def _in_the_world(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]
             yield element.name
 
 
-def _in_the_timeline(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
+def _iter_timeline_names(entity_matches: _EntityMatches, bible: Bible) -> Iterator[str]:
     timeline_characters = {
         name for moment in bible.timeline for name in moment.characters
     }
@@ -376,12 +383,12 @@ def _in_the_timeline(entity_matches: _EntityMatches, bible: Bible) -> Iterator[s
         if person.name in timeline_characters
     )
     for form in entity_matches.forms:
-        words = _any_of((form,))
+        words = _compile_names((form,))
         if any(words.search(moment.text) for moment in bible.timeline):
             yield form
 
 
-def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+def _compile_names(names: Iterable[str]) -> re.Pattern[str]:
     """Return what finds any of `names`, whole and in any case, articles aside."""
     bare_names = (
         re.sub(r"^(?:the|an?)\s+(?=\S)", "", name, flags=re.I) for name in names
