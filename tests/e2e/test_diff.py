@@ -169,7 +169,9 @@ def test_no_repository_and_no_git_leave_the_last_ingest(
 ) -> None:
     (empty.folder / "1.md").write_text(ONE, encoding="utf-8")
     empty.run("ingest", ".")
-    check_refusal(empty.run("diff", "HEAD"), ExitCode.NOT_FOUND, "no git repository")
+    check_refusal(
+        empty.run("diff", "HEAD"), ExitCode.NOT_FOUND, "not in a git repository"
+    )
     (tmp_path / "none").mkdir()
     refused = empty.run("diff", "HEAD", PATH=str(tmp_path / "none"))
     check_refusal(refused, ExitCode.NOT_FOUND, "git is not installed")

@@ -173,7 +173,7 @@ async def test_a_model_that_cannot_be_used_is_unavailable_with_a_hint(
     with pytest.raises(ServiceUnavailable) as caught:
         await embedder.embed(["The frog lit the lamp."])
     assert caught.value.exit_code is ExitCode.SERVICE
-    assert "[embedding]" in caught.value.hint
+    assert "`embedding.folder`" in caught.value.hint
     assert "folder" in caught.value.hint
     embedder.close()
 

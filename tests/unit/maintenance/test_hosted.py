@@ -80,7 +80,7 @@ async def test_web_search_without_a_key_is_broken_with_its_remedy(
     env = {**searching(web.base_url), "TAVILY_API_KEY": ""}
     row = (await found(folder, env))[WEB]
     assert row.state is HealthState.BROKEN
-    assert "there is no key" in row.detail
+    assert "there is no API key" in row.detail
     assert "lrwr config set-key tavily" in row.remedy
     assert web.asked == []
 
@@ -121,19 +121,19 @@ async def test_counts_that_are_not_told_are_left_out(
         (
             Refuse(429, retry_after="240"),
             HealthState.WARNING,
-            "(429)",
+            "(HTTP 429)",
             "in 4 minutes",
         ),
-        (Refuse(503), HealthState.WARNING, "failed (503)", "later"),
-        (Refuse(404), HealthState.NOT_CHECKED, "does not say", "web.base_url"),
+        (Refuse(503), HealthState.WARNING, "failed (HTTP 503)", "later"),
+        (Refuse(404), HealthState.NOT_CHECKED, "does not report", "web.base_url"),
         (
             Refuse(302, location=NOWHERE),
             HealthState.BROKEN,
-            "elsewhere",
+            "redirects requests",
             "web.base_url",
         ),
-        (Nonsense(), HealthState.BROKEN, "is no answer of Tavily's", "web.base_url"),
-        (CutShort(), HealthState.WARNING, "broke off", "Ask again"),
+        (Nonsense(), HealthState.BROKEN, "does not understand", "web.base_url"),
+        (CutShort(), HealthState.WARNING, "stopped in the middle", "Try again"),
     ],
     ids=str,
 )

@@ -241,10 +241,10 @@ async def test_a_writer_who_stops_is_not_told_of_a_failure(
 async def test_whether_a_model_is_known_is_asked_without_any_text(
     server: CohereServer,
 ) -> None:
-    assert await cohere(server).knows_its_model()
+    assert await cohere(server).has_model()
     (asked,) = server.asked
     assert (asked.method, asked.path) == ("GET", f"/v1/models/{MODEL}")
     assert asked.size == 0
-    assert not await cohere(server, model=CHAT_MODEL).knows_its_model()
+    assert not await cohere(server, model=CHAT_MODEL).has_model()
     with pytest.raises(ServiceUnavailable, match="has no model rerank-v9"):
-        await cohere(server, model="rerank-v9").knows_its_model()
+        await cohere(server, model="rerank-v9").has_model()

@@ -205,20 +205,20 @@ async def test_a_batch_is_bounded_in_bytes(
 
 
 REFUSALS = [
-    (Refuse(401), "does not accept the key (401)", "lrwr config set-key qdrant"),
-    (Refuse(403), "does not let this key", "a key that may write"),
-    (Refuse(404), "does not have what is asked for (404)", "vectors.url"),
-    (Refuse(400), "refused the request (400)", "vectors.url"),
-    (Refuse(413), "takes no requests of this size", "Raise the size"),
-    (Refuse(429), "has more requests than it takes (429)", "later"),
-    (Refuse(500), "failed (500)", "later"),
-    (Refuse(503, retry_after="3600"), "failed (503)", "later"),
-    (Refuse(302, location="http://127.0.0.1:1/"), "wants to be asked elsewhere", "url"),
-    (Nonsense("<html>Welcome!</html>"), "no answer of Qdrant", "vectors.url"),
-    (Nonsense('{"result": 7, "status": "ok"}'), "no answer of Qdrant", "vectors.url"),
-    (Nonsense('{"result": null}'), "no answer of Qdrant", "vectors.url"),
-    (Nonsense(""), "no answer of Qdrant", "vectors.url"),
-    (CutShort(), "broke off", "again"),
+    (Refuse(401), "does not accept the key (HTTP 401)", "lrwr config set-key qdrant"),
+    (Refuse(403), "does not allow this operation", "a key that may write"),
+    (Refuse(404), "does not have the collection (HTTP 404)", "vectors.url"),
+    (Refuse(400), "refused the request (HTTP 400)", "vectors.url"),
+    (Refuse(413), "does not accept requests of this size", "Raise the server"),
+    (Refuse(429), "received too many requests (HTTP 429)", "later"),
+    (Refuse(500), "failed (HTTP 500)", "later"),
+    (Refuse(503, retry_after="3600"), "failed (HTTP 503)", "later"),
+    (Refuse(302, location="http://127.0.0.1:1/"), "redirects requests", "url"),
+    (Nonsense("<html>Welcome!</html>"), "does not understand", "vectors.url"),
+    (Nonsense('{"result": 7, "status": "ok"}'), "does not understand", "vectors.url"),
+    (Nonsense('{"result": null}'), "does not understand", "vectors.url"),
+    (Nonsense(""), "does not understand", "vectors.url"),
+    (CutShort(), "stopped in the middle", "again"),
 ]
 
 

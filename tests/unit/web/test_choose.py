@@ -53,7 +53,7 @@ def test_the_setting_and_a_key_turn_it_on(tmp_path: Path) -> None:
 
 
 def test_on_without_a_key_says_where_to_put_one(tmp_path: Path) -> None:
-    with pytest.raises(SettingsProblem, match="no key") as caught:
+    with pytest.raises(SettingsProblem, match="no API key") as caught:
         create_tavily_search(settings(tmp_path, "", ON), {})
     assert "lrwr config set-key tavily" in caught.value.hint
 

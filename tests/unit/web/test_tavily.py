@@ -59,31 +59,36 @@ async def test_the_query_is_sent_and_nothing_else_of_the_writers(
 @pytest.mark.parametrize(
     ("turn", "says", "hint", "helps"),
     [
-        (Refuse(400), "refused the query (400)", "other words", False),
-        (Refuse(401), "does not accept the key (401)", "set-key tavily", False),
-        (Refuse(403), "does not let this key search (403)", "access", False),
+        (Refuse(400), "refused the query (HTTP 400)", "other words", False),
+        (Refuse(401), "does not accept the key (HTTP 401)", "set-key tavily", False),
+        (Refuse(403), "does not let this key search (HTTP 403)", "access", False),
         (
             Refuse(429, retry_after="20"),
-            "more requests than it takes (429)",
+            "received too many requests (HTTP 429)",
             "in 20 sec",
             True,
         ),
-        (Refuse(429), "more requests than it takes (429)", "in a minute", True),
+        (Refuse(429), "received too many requests (HTTP 429)", "in a minute", True),
         (
             Refuse(429, retry_after="180"),
-            "more requests than it takes (429)",
+            "received too many requests (HTTP 429)",
             "3 minutes",
             True,
         ),
-        (Refuse(432), "plan's searches of this account are used up", "limit", False),
-        (Refuse(433), "what may be spent of this account", "limit", False),
-        (Refuse(500), "failed (500)", "later", True),
-        (Refuse(302, location="http://127.0.0.1:9"), "elsewhere (302)", "base", False),
-        (CutShort(), "broke off", "Ask again", True),
-        (Nonsense("<html>"), "no list of pages", "web.base_url", False),
-        (Nonsense("[1, 2]"), "no list of pages", "web.base_url", False),
-        (Nonsense('{"results": "many"}'), "no list of pages", "web.base_url", False),
-        (Nonsense("\xff"), "no list of pages", "web.base_url", False),
+        (Refuse(432), "searches of your Tavily plan are used up", "limit", False),
+        (Refuse(433), "spending limit of your Tavily account", "limit", False),
+        (Refuse(500), "failed (HTTP 500)", "later", True),
+        (
+            Refuse(302, location="http://127.0.0.1:9"),
+            "redirects requests to another address (HTTP 302)",
+            "base",
+            False,
+        ),
+        (CutShort(), "stopped in the middle", "Try again", True),
+        (Nonsense("<html>"), "does not understand", "web.base_url", False),
+        (Nonsense("[1, 2]"), "does not understand", "web.base_url", False),
+        (Nonsense('{"results": "many"}'), "does not understand", "web.base_url", False),
+        (Nonsense("\xff"), "does not understand", "web.base_url", False),
     ],
 )
 async def test_every_error_is_a_sentence_with_a_hint(
@@ -170,7 +175,7 @@ def test_a_connection_does_not_tell_its_key() -> None:
 
 
 async def test_a_key_is_tried_without_a_query(server: WebServer) -> None:
-    assert await tavily(server).takes_the_key() == TavilyCredits(44, 1000)
+    assert await tavily(server).check_key() == TavilyCredits(44, 1000)
     (asked,) = server.asked
     assert (asked.method, asked.path, asked.size) == ("GET", "/usage", 0)
     assert asked.headers["authorization"] == f"Bearer {KEY}"
@@ -181,14 +186,14 @@ async def test_a_key_is_tried_without_a_query(server: WebServer) -> None:
 @pytest.mark.parametrize("body", ["<html>", "[1, 2]", "3"])
 async def test_counts_that_are_none_are_refused(server: WebServer, body: str) -> None:
     server.will(Nonsense(body))
-    with pytest.raises(ServiceUnavailable, match="no answer of Tavily's"):
-        await tavily(server).takes_the_key()
+    with pytest.raises(ServiceUnavailable, match="does not understand"):
+        await tavily(server).check_key()
 
 
 async def test_nobody_waits_for_a_key_to_be_tried(server: WebServer) -> None:
     server.will(Hang())
     with pytest.raises(ServiceUnavailable, match=r"within 0\.2 seconds") as caught:
-        await tavily(server, timeout=0.2).takes_the_key()
+        await tavily(server, timeout=0.2).check_key()
     assert caught.value.retryable
 
 
@@ -198,6 +203,6 @@ async def test_a_server_that_only_searches_says_nothing_of_the_key(
 ) -> None:
     server.will(Refuse(status), Refuse(status))
     with pytest.raises(CreditsUnavailable):
-        await tavily(server).takes_the_key()
+        await tavily(server).check_key()
     with pytest.raises(ServiceUnavailable, match="refused the query"):
         await tavily(server).search(QUERY, 4)

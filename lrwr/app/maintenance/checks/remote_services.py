@@ -127,7 +127,7 @@ async def check_cohere(
         cohere_reranker = CohereReranker(
             connection, key, request_logger, pace=_single_request_limit()
         )
-        reranks = await cohere_reranker.knows_its_model()
+        reranks = await cohere_reranker.has_model()
     except LrwrError as error:
         return _failed(part, error, keyring, "cohere")
     if not reranks:
@@ -198,7 +198,7 @@ async def check_web(
         tavily_search = TavilySearch(
             connection, find_sentence_spans, request_logger=request_logger
         )
-        tavily_credits = await tavily_search.takes_the_key()
+        tavily_credits = await tavily_search.check_key()
     except CreditsUnavailable as error:
         return HealthFinding(
             part, HealthState.NOT_CHECKED, end_with_full_stop(str(error)), error.hint

@@ -1,1 +1,1 @@
-"""Keepers of the embedder port."""
+"""Embedding models: the one that comes with lrwr, and models on servers."""

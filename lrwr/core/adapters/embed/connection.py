@@ -1,4 +1,8 @@
-"""Which server the settings ask for embeddings, and where it may be."""
+"""Embedding spaces, and the server that the settings select.
+
+An embedding space is the set of vectors that may be compared with each other: those of
+one model, of one server, with one length. A space is named by a text.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,22 +20,23 @@ from lrwr.core.settings.service_access import (
 )
 
 SHIPPED_SPACE = "all-minilm-l6-v2-int8"
-"""The space of the model that lrwr ships."""
+"""Name of the embedding space of the model that comes with lrwr."""
 
 MINILM_DIMENSIONS = 384
-"""The length of its vectors."""
+"""Length of the vectors of the model that comes with lrwr."""
 
 OPENAI_EMBEDDING_URL = "https://api.openai.com/v1"
 MAX_EMBEDDED_TEXT_BYTES = 8_000
-"""Bytes of a text that are sent: a token has at least one, and OpenAI's models take
-8,192 tokens."""
+"""Bytes of the longest text that is sent. A token has at least one byte, and OpenAI's
+models accept 8,192 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatchLimit:
-    """What one request may hold: tokens as they are counted here, and texts.
+    """Most `tokens`, as the local tokenizer counts them, and `texts` of one request.
 
-    Half of what OpenAI takes: its own tokens are somewhat more.
+    The default is half of what OpenAI accepts, because its own count is somewhat
+    higher.
     """
 
     tokens: int = 100_000
@@ -40,11 +45,11 @@ class EmbeddingBatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConnection:
-    """Which model of which server, and how it is asked.
+    """An embedding model on a server.
 
-    `dimensions` is the length of a vector; it is asked for where `shorter` says that it
-    is not what the model gives by itself. `timeout` is in seconds and bounds a request.
-    `own` says that the server is the writer's own: no proxy is used.
+    `dimensions` is the length of its vectors; `shorter` says that this is not the
+    model's default and must be requested. `timeout` is in seconds, per request. `own`
+    marks a server of the user, which is reached without a proxy.
     """
 
     name: str
@@ -57,24 +62,24 @@ class EmbeddingConnection:
 
     @property
     def server(self) -> str:
-        """Name the server, for the writer."""
+        """The server's name in messages."""
         if self.base_url == OPENAI_EMBEDDING_URL:
             return "OpenAI"
         return f"The embedding server at {self.place}"
 
     @property
     def place(self) -> str:
-        """Name the machine that is asked, and its port where it is not the usual one."""
+        """The server's host name, with its port if the address has one."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @property
     def host(self) -> str:
-        """Name the machine that is asked."""
+        """The server's host name."""
         return urlsplit(self.base_url).hostname or ""
 
     @property
     def space(self) -> str:
-        """Name the embedding space: server, model, length of a vector."""
+        """The name of the embedding space: server, model and length of vectors."""
         whose = "openai" if self.base_url == OPENAI_EMBEDDING_URL else self.place
         return f"{whose}/{self.name}/{self.dimensions}"
 
@@ -82,9 +87,10 @@ class EmbeddingConnection:
 def plan_embedding_batches(
     counts: Sequence[int], budget: EmbeddingBatchLimit
 ) -> list[list[int]]:
-    """Return the places of texts that go together, each once, the shortest first.
+    """Return batches of text indices, each index once, the shortest texts first.
 
-    `counts` are their tokens. A batch that is over the budget has one text.
+    `counts` are the tokens of the texts. A text that exceeds `budget` is a batch of its
+    own.
     """
     parts: list[list[int]] = []
     batch_tokens = 0
@@ -100,7 +106,7 @@ def plan_embedding_batches(
 
 
 def truncate_for_embedding(text: str) -> str:
-    """Return a text that no model finds too long: its beginning, if need be."""
+    """Return `text`, cut to the length that every embedding model accepts."""
     encoded = text.encode("utf-8", errors="replace")
     if len(encoded) <= MAX_EMBEDDED_TEXT_BYTES:
         return encoded.decode("utf-8")
@@ -113,22 +119,24 @@ OPENAI_DIMENSIONS: Mapping[str, int] = {
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
 }
-"""How many numbers a vector of OpenAI's models has."""
-_SHORTER = "text-embedding-3"
-"""How the names of models begin that give shorter vectors if they are asked to."""
+"""Default length of the vectors of OpenAI's models."""
+_SHORTENABLE_PREFIX = "text-embedding-3"
+"""Prefix of the names of models that can return shorter vectors."""
 
 
 def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None:
-    """Return which model of which server embeds; None where no server does.
+    """Return the configured embedding model on a server.
+
+    None if no server is configured.
 
     Raises:
-        SettingsProblem: A setting is missing, or a downloaded one leads elsewhere.
+        SettingsProblem: A setting is missing, or the address is not allowed.
     """
     match settings.embedding.model:
         case "openai":
-            return _of_openai(settings)
+            return _openai_connection(settings)
         case "server":
-            return _of_a_server(settings)
+            return _server_connection(settings)
         case _:
             return None
 
@@ -136,26 +144,28 @@ def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None
 def create_embedding_server_client(
     settings: Settings, request_logger: EgressLogger
 ) -> ModelServerClient:
-    """Return the line to the server; nothing is opened yet. Whatever leaves is noted.
+    """Create the client for the configured server, without opening a connection.
+
+    Requests to other machines are logged.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed.
     """
-    afar = settings.embedding.model == "openai"
-    pace = RateLimit(4, patience=120.0) if afar else RateLimit(1, patience=10.0)
+    is_openai = settings.embedding.model == "openai"
+    pace = RateLimit(4, patience=120.0) if is_openai else RateLimit(1, patience=10.0)
     return ModelServerClient(
         pace, request_logger=request_logger if is_embedding_remote(settings) else None
     )
 
 
 def is_embedding_remote(settings: Settings) -> bool:
-    """Say whether what is embedded leaves this machine.
+    """Return whether embedded text leaves this machine.
 
-    To OpenAI it does, whatever its address; to a server of the writer's own it does
-    unless that is on this machine.
+    With OpenAI always, whatever the address; with the user's own server unless it runs
+    on this machine.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed.
     """
     match settings.embedding.model:
         case "openai":
@@ -168,43 +178,44 @@ def is_embedding_remote(settings: Settings) -> bool:
             return False
 
 
-def _of_openai(settings: Settings) -> EmbeddingConnection:
+def _openai_connection(settings: Settings) -> EmbeddingConnection:
     embedding = settings.embedding
     name = embedding.name or DEFAULT_EMBEDDING_MODEL
     usual = OPENAI_DIMENSIONS.get(name, 0)
     return EmbeddingConnection(
         name,
-        _dimensions(embedding.dimensions or usual, name),
+        _require_dimensions(embedding.dimensions or usual, name),
         _address(settings, OPENAI_EMBEDDING_URL),
-        shorter=name.startswith(_SHORTER) and embedding.dimensions not in (0, usual),
+        shorter=name.startswith(_SHORTENABLE_PREFIX)
+        and embedding.dimensions not in (0, usual),
         timeout=float(embedding.timeout),
     )
 
 
-def _of_a_server(settings: Settings) -> EmbeddingConnection:
+def _server_connection(settings: Settings) -> EmbeddingConnection:
     embedding = settings.embedding
     if not embedding.name:
         raise SettingsProblem(
-            "`embedding.model` is server, and `embedding.name` is empty",
-            hint="See what is there with `lrwr doctor --servers`, and set"
+            "`embedding.model` is server, but `embedding.name` is empty",
+            hint="Run `lrwr doctor --servers` to list the models, and set"
             " `embedding.name`.",
         )
     return EmbeddingConnection(
         embedding.name,
-        _dimensions(embedding.dimensions, embedding.name),
+        _require_dimensions(embedding.dimensions, embedding.name),
         _address(settings, OLLAMA_EMBEDDING_URL),
         timeout=float(embedding.timeout),
         own=True,
-        budget=EmbeddingBatchLimit(tokens=8_000, texts=32),  # mostly a small machine
+        budget=EmbeddingBatchLimit(tokens=8_000, texts=32),  # often a small machine
     )
 
 
-def _dimensions(configured: int, name: str) -> int:
+def _require_dimensions(configured: int, name: str) -> int:
     if configured:
         return configured
     raise SettingsProblem(
-        f"It is not known how many numbers a vector of {name} has",
-        hint="Set `embedding.dimensions`; `lrwr doctor` says what the server gives.",
+        f"The length of the vectors of {name} is unknown",
+        hint="Set `embedding.dimensions`; `lrwr doctor` shows the length.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Embeddings on this machine, by the weights that lrwr brings along."""
+"""The local embedding model."""
 
 import asyncio
 import threading
@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 
 
 class LocalEmbedder:
-    """Keeps the Embedder port; loads nothing before it is needed.
+    """The `Embedder` port on this machine; loads the model at its first use.
 
-    `folder` holds another model (`model.onnx`, `tokenizer.json`); None means the one
-    that lrwr ships. `threads` texts are embedded at once.
+    `folder` contains another model (`model.onnx`, `tokenizer.json`); None means the one
+    that comes with lrwr. `threads` texts are embedded at the same time.
     """
 
     def __init__(self, folder: Path | None, *, threads: int) -> None:
@@ -32,12 +32,12 @@ class LocalEmbedder:
 
     @property
     def space(self) -> str:
-        """Name the embedding space."""
+        """The name of the embedding space."""
         return SHIPPED_SPACE if self._folder is None else self.loaded().space
 
     @property
     def dimensions(self) -> int:
-        """Return the length of a vector."""
+        """The length of a vector."""
         return MINILM_DIMENSIONS if self._folder is None else self.loaded().dimensions
 
     @cached_property
@@ -45,7 +45,7 @@ class LocalEmbedder:
         return self._load_tokenizer()
 
     @cached_property
-    def _counter(self) -> Any:
+    def _untruncated_tokenizer(self) -> Any:
         tokenizer = self._load_tokenizer()
         tokenizer.no_truncation()
         return tokenizer
@@ -60,16 +60,21 @@ class LocalEmbedder:
         return model
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has."""
-        encoded = self._counter.encode_batch_fast(list(texts), add_special_tokens=False)
+        """Return the number of tokens of each text, without the model's markers."""
+        encoded = self._untruncated_tokenizer.encode_batch_fast(
+            list(texts), add_special_tokens=False
+        )
         return [len(entry) for entry in encoded]
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Embed texts side by side, the longest first."""
+        """Return one vector of length 1.0 per text, in input order.
+
+        Shape (texts, dimensions).
+        """
         return await asyncio.to_thread(self._embed, texts)
 
     def loaded(self) -> "MiniLM":
-        """Return the model, loading it at the first call. Safe from any thread."""
+        """Return the model; the first call loads it. Thread-safe."""
         with self._loading:
             return self._model
 
@@ -78,14 +83,18 @@ class LocalEmbedder:
         work: Callable[["TokenizedText"], Result],
         texts: Sequence["TokenizedText"],
     ) -> list[Result]:
-        """Do `work` for each text, several at once, the longest first; in order."""
+        """Return the results of `work` for the texts, in order.
+
+        Several texts are processed at the same time, the longest first, so that no
+        thread is left with a long text at the end.
+        """
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))
         outputs = self._pool.map(work, [texts[n] for n in order])
         results = dict(zip(order, outputs, strict=True))
         return [results[n] for n in range(len(texts))]
 
     def close(self) -> None:
-        """Let go of the threads."""
+        """Stop the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _embed(self, texts: Sequence[str]) -> "Vectors":
@@ -98,7 +107,7 @@ class LocalEmbedder:
 
 
 def _import_minilm() -> ModuleType:
-    """Return the module of the model, whose imports take a tenth of a second."""
+    """Import the model's module, which takes a tenth of a second."""
     from lrwr.core.adapters.embed import minilm
 
     return minilm

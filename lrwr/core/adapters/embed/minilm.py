@@ -1,8 +1,7 @@
-"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states, and the model's self-test.
+"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states, with a self-test.
 
-The model is run on one text at a time, so that a vector depends on nothing but its
-text: with numbers rounded to 8 bits on the way, texts in one batch would colour each
-other.
+The model runs on one text at a time, so that a vector depends on its text only:
+activations are rounded to 8 bits on a scale that all texts of a batch would share.
 """
 
 import hashlib
@@ -30,32 +29,36 @@ if TYPE_CHECKING:
     TokenStates = NDArray[np.float32]
     """One row for each token, markers included; shape (tokens, dimensions)."""
 MAX_SEQUENCE_TOKENS = 512
-"""Tokens that the model reads at once, its two markers included."""
+"""Tokens that the model reads at once, including its two markers."""
 SELF_TEST_SENTENCE = "The keeper trimmed the lamp and wrote the tide into her book."
-"""Embedded when the model is loaded, to see that this processor's arithmetic agrees."""
+"""Sentence embedded at loading, to test the arithmetic of this processor."""
 MIN_SELF_TEST_COSINE = 0.98
-"""Cosine between the probe here and the probe as the shipped graph gives it: .995
-where int8 products are summed exactly; far less where a processor saturates them."""
+"""Lowest cosine between the sentence's vector and its expected vector. It is 0.995 where
+int8 products are summed exactly, and far lower where a processor saturates them."""
 REINSTALL_HINT = (
-    'Reinstall lrwr, or set [embedding] model = "off" to search by words alone.'
+    'Reinstall lrwr, or set [embedding] model = "off" to search by words only.'
 )
 MODEL_FOLDER_HINT = (
-    "Check `folder` under [embedding], or leave it out: lrwr brings a model along."
+    "Check `embedding.folder`, or delete it to use the model that comes with lrwr."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text as the model reads it: `ids` with markers, `offsets` into the text."""
+    """A text as the model reads it.
+
+    `ids` include the markers at both ends; `offsets` are the character ranges of the
+    tokens.
+    """
 
     ids: list[int]
     offsets: list[tuple[int, int]]
 
 
 class MiniLM:
-    """A loaded model. Safe to use from several threads at once.
+    """A loaded model; thread-safe.
 
-    `fused` says that it runs on the faster graph that lrwr made of its weights.
+    `fused` says that it runs on the optimized graph that comes with lrwr.
     """
 
     def __init__(
@@ -73,14 +76,23 @@ class MiniLM:
         return len(self.vector(self.tokens([SELF_TEST_SENTENCE])[0].ids))
 
     def tokens(self, texts: Sequence[str]) -> list[TokenizedText]:
-        """Cut texts into tokens, at most 512 each with the markers at the ends."""
+        """Return the tokens of each text, at most 512 with the markers.
+
+        The rest is cut off.
+        """
         return [
             TokenizedText(encoded.ids, encoded.offsets)
             for encoded in self._tokenizer.encode_batch(list(texts))
         ]
 
     def states(self, ids: Sequence[int]) -> "TokenStates":
-        """Run the model over one text's tokens."""
+        """Return the output states for the token `ids` of one text.
+
+        Shape (tokens, dimensions).
+
+        Raises:
+            ServiceUnavailable: The model failed.
+        """
         row = np.array([ids], dtype=np.int64)
         feed = {"input_ids": row}
         if "attention_mask" in self._inputs:
@@ -89,21 +101,22 @@ class MiniLM:
             feed["token_type_ids"] = np.zeros_like(row)
         try:
             states: TokenStates = self._session.run(None, feed)[0][0]
-        except Exception as error:  # onnxruntime's errors have no base of their own
-            message = f"The embedding model does not run: {error}"
+        except Exception as error:  # onnxruntime's errors have no common base class
+            message = f"The embedding model failed: {error}"
             raise ServiceUnavailable(message, hint=REINSTALL_HINT) from error
         return states
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
-        """Return the mean of the token states, of length 1.0."""
+        """Return the mean of the token states, scaled to length 1.0."""
         mean = self.states(ids).mean(axis=0)
         vector: NDArray[np.float32] = mean / max(compute_norm(mean), 1e-12)
         return vector
 
     def unit_states(self, tokens: TokenizedText) -> "TokenStates":
-        """Return the states of a text's tokens without markers, each of length 1.0.
+        """Return the states of a text's tokens, without markers, each scaled to length
+        1.0.
 
-        One row of zeros for a text of nothing but white space.
+        A text of white space gives one row of zeros.
         """
         states = self.states(tokens.ids)[1:-1]
         if len(states) == 0:
@@ -113,7 +126,7 @@ class MiniLM:
 
     @staticmethod
     def normalize_weights(weights: Sequence[float]) -> "NDArray[np.float32]":
-        """Return weights of tokens that sum to 1.0; equal ones where all are 0."""
+        """Return `weights` scaled to a sum of 1.0; equal weights if all are 0."""
         row = np.array(weights, dtype=np.float32)
         total = float(row.sum())
         if total <= 0:
@@ -122,23 +135,23 @@ class MiniLM:
 
     @staticmethod
     def stack(rows: "Sequence[NDArray[np.float32]]", dimensions: int) -> "Vectors":
-        """Return vectors as the rows of one array of shape (rows, dimensions)."""
+        """Return vectors as one array of shape (rows, dimensions), also for no rows."""
         return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
 
 
 def load_tokenizer(folder: Path | None) -> Any:
-    """Load the tokenizer of `folder`, or the one that lrwr ships.
+    """Load the tokenizer in `folder`, or the one that comes with lrwr.
 
     Raises:
-        ServiceUnavailable: There is none, or it is damaged.
+        ServiceUnavailable: It is missing or damaged.
     """
     try:
         if folder is not None:
             text = (folder / "tokenizer.json").read_text(encoding="utf-8")
         else:
-            text = _asset("tokenizer.json").decode()
+            text = _read_asset("tokenizer.json").decode()
         tokenizer = Tokenizer.from_str(text)
-    except Exception as error:  # the library raises nothing finer
+    except Exception as error:  # the library raises plain Exception
         message = f"The tokenizer cannot be loaded: {error}"
         hint = MODEL_FOLDER_HINT if folder else REINSTALL_HINT
         raise ServiceUnavailable(message, hint=hint) from error
@@ -148,18 +161,18 @@ def load_tokenizer(folder: Path | None) -> Any:
 
 
 def load_minilm(folder: Path | None, tokenizer: Any) -> MiniLM:
-    """Load the model of `folder`, or the one that lrwr ships.
+    """Load the model in `folder`, or the one that comes with lrwr.
 
-    `folder` holds `model.onnx` and `tokenizer.json`.
+    `folder` contains `model.onnx` and `tokenizer.json`.
 
     Raises:
-        ServiceUnavailable: The weights are missing, or not what they should be.
+        ServiceUnavailable: The weights are missing or damaged.
     """
     try:
         if folder is not None:
             return _load_folder(folder, tokenizer)
         return _load_shipped(tokenizer)
-    except Exception as error:  # onnxruntime's errors have no base of their own
+    except Exception as error:  # onnxruntime's errors have no common base class
         message = f"The embedding model cannot be loaded: {error}"
         hint = MODEL_FOLDER_HINT if folder else REINSTALL_HINT
         raise ServiceUnavailable(message, hint=hint) from error
@@ -170,32 +183,32 @@ def _load_folder(folder: Path, tokenizer: Any) -> MiniLM:
     space = f"onnx-{hashlib.sha256(content).hexdigest()[:12]}"
     model = MiniLM(tokenizer, _session(content, {}), space=space)
     if model.states(model.tokens([SELF_TEST_SENTENCE])[0].ids).ndim != 2:
-        raise ValueError("its first output is not one row for each token")
+        raise ValueError("its first output does not have one row for each token")
     return model
 
 
 def _load_shipped(tokenizer: Any) -> MiniLM:
-    table = json.loads(_asset("weights.json"))
-    weights = _shipped_weights(table)
-    graph = _asset("minilm.onnx")
+    table = json.loads(_read_asset("weights.json"))
+    weights = _read_shipped_weights(table)
+    graph = _read_asset("minilm.onnx")
     initializers = {
-        name: _borrow(weights, entry) for name, entry in table["weights"].items()
+        name: _view_weights(weights, entry) for name, entry in table["weights"].items()
     }
     fused = _session(graph, initializers)
     model = MiniLM(tokenizer, fused, space=SHIPPED_SPACE, fused=True)
-    if _agrees(model, table["probe"]):
+    if _passes_self_test(model, table["probe"]):
         return model
     return MiniLM(tokenizer, _session(weights, {}), space=SHIPPED_SPACE)
 
 
-def _shipped_weights(table: Mapping[str, Any]) -> bytes:
-    content = _shipped().read_bytes()
+def _read_shipped_weights(table: Mapping[str, Any]) -> bytes:
+    content = _find_shipped_weights().read_bytes()
     if zlib.crc32(content) != table["crc32"]:
-        raise ValueError("its weights are not the ones that lrwr was made with")
+        raise ValueError("its weights are not those of this version of lrwr")
     return content
 
 
-def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
+def _view_weights(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
     kind = np.dtype(entry["dtype"]).newbyteorder("<")
     pieces = [
         np.frombuffer(content, kind, rows * columns, offset).reshape(rows, columns)
@@ -204,7 +217,7 @@ def _borrow(content: bytes, entry: Mapping[str, Any]) -> "NDArray[Any]":
     return np.concatenate(pieces, axis=1).reshape(entry["shape"])
 
 
-def _agrees(model: MiniLM, probe: Sequence[float]) -> bool:
+def _passes_self_test(model: MiniLM, probe: Sequence[float]) -> bool:
     vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
     return (
         float(np.dot(vector, np.array(probe, dtype=np.float32))) >= MIN_SELF_TEST_COSINE
@@ -217,7 +230,7 @@ def _session(graph: bytes, initializers: Mapping[str, "NDArray[Any]"]) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1  # texts run side by side, not parts of one text
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors only: a writer is not served by warnings
+    options.log_severity_level = 3  # errors only; its warnings do not help users
     if initializers:
         values = [
             ort.OrtValue.ortvalue_from_numpy(array) for array in initializers.values()
@@ -226,7 +239,7 @@ def _session(graph: bytes, initializers: Mapping[str, "NDArray[Any]"]) -> Any:
     return ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _asset(name: str) -> bytes:
+def _read_asset(name: str) -> bytes:
     return (
         resources.files("lrwr.core.adapters.embed")
         .joinpath("assets", name)
@@ -236,11 +249,11 @@ def _asset(name: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModelReport:
-    """What a look at the model shows; of a model of the writer's own, less is known.
+    """Result of loading and testing the local embedding model.
 
-    `genuine` says whether the weights are those that lrwr was measured with, `agrees`
-    whether this machine's arithmetic gives the vector that was expected; None where
-    nobody can tell. `dimensions` is the length of a vector.
+    `genuine` says whether the weights are those that come with lrwr; `agrees` whether
+    this processor computes the expected vector. Both are None for the user's own model.
+    `dimensions` is the length of a vector.
     """
 
     weights: Path
@@ -252,7 +265,7 @@ class EmbeddingModelReport:
 
 
 def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
-    """Load the model of `folder`, or the one that lrwr ships, and try it.
+    """Load and test the model in `folder`, or the one that comes with lrwr.
 
     Raises:
         ServiceUnavailable: It cannot be loaded.
@@ -260,7 +273,7 @@ def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
     tokenizer = load_tokenizer(folder)
     model = load_minilm(folder, tokenizer)
     vector = model.vector(model.tokens([SELF_TEST_SENTENCE])[0].ids)
-    weights = _shipped() if folder is None else folder / "model.onnx"
+    weights = _find_shipped_weights() if folder is None else folder / "model.onnx"
     genuine, agrees = None, None
     if folder is None:
         table = _table()
@@ -277,8 +290,8 @@ def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
     )
 
 
-def _shipped() -> Path:
-    """Return the path of the weights that are shipped.
+def _find_shipped_weights() -> Path:
+    """Return the path of the weights that come with lrwr.
 
     Raises:
         ImportError: Their package is not installed.

@@ -1,4 +1,4 @@
-"""Embeddings behind OpenAI's API: OpenAI itself, or a server that speaks like it."""
+"""Embeddings from OpenAI, or from a server with the same API."""
 
 import asyncio
 import math
@@ -38,20 +38,23 @@ if TYPE_CHECKING:
 
 
 class InvalidEmbeddingReply(Exception):
-    """A reply that is none. `dimensions` is what it has where that alone is wrong."""
+    """A server's reply without the requested vectors.
+
+    `dimensions` is the length of its vectors if only the length is wrong, else None.
+    """
 
     def __init__(self, dimensions: int | None = None, expected: int = 0) -> None:
-        super().__init__("an odd reply")
+        super().__init__("an invalid reply")
         self.dimensions = dimensions
         self.expected = expected
 
 
 def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVectors":
-    """Return one vector of length 1.0 for each text, in order.
+    """Return one vector of length 1.0 per text, in order.
 
     Raises:
-        InvalidEmbeddingReply: A vector is missing, twice there, too long, too short, or
-            no number.
+        InvalidEmbeddingReply: A vector is missing, repeated, invalid or of another
+            length.
     """
     if not isinstance(items, Sequence) or len(items) != texts:
         raise InvalidEmbeddingReply
@@ -60,11 +63,11 @@ def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVecto
         place = getattr(item, "index", None)
         if not isinstance(place, int) or not 0 <= place < texts or place in rows:
             raise InvalidEmbeddingReply
-        rows[place] = _row(getattr(item, "embedding", None), dimensions)
+        rows[place] = _parse_row(getattr(item, "embedding", None), dimensions)
     return [rows[place] for place in range(texts)]
 
 
-def _row(values: object, dimensions: int) -> "UnitVector":
+def _parse_row(values: object, dimensions: int) -> "UnitVector":
     if not isinstance(values, list) or not all(_is_number(value) for value in values):
         raise InvalidEmbeddingReply
     if len(values) != dimensions:
@@ -86,20 +89,23 @@ def _is_number(value: object) -> bool:
 
 
 def build_blank_vector(dimensions: int) -> "UnitVector":
-    """Return the vector of a text that says nothing; its length is 1.0."""
+    """Return the vector of a text of white space, with equal numbers and length 1.0."""
     return np.full(dimensions, 1 / math.sqrt(dimensions), dtype=np.float32)
 
 
-_NO_KEY = "none"
+_PLACEHOLDER_KEY = "none"
 
 
 class VectorLengthMismatch(ServiceCallError):
-    """A server whose vectors are of another length. `gives` are their numbers."""
+    """The server's vectors have another length than configured.
+
+    `gives` is their length.
+    """
 
     def __init__(self, server: str, gives: int, expected: int) -> None:
         super().__init__(
-            f"{server} gives vectors of {gives} numbers instead of {expected}",
-            hint=f"Set `embedding.dimensions` to {gives}, and run `lrwr ingest`.",
+            f"{server} returns vectors of {gives} numbers instead of {expected}",
+            hint=f"Set `embedding.dimensions` to {gives} and run `lrwr ingest`.",
             retryable=False,
         )
         self.server = server
@@ -107,32 +113,32 @@ class VectorLengthMismatch(ServiceCallError):
 
 
 class OpenAIEmbedder:
-    """Keeps the Embedder port over HTTP. Nothing is imported or opened before a call.
+    """The `Embedder` port over HTTP; imports and opens nothing before the first call.
 
-    `key` gives the key, empty where none is told, at the first text: it raises
-    `ServiceUnavailable` where nothing may be sent. `count` counts tokens nearly: no
-    table of the server's own is there. Texts of white space alone are never sent.
+    `key` returns the API key, empty for none; it is called at the first text and raises
+    `ServiceUnavailable` if nothing may be sent. `count` counts tokens approximately,
+    with the local tokenizer. Texts of white space are never sent.
     """
 
     def __init__(
         self,
         connection: EmbeddingConnection,
-        line: ModelServerClient,
+        server_client: ModelServerClient,
         key: Callable[[], str],
         count: Callable[[Sequence[str]], list[int]],
     ) -> None:
         self._connection = connection
-        self._line = line
+        self._server_client = server_client
         self._key = key
         self._count = count
         self._opening = asyncio.Lock()
         self._client: AsyncOpenAI | None = None
-        self._in_vain = False
+        self._is_server_down = False
         service = "server" if connection.own else "openai"
         self._about = OutboundRequest(
             service, connection.host, RequestPurpose.EMBEDDING, connection.name
         )
-        self._asked = HttpRequestInfo(
+        self._request = HttpRequestInfo(
             server=connection.server,
             model=connection.name,
             timeout=connection.timeout,
@@ -148,20 +154,29 @@ class OpenAIEmbedder:
 
     @property
     def space(self) -> str:
-        """Name the embedding space."""
+        """The name of the embedding space."""
         return self._connection.space
 
     @property
     def dimensions(self) -> int:
-        """Return the length of a vector."""
+        """The length of a vector."""
         return self._connection.dimensions
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has, as the local tokenizer counts."""
+        """Return the number of tokens of each text, as the local tokenizer counts them."""
         return self._count(texts)
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Embed texts, each once, in requests of like length; all of them or none."""
+        """Return one vector of length 1.0 per text, in input order.
+
+        Shape (texts, dimensions).
+
+        Equal texts are sent once; texts of similar length share a request.
+
+        Raises:
+            ServiceUnavailable: The server did not answer, refused, or sent an invalid
+                reply.
+        """
         nothing = build_blank_vector(self.dimensions)
         unique_texts = list(
             dict.fromkeys(
@@ -169,7 +184,7 @@ class OpenAIEmbedder:
             )
         )
         vector_by_text = dict(
-            zip(unique_texts, await self._embedded(unique_texts), strict=True)
+            zip(unique_texts, await self._embed_unique(unique_texts), strict=True)
         )
         rows = [
             vector_by_text[truncate_for_embedding(t)] if t.strip() else nothing
@@ -178,11 +193,11 @@ class OpenAIEmbedder:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         self._client = None
-        await self._line.aclose()
+        await self._server_client.aclose()
 
-    async def _embedded(self, texts: Sequence[str]) -> "UnitVectors":
+    async def _embed_unique(self, texts: Sequence[str]) -> "UnitVectors":
         if not texts:
             return []
         client = await self._open()
@@ -191,18 +206,20 @@ class OpenAIEmbedder:
         batches = [[texts[place] for place in part] for part in parts]
         rows: UnitVectors = [build_blank_vector(self.dimensions)] * len(texts)
         for part, batch_rows in zip(
-            parts, await self._together(client, batches), strict=True
+            parts, await self._embed_batches(client, batches), strict=True
         ):
             for place, row in zip(part, batch_rows, strict=True):
                 rows[place] = row
         return rows
 
-    async def _together(
+    async def _embed_batches(
         self, client: "AsyncOpenAI", batches: Sequence[Sequence[str]]
     ) -> "list[UnitVectors]":
-        """Ask for several batches at once; the first that fails stops the others.
+        """Request several batches at the same time.
 
-        One text alone is a question, for whose answer somebody waits.
+        The first failure cancels the others.
+
+        A single text is a search query, for which the user waits, so retries are short.
         """
         patience = (
             INTERACTIVE_RETRY_SECONDS
@@ -212,52 +229,52 @@ class OpenAIEmbedder:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(self._asked_for(client, texts, patience))
+                    group.create_task(self._embed_batch(client, texts, patience))
                     for texts in batches
                 ]
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from failed
         return [task.result() for task in tasks]
 
-    async def _asked_for(
+    async def _embed_batch(
         self, client: "AsyncOpenAI", texts: Sequence[str], patience: float | None
     ) -> "UnitVectors":
         """Return the vectors of one batch.
 
-        A server that was waited for in vain is asked, and not waited for, until it
-        answers: a manuscript has many files.
+        After retries failed once, later batches are not retried until the server
+        answers: a manuscript has many files, and each would wait.
         """
 
         async def call() -> "UnitVectors":
-            return await self._tried(client, texts)
+            return await self._embed_once(client, texts)
 
-        rate_limiter = self._line.rate_limiter
+        rate_limiter = self._server_client.rate_limiter
         async with rate_limiter.slot():
             try:
                 rows = await rate_limiter.call_with_retries(
-                    call, 0.0 if self._in_vain else patience
+                    call, 0.0 if self._is_server_down else patience
                 )
             except ServiceCallError as refused:
-                self._in_vain = refused.retryable
+                self._is_server_down = refused.retryable
                 raise
-        self._in_vain = False
+        self._is_server_down = False
         return rows
 
-    async def _tried(
+    async def _embed_once(
         self, client: "AsyncOpenAI", texts: Sequence[str]
     ) -> "UnitVectors":
-        async with aclosing(self._line.new_log_entry(self._about)) as note:
-            with self._line.log_to(note):
-                headers, rows, tokens = await self._translated(
-                    lambda: self._answered(client, texts)
+        async with aclosing(self._server_client.new_log_entry(self._about)) as note:
+            with self._server_client.log_to(note):
+                headers, rows, tokens = await self._translate_errors(
+                    lambda: self._request_vectors(client, texts)
                 )
             note.record_usage(sum(self._count(texts)) if tokens is None else tokens, 0)
         wait = parse_rate_limit_reset(headers)
         if wait is not None:
-            self._line.rate_limiter.delay(wait)
+            self._server_client.rate_limiter.delay(wait)
         return rows
 
-    async def _answered(
+    async def _request_vectors(
         self, client: "AsyncOpenAI", texts: Sequence[str]
     ) -> "tuple[Mapping[str, str], UnitVectors, int | None]":
         about = self._connection
@@ -281,36 +298,38 @@ class OpenAIEmbedder:
             prompt_tokens if isinstance(prompt_tokens, int) else None,
         )
 
-    async def _translated(
+    async def _translate_errors(
         self,
         call: "Callable[[], Awaitable[tuple[Mapping[str, str], UnitVectors, int | None]]]",
     ) -> "tuple[Mapping[str, str], UnitVectors, int | None]":
         try:
             return await call()
-        except InvalidEmbeddingReply as odd:
-            raise _odd(odd, self._asked) from odd
-        except Exception as error:  # three libraries deep, anything may be raised
-            raise self._line.translate_error(error, self._asked) from error
+        except InvalidEmbeddingReply as invalid:
+            raise _invalid_reply_error(invalid, self._request) from invalid
+        except Exception as error:  # the client passes on errors of its libraries
+            raise self._server_client.translate_error(error, self._request) from error
 
     async def _open(self) -> "AsyncOpenAI":
         async with self._opening:
             if self._client is None:
                 about = self._connection
                 key = await asyncio.to_thread(self._key)
-                http = await self._line.http(
+                http = await self._server_client.http(
                     about.base_url, seconds=about.timeout, is_local=about.own
                 )
-                self._client = self._line.create_openai_client(
-                    about.base_url, key or _NO_KEY, http, about.timeout
+                self._client = self._server_client.create_openai_client(
+                    about.base_url, key or _PLACEHOLDER_KEY, http, about.timeout
                 )
-                if about.own:  # what a shell says of OpenAI is nobody else's business
+                if about.own:  # variables for OpenAI must not reach another server
                     self._client.organization = self._client.project = None
             return self._client
 
 
-def _odd(
-    odd: InvalidEmbeddingReply, http_request_info: HttpRequestInfo
+def _invalid_reply_error(
+    invalid: InvalidEmbeddingReply, http_request_info: HttpRequestInfo
 ) -> ServiceCallError:
-    if odd.dimensions is None:
+    if invalid.dimensions is None:
         return build_invalid_response_error(http_request_info)
-    return VectorLengthMismatch(http_request_info.server, odd.dimensions, odd.expected)
+    return VectorLengthMismatch(
+        http_request_info.server, invalid.dimensions, invalid.expected
+    )

@@ -1,1 +1,1 @@
-"""Keepers of the reranker port."""
+"""Rerankers: one on this machine, and Cohere."""

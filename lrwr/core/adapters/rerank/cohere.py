@@ -1,4 +1,4 @@
-"""Cohere: passages in the order of how well they answer, through `cohere`."""
+"""Reranking by Cohere, through its `cohere` package."""
 
 import asyncio
 import math
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 COHERE_URL = "https://api.cohere.com"
-_PATIENCE = 6.0
-"""Seconds. A search waits for the second look: not long."""
+_RETRY_SECONDS = 6.0
+"""Seconds after which a failed request is not retried: a search waits for it."""
 _OFF = '[rerank] model = "late-interaction"'
 
 
 @dataclass(frozen=True, slots=True)
 class CohereConnection:
-    """Which model, where the service is, and how it is asked.
+    """A Cohere model and its server.
 
-    `timeout` is in seconds and bounds one request. `own` says that the server is on
-    this machine: no proxy is used.
+    `timeout` is in seconds, per request. `own` marks a server on this machine, which is
+    reached without a proxy.
     """
 
     model: str
@@ -62,16 +62,17 @@ class CohereConnection:
 
     @property
     def host(self) -> str:
-        """Name the machine that is asked."""
+        """The server's host name."""
         return urlsplit(self.base_url).hostname or ""
 
 
 class CohereReranker:
-    """Keeps the Reranker port over HTTP. Nothing is imported or opened before a call.
+    """The `Reranker` port over HTTP; opens nothing before the first call.
 
-    `key` gives the key at the first question: it raises `ServiceUnavailable` where
-    nothing may be sent. With `request_logger` each request is noted before it leaves.
-    Passages of white space alone are never sent, and score 0.0.
+    `key` returns the API key; it is called for each question and raises
+    `ServiceUnavailable` if nothing may be sent. With `request_logger`, each request is
+    logged before it is sent. Passages of white space are never sent; their score is
+    0.0.
     """
 
     def __init__(
@@ -86,12 +87,12 @@ class CohereReranker:
         self._key = key
         self._request_logger = request_logger
         self._clock = clock or Clock()
-        pace = pace or RateLimit(concurrency=2, patience=_PATIENCE)
+        pace = pace or RateLimit(concurrency=2, patience=_RETRY_SECONDS)
         self._rate_limiter = RateLimiter(pace, self._clock)
         self._about = OutboundRequest(
             "cohere", connection.host, RequestPurpose.RERANKING, connection.model
         )
-        self._asked = HttpRequestInfo(
+        self._request = HttpRequestInfo(
             server="Cohere",
             model=connection.model,
             timeout=connection.timeout,
@@ -108,11 +109,17 @@ class CohereReranker:
 
     @property
     def name(self) -> str:
-        """Name the reranker."""
+        """The reranker's name: `cohere/` and the model."""
         return f"cohere/{self._connection.model}"
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how well each passage answers, from 0.0 to 1.0."""
+        """Return the relevance of each passage to `question`, from 0.0 to 1.0, in input
+        order.
+
+        Raises:
+            ServiceUnavailable: Cohere did not answer, refused, or sent an invalid
+                reply.
+        """
         indices = [n for n, passage in enumerate(passages) if passage.strip()]
         scores = [0.0] * len(passages)
         if not indices or not question.strip():
@@ -121,7 +128,7 @@ class CohereReranker:
         texts = [passages[n] for n in indices]
 
         async def call() -> list[float]:
-            return await self._scored(key, question, texts)
+            return await self._score(key, question, texts)
 
         async with self._rate_limiter.slot():
             model_scores = await self._rate_limiter.call_with_retries(call)
@@ -129,8 +136,8 @@ class CohereReranker:
             scores[n] = score
         return scores
 
-    async def knows_its_model(self) -> bool:
-        """Say whether Cohere has the model, and it reranks. No text is sent.
+    async def has_model(self) -> bool:
+        """Return whether Cohere has the model and it can rerank. Sends no text.
 
         Raises:
             ServiceUnavailable: Cohere did not answer, or refused.
@@ -143,11 +150,11 @@ class CohereReranker:
             return not isinstance(endpoints, list) or "rerank" in endpoints
 
         async with aclosing(EgressLogEntry(self._request_logger, self._about)) as note:
-            is_known = await self._said(key, note, ask)
+            is_known = await self._call(key, note, ask)
             note.mark_complete()
         return is_known
 
-    async def _scored(
+    async def _score(
         self, key: str, question: str, texts: Sequence[str]
     ) -> list[float]:
         async def ask(client: "AsyncClientV2") -> "V2RerankResponse":
@@ -156,57 +163,57 @@ class CohereReranker:
             )
 
         async with aclosing(EgressLogEntry(self._request_logger, self._about)) as note:
-            reply = await self._said(key, note, ask)
+            reply = await self._call(key, note, ask)
             note.mark_complete()
-            tokens = _tokens_of(reply)
+            tokens = _parse_billed_tokens(reply)
             if tokens is not None:
                 note.record_usage(tokens, 0)
-        scores = _scores_of(reply, len(texts))
+        scores = _parse_scores(reply, len(texts))
         if scores is None:
-            raise build_invalid_response_error(self._asked)
+            raise build_invalid_response_error(self._request)
         return scores
 
-    async def _said(
+    async def _call(
         self,
         key: str,
         note: EgressLogEntry,
         ask: "Callable[[AsyncClientV2], Awaitable[T]]",
     ) -> T:
-        """Return what the client returns, its errors in the writer's words."""
+        """Return the result of a call of Cohere's client, with its errors translated."""
         about = self._connection
-        http = await asyncio.to_thread(_open, about)
+        http = await asyncio.to_thread(_open_http, about)
         if self._request_logger is not None:
             http.event_hooks["request"].append(note.on_request)
             http.event_hooks["response"].append(note.on_response)
         try:
             async with http:
-                client = await asyncio.to_thread(_client, http, about, key)
+                client = await asyncio.to_thread(_create_client, http, about, key)
                 async with asyncio.timeout(about.timeout):
                     return await ask(client)
-        except Exception as error:  # the client lets anything of its libraries through
-            refused = _failed(error, self._asked, self._clock.today())
-            if _never_left(error):
+        except Exception as error:  # the client passes on errors of its libraries
+            refused = _translate_error(error, self._request, self._clock.today())
+            if _is_unreachable(error):
                 note.mark_unreachable()
             raise refused from error
 
 
-def _open(connection: CohereConnection) -> "AsyncClient":
-    """Make the connection; it holds to no redirect and keeps no cookies."""
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _open_http(connection: CohereConnection) -> "AsyncClient":
+    """Create the HTTP client; it follows no redirects."""
+    # Without TLS, an empty context saves a tenth of a second of reading certificates.
+    no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
     return httpx.AsyncClient(
         timeout=connection.timeout,
         follow_redirects=False,
         trust_env=not connection.own,
-        verify=True if encrypted else nobody,
+        verify=True if encrypted else no_certificates,
     )
 
 
-def _client(
+def _create_client(
     http: "AsyncClient", connection: CohereConnection, key: str
 ) -> "AsyncClientV2":
-    """Make Cohere's client; importing it takes a third of a second."""
+    """Create Cohere's client; importing it takes a third of a second."""
     from cohere import AsyncClientV2
 
     return AsyncClientV2(
@@ -219,10 +226,10 @@ def _client(
     )
 
 
-def _failed(
+def _translate_error(
     error: Exception, http_request_info: HttpRequestInfo, now: float
 ) -> ServiceCallError:
-    """Say what an error of the client means, or of the libraries below it."""
+    """Translate an error of Cohere's client or of the libraries below it."""
     own_error = find_service_call_error(error)
     if own_error is not None:
         return own_error
@@ -230,7 +237,7 @@ def _failed(
         if error.status_code < 300:
             return build_invalid_response_error(http_request_info)
         refusal = HttpErrorResponse(
-            error.status_code, _words_of(error.body), error.headers or {}
+            error.status_code, _message_of(error.body), error.headers or {}
         )
         return translate_http_status(refusal, http_request_info, now)
     if isinstance(error, TimeoutError | httpx.TimeoutException):
@@ -242,18 +249,18 @@ def _failed(
     return build_invalid_response_error(http_request_info)
 
 
-def _never_left(error: Exception) -> bool:
+def _is_unreachable(error: Exception) -> bool:
     return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
 
 
-def _words_of(body: object) -> str:
-    """Return what an error's body says, as Cohere writes it."""
+def _message_of(body: object) -> str:
+    """Return the message in the body of an error."""
     message = body.get("message") if isinstance(body, Mapping) else body
     return message if isinstance(message, str) else ""
 
 
-def _scores_of(reply: "V2RerankResponse", texts: int) -> list[float] | None:
-    """Return one score for each text, in order; None where the reply is none."""
+def _parse_scores(reply: "V2RerankResponse", texts: int) -> list[float] | None:
+    """Return one score per text, in order; None if the reply is invalid."""
     results = getattr(reply, "results", None)
     if not isinstance(results, list) or len(results) != texts:
         return None
@@ -269,8 +276,8 @@ def _scores_of(reply: "V2RerankResponse", texts: int) -> list[float] | None:
     return [scores[n] for n in range(texts)] if len(scores) == texts else None
 
 
-def _tokens_of(reply: "V2RerankResponse") -> int | None:
-    """Return the tokens that are to be paid; None where Cohere bills by the search."""
+def _parse_billed_tokens(reply: "V2RerankResponse") -> int | None:
+    """Return the billed tokens; None if Cohere bills by the search."""
     units = getattr(getattr(reply, "meta", None), "billed_units", None)
     for name in ("input_tokens", "total_tokens"):
         tokens = getattr(units, name, None)
@@ -280,10 +287,10 @@ def _tokens_of(reply: "V2RerankResponse") -> int | None:
 
 
 def build_cohere_connection(settings: Settings) -> CohereConnection | None:
-    """Return which model of Cohere's looks again, None where that is not set.
+    """Return the configured Cohere model; None unless `rerank.model` is cohere.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed.
     """
     rerank = settings.rerank
     if rerank.model != "cohere":
@@ -298,13 +305,12 @@ def build_cohere_connection(settings: Settings) -> CohereConnection | None:
 def create_cohere_reranker(
     settings: Settings, key: Callable[[], str], request_logger: EgressLogger
 ) -> CohereReranker | None:
-    """Return who looks again elsewhere, None where nobody there does.
+    """Create the Cohere reranker; None unless `rerank.model` is cohere.
 
-    What is sent is noted before it leaves, whatever the address. Nothing is sent or
-    opened yet.
+    Sends and opens nothing. Every later request is logged, whatever the address.
 
     Raises:
-        SettingsProblem: The address is none, or a downloaded one leads elsewhere.
+        SettingsProblem: The address is invalid or not allowed.
     """
     connection = build_cohere_connection(settings)
     return CohereReranker(connection, key, request_logger) if connection else None

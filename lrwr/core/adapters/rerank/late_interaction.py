@@ -1,10 +1,10 @@
-"""Reranking with the embedder's own token states: no further weights.
+"""Reranking with the token states of the local embedding model.
 
-Each token of the question looks for the nearest token of the passage, and the cosines
-are averaged, a token weighing as much as its word is rare in the library (ColBERT's
-MaxSim, Khattab and Zaharia 2020, with inverse document frequency as the weight). A
-passage is judged by its best window of three sentences, the one that shares the most
-with the question: reading whole passages would cost ten times as much.
+Each token of the question is matched with the most similar token of the passage. The
+score is the mean of these cosines, weighted by how rare the token's word is in the
+library: ColBERT's MaxSim (Khattab and Zaharia 2020) with inverse document frequency as
+the weight. Of a passage, only the window of three sentences that shares the most with
+the question is scored: whole passages would take ten times as long.
 """
 
 import asyncio
@@ -28,16 +28,20 @@ if TYPE_CHECKING:
     from lrwr.core.adapters.embed.minilm import MiniLM, TokenizedText
 
 WINDOW_SENTENCES = 3
-"""Sentences a passage is judged by."""
+"""Sentences of a passage that are scored."""
 
 DocumentFrequencyLookup = Callable[
     [Sequence[str]], Awaitable[tuple[Mapping[str, int], int]]
 ]
-"""In how many passages each word occurs, and how many passages there are."""
+"""Returns how many passages contain each word, and the number of passages."""
 
 
 class LateInteractionReranker:
-    """Keeps the Reranker port on this machine."""
+    """The `Reranker` port on this machine.
+
+    `frequencies` returns how many passages contain each word, and the number of
+    passages.
+    """
 
     def __init__(
         self,
@@ -51,11 +55,13 @@ class LateInteractionReranker:
 
     @property
     def name(self) -> str:
-        """Name the reranker."""
+        """The reranker's name: `late-interaction/` and the embedding space."""
         return f"late-interaction/{self._embedder.space}"
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how near each passage's best window is, from 0.0 to 1.0 or so."""
+        """Return the similarity of each passage to `question`, about 0.0 to 1.0, in
+        input order.
+        """
         if not passages:
             return []
         words = list(
@@ -67,6 +73,9 @@ class LateInteractionReranker:
         return await asyncio.to_thread(self._scores, question, windows, rarity)
 
     def _window(self, passage: str, rarity: Mapping[str, float], question: str) -> str:
+        """Return the sentences of a passage that share the rarest words with the
+        question.
+        """
         spans = self._sentences(passage)
         if len(spans) <= WINDOW_SENTENCES:
             return passage
@@ -101,6 +110,7 @@ class LateInteractionReranker:
 
 
 def _rarity(count: int, total: int) -> float:
+    # Inverse document frequency, smoothed so that an unknown word has a finite weight.
     return max(0.0, math.log((total + 1) / (count + 0.5)))
 
 

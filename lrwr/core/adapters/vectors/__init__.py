@@ -1,1 +1,1 @@
-"""Keepers of the vector index port."""
+"""Vector indexes: exact search in memory, Qdrant Edge, and a Qdrant server."""

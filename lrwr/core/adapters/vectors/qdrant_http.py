@@ -1,6 +1,6 @@
-"""Requests to a Qdrant server: logged, bounded in time and retried.
+"""Requests to a Qdrant server: logged, limited in time and retried.
 
-Also lists and deletes the collections that lrwr made there.
+Also names, lists and deletes the collections that lrwr creates there.
 """
 
 import asyncio
@@ -34,46 +34,51 @@ from lrwr.core.settings.service_access import (
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
 
-_BUSY = frozenset({408, 429, 500, 502, 503, 504})
-"""States of a server in which waiting may help."""
-_EMBEDDED = 'or set [vectors] keeper = "embedded"'
+_RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+"""HTTP statuses after which a retry may help."""
+_OR_EMBEDDED = 'or set [vectors] keeper = "embedded"'
 
 
 class CollectionNotFound(ServiceCallError):
-    """The server has no such collection (any more)."""
+    """The server does not have the collection."""
 
 
 def translate_qdrant_status(
     status: int, server: str, after: float | None
 ) -> ServiceCallError:
-    """Say what a refusal means; `after` are seconds that the server asks to wait."""
-    if status in _BUSY:
-        reason = "has more requests than it takes" if status == 429 else "failed"
+    """Return the error for an HTTP status.
+
+    `after` are the seconds that the server asks to wait.
+    """
+    if status in _RETRYABLE_STATUSES:
+        reason = "received too many requests" if status == 429 else "failed"
         return ServiceCallError(
-            f"{server} {reason} ({status})",
+            f"{server} {reason} (HTTP {status})",
             hint="Search again later.",
             retryable=True,
             after=after,
         )
     if status == 404:
         return CollectionNotFound(
-            f"{server} does not have what is asked for ({status})",
-            hint=f"Check `vectors.url`, {_EMBEDDED}.",
+            f"{server} does not have the collection (HTTP {status})",
+            hint=f"Check `vectors.url`, {_OR_EMBEDDED}.",
             retryable=False,
         )
-    message, hint = _for_good(status)
+    message, hint = _describe_permanent_status(status)
     return ServiceCallError(
-        f"{server} {message} ({status})", hint=hint, retryable=False
+        f"{server} {message} (HTTP {status})", hint=hint, retryable=False
     )
 
 
 def translate_qdrant_error(
     error: Exception, timeout: float, server: str
 ) -> ServiceUnavailable:
-    """Say what an error of the client means, or of the libraries below it."""
+    """Return the error for an exception of Qdrant's client or of the libraries below
+    it.
+    """
     for cause in _causes(error):
         if isinstance(cause, ServiceUnavailable):
-            return _once_more(cause)
+            return _copy_error(cause)
         if isinstance(cause, TimeoutError | httpx.TimeoutException):
             return ServiceCallError(
                 f"{server} did not answer within {timeout:g} seconds",
@@ -83,12 +88,12 @@ def translate_qdrant_error(
         if isinstance(cause, httpx.ConnectError | httpx.ProxyError):
             return ServiceCallError(
                 f"{server} cannot be reached",
-                hint=f"Start it, correct `vectors.url`, {_EMBEDDED}.",
+                hint=f"Start the server, correct `vectors.url`, {_OR_EMBEDDED}.",
                 retryable=True,
             )
         if isinstance(cause, httpx.TransportError):
             return ServiceCallError(
-                f"{server} broke off in the middle of its answer",
+                f"{server} stopped in the middle of its answer",
                 hint="Search again.",
                 retryable=True,
             )
@@ -96,40 +101,40 @@ def translate_qdrant_error(
 
 
 def build_qdrant_response_error(server: str) -> ServiceCallError:
-    """Say that an answer was none."""
+    """Return the error for a response that is not Qdrant's."""
     return ServiceCallError(
-        f"{server} answered with something that is no answer of Qdrant's",
-        hint=f"Check `vectors.url`, {_EMBEDDED}.",
+        f"{server} sent an answer that lrwr does not understand",
+        hint=f"Check `vectors.url`, {_OR_EMBEDDED}.",
         retryable=False,
     )
 
 
 def is_connection_failure(error: Exception) -> bool:
-    """Say whether nobody took the request."""
+    """Return whether the request never reached a server."""
     never = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout
     return any(isinstance(cause, never) for cause in _causes(error))
 
 
-def _for_good(status: int) -> tuple[str, str]:
+def _describe_permanent_status(status: int) -> tuple[str, str]:
     match status:
         case 401:
-            hint = "Set the key anew with `lrwr config set-key qdrant`."
+            hint = "Set the key again with `lrwr config set-key qdrant`."
             return "does not accept the key", hint
         case 403:
-            hint = "Set a key that may write, with `lrwr config set-key qdrant`."
-            return "does not let this key do what is needed", hint
+            hint = "Set a key that may write with `lrwr config set-key qdrant`."
+            return "does not allow this operation with this key", hint
         case 413:
-            hint = f"Raise the size of requests that it takes, {_EMBEDDED}."
-            return "takes no requests of this size", hint
+            hint = f"Raise the server's limit for requests, {_OR_EMBEDDED}."
+            return "does not accept requests of this size", hint
         case _ if status < 400:
-            hint = "Set `vectors.url` to the address where the server itself is."
-            return "wants to be asked elsewhere", hint
+            hint = "Set `vectors.url` to the final address of the server."
+            return "redirects requests to another address", hint
         case _:
-            return "refused the request", f"Check `vectors.url`, {_EMBEDDED}."
+            return "refused the request", f"Check `vectors.url`, {_OR_EMBEDDED}."
 
 
-def _once_more(error: ServiceUnavailable) -> ServiceUnavailable:
-    """Return what lrwr itself has said below the client, to be raised above it."""
+def _copy_error(error: ServiceUnavailable) -> ServiceUnavailable:
+    """Return a copy of our own error, to be raised above Qdrant's client."""
     if isinstance(error, ServiceCallError):
         return type(error)(
             str(error), hint=error.hint, retryable=error.retryable, after=error.after
@@ -138,7 +143,7 @@ def _once_more(error: ServiceUnavailable) -> ServiceUnavailable:
 
 
 def _causes(error: Exception) -> Iterator[BaseException]:
-    """Yield an error and what lies below it: the client wraps what its libraries say."""
+    """Yield an error and its causes; the client wraps the errors of its libraries."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause
@@ -147,21 +152,21 @@ def _causes(error: Exception) -> Iterator[BaseException]:
 
 
 QDRANT_URL = "http://127.0.0.1:6333"
-"""Where a server of one's own is, unless it was put elsewhere."""
+"""Default address of a Qdrant server on this machine."""
 REMOTE_RETRY_SECONDS = 10.0
 LOCAL_RETRY_SECONDS = 2.0
-"""Seconds after which no request is made again: a search waits meanwhile, and this
-machine can compare by itself."""
-_AT_ONCE = 4
+"""Seconds after which a failed request is not retried: a search waits for it, and this
+machine can compare the vectors itself."""
+_CONCURRENCY = 4
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantConnection:
-    """Where the server is, and how it is asked.
+    """A Qdrant server and its key.
 
-    `timeout` is in seconds and bounds one request. `own` says that the server is on
-    this machine: no proxy is used.
+    `timeout` is in seconds, per request. `own` marks a server on this machine, which is
+    reached without a proxy.
     """
 
     url: str = QDRANT_URL
@@ -171,13 +176,16 @@ class QdrantConnection:
 
     @property
     def host(self) -> str:
-        """The machine that is asked."""
+        """The server's host name."""
         return parse_host(self.url)
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantCursor:
-    """How far a collection has followed the feed `epoch` of the library `mark`."""
+    """How far a collection follows the change feed.
+
+    `mark` is the library's mark, `epoch` names the feed, and `seq` is the last change.
+    """
 
     mark: str
     epoch: str
@@ -185,10 +193,11 @@ class QdrantCursor:
 
 
 class QdrantHttpClient:
-    """Asks one server, and lets a request that failed be made again.
+    """Client of one Qdrant server, with retries.
 
-    With `request_logger` nothing is sent that was not noted before. Nothing is imported
-    or opened before the first request. `connect` makes the client, in a thread.
+    With `request_logger`, every request is logged before it is sent. Nothing is
+    imported or opened before the first request. `connect` creates Qdrant's client, in a
+    thread.
     """
 
     def __init__(
@@ -202,45 +211,50 @@ class QdrantHttpClient:
         self.connection = connection
         self.clock = clock or Clock()
         self._request_logger = request_logger
-        self._connect = connect or self._connected
+        self._connect = connect or self._create_client
         patience = LOCAL_RETRY_SECONDS if connection.own else REMOTE_RETRY_SECONDS
         self._rate_limiter = RateLimiter(
-            RateLimit(_AT_ONCE, patience=patience), self.clock
+            RateLimit(_CONCURRENCY, patience=patience), self.clock
         )
         self._note: ContextVar[EgressLogEntry] = ContextVar("note")
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
 
     async def ask(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
-        """Return what `call` gets with one request, after as many tries as it takes.
+        """Return the result of `call`, which makes one request.
+
+        Retry it if that may help.
 
         Raises:
-            ServiceCallError: The server cannot be reached, refused, or sent nonsense.
-            ServiceUnavailable: The request could not be noted, and was not sent.
+            ServiceCallError: The server cannot be reached, refused, or sent an invalid
+                reply.
+            ServiceUnavailable: The request could not be logged, and was not sent.
         """
         async with self._rate_limiter.slot():
-            return await self._rate_limiter.call_with_retries(partial(self._once, call))
+            return await self._rate_limiter.call_with_retries(
+                partial(self._ask_once, call)
+            )
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         async with self._opening:
             client, self._client = self._client, None
         if client is not None:
             await client.close()
 
-    async def _once(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
-        client = await self._opened()
+    async def _ask_once(self, call: Callable[["AsyncQdrantClient"], Awaitable[T]]) -> T:
+        client = await self._open()
         about = OutboundRequest("qdrant", self.connection.host, RequestPurpose.VECTORS)
         async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
             token = self._note.set(note)
             try:
                 async with asyncio.timeout(self.connection.timeout):
                     answer = await call(client)
-            except Exception as error:  # the client lets anything through
+            except Exception as error:  # the client passes on errors of its libraries
                 if is_connection_failure(error):
                     note.mark_unreachable()
                 raise translate_qdrant_error(
-                    error, self.connection.timeout, self._server
+                    error, self.connection.timeout, self._server_name
                 ) from error
             finally:
                 self._note.reset(token)
@@ -248,20 +262,20 @@ class QdrantHttpClient:
             return answer
 
     @property
-    def _server(self) -> str:
+    def _server_name(self) -> str:
         return "Your Qdrant server" if self.connection.own else "Qdrant"
 
-    async def _opened(self) -> "AsyncQdrantClient":
+    async def _open(self) -> "AsyncQdrantClient":
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._connect)
             return self._client
 
-    def _connected(self) -> "AsyncQdrantClient":
-        """Import the client, which takes a second, and make it; nothing is sent.
+    def _create_client(self) -> "AsyncQdrantClient":
+        """Import Qdrant's client, which takes a second, and create it; sends nothing.
 
-        The key goes along as a header of ours: the client would warn of it wherever the
-        address is none of https, and that was looked at before.
+        The key is sent as a header of our own: the client would warn about addresses
+        without https, which `resolve_address` has checked already.
         """
         connection = self.connection
         from qdrant_client import AsyncQdrantClient
@@ -287,11 +301,13 @@ class QdrantHttpClient:
             await self._note.get().on_request(request)
 
     async def _on_response(self, response: httpx.Response) -> None:
-        """Say what a refusal means, before the client drops half of what it says."""
+        """Raise for an error status; the client would drop part of the response."""
         await self._note.get().on_response(response)
         if not response.is_success:
             after = parse_retry_after(response.headers, now=self.clock.today())
-            raise translate_qdrant_status(response.status_code, self._server, after)
+            raise translate_qdrant_status(
+                response.status_code, self._server_name, after
+            )
 
 
 MARK_FILE_NAME = "mark"
@@ -348,29 +364,31 @@ def read_local_mark(index: Path, name: str) -> str:
 
 
 def is_lrwr_collection(name: str) -> bool:
-    """Say whether lrwr gives such names to collections, of whichever library."""
+    """Return whether `name` is that of a collection of lrwr, of any library."""
     return any(name.startswith(f"lrwr-{pipeline.value}-") for pipeline in Pipeline)
 
 
-async def list_lrwr_collections(wire: QdrantHttpClient) -> list[str]:
-    """Return the collections on the server that lrwr made, sorted.
+async def list_lrwr_collections(http: QdrantHttpClient) -> list[str]:
+    """Return the names of all collections of lrwr on the server, sorted.
 
     Raises:
-        ServiceUnavailable: The server did not answer, or does not let this key see.
+        ServiceUnavailable: The server did not answer, or refused the key.
     """
-    listed = await wire.ask(lambda client: client.get_collections())
+    listed = await http.ask(lambda client: client.get_collections())
     names = (collection.name for collection in listed.collections)
     return sorted(name for name in names if is_lrwr_collection(name))
 
 
-async def fetch_collection_mark(wire: QdrantHttpClient, name: str) -> tuple[str, str]:
-    """Return the mark that a collection bears, and its library's name; empty: none.
+async def fetch_collection_mark(http: QdrantHttpClient, name: str) -> tuple[str, str]:
+    """Return the mark of a collection and the id of its library.
+
+    Empty texts if it has none.
 
     Raises:
         ServiceUnavailable: The server did not answer.
     """
     with suppress(CollectionNotFound):
-        points = await wire.ask(
+        points = await http.ask(
             lambda client: client.retrieve(
                 name, [0], with_payload=True, with_vectors=False
             )
@@ -382,14 +400,14 @@ async def fetch_collection_mark(wire: QdrantHttpClient, name: str) -> tuple[str,
     return "", ""
 
 
-async def delete_collection(wire: QdrantHttpClient, name: str) -> bool:
-    """Delete a collection; False when it was not there.
+async def delete_collection(http: QdrantHttpClient, name: str) -> bool:
+    """Delete a collection; return False if it did not exist.
 
     Raises:
-        ServiceUnavailable: The server did not do it.
+        ServiceUnavailable: The server did not delete it.
     """
-    if not await wire.ask(lambda client: client.collection_exists(name)):
+    if not await http.ask(lambda client: client.collection_exists(name)):
         return False
     with suppress(CollectionNotFound):
-        await wire.ask(lambda client: client.delete_collection(name))
+        await http.ask(lambda client: client.delete_collection(name))
     return True

@@ -1,1 +1,1 @@
-"""The web, through a service that searches it."""
+"""Web search through Tavily."""

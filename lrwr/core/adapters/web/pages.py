@@ -1,4 +1,4 @@
-"""What a search service sends, made into pages that are safe to show and to read."""
+"""Results of a search service, made safe to display and to send to a model."""
 
 import re
 import unicodedata
@@ -8,36 +8,40 @@ from urllib.parse import urlsplit
 from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.ports.sources import MAX_PAGE_TEXT_CHARS, WebPage
 
-_MOST_TITLE = 160
-_MOST_URL = 600
-_MOST_DATE = 40
+_MAX_TITLE_CHARS = 160
+_MAX_URL_CHARS = 600
+_MAX_DATE_CHARS = 40
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
-"""An escape sequence of a terminal: colours, titles, links."""
+"""A terminal escape sequence, such as a colour, a window title or a link."""
 
 
 def parse_web_pages(
     results: Iterable[object], limit: int, sentences: SentenceSplitter
 ) -> list[WebPage]:
-    """Return at most `limit` pages of a service's `results`, each address once.
+    """Return at most `limit` pages of a service's `results`, in order, each address
+    once.
 
-    What has no address of the web, or no text, is left out.
+    Results without a web address or without text are skipped. Long texts are cut after
+    a sentence.
     """
     pages_by_address: dict[str, WebPage] = {}
-    for page in _read(results, sentences):
+    for page in _iterate_pages(results, sentences):
         pages_by_address.setdefault(page.url.partition("#")[0].rstrip("/"), page)
     return list(pages_by_address.values())[:limit]
 
 
-def _read(results: Iterable[object], sentences: SentenceSplitter) -> Iterator[WebPage]:
+def _iterate_pages(
+    results: Iterable[object], sentences: SentenceSplitter
+) -> Iterator[WebPage]:
     for result in results:
         if not isinstance(result, Mapping):
             continue
         url = _address(_field(result, "url"))
-        text = _shortened(_field(result, "content"), sentences)
+        text = _cut_after_sentence(_field(result, "content"), sentences)
         if url and text:
-            title = _cut(_field(result, "title"), _MOST_TITLE)
-            date = _field(result, "published_date")[:_MOST_DATE]
+            title = _cut(_field(result, "title"), _MAX_TITLE_CHARS)
+            date = _field(result, "published_date")[:_MAX_DATE_CHARS]
             yield WebPage(title or urlsplit(url).netloc, url, text, date)
 
 
@@ -47,7 +51,7 @@ def _field(result: "Mapping[object, object]", name: str) -> str:
 
 
 def flatten_page_text(text: str) -> str:
-    """Return `text` in one line, with nothing in it that a terminal would obey."""
+    """Return `text` on one line, without control characters and terminal escapes."""
     text = _ESCAPE.sub("", text)
     letters = (
         " " if character.isspace() else character
@@ -58,32 +62,30 @@ def flatten_page_text(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Return an address of the web; empty for any other, and for one that misleads."""
+    """Return a web address; empty for another scheme or a misleading address."""
     try:
-        place = urlsplit(url)
+        parts = urlsplit(url)
         usable = (
-            place.scheme in {"http", "https"} and place.hostname and place.port != 0
+            parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
         )
     except ValueError:
         return ""
-    misleads = "@" in place.netloc or " " in url or len(url) > _MOST_URL
+    # A name before "@" looks like the host, but is not.
+    misleads = "@" in parts.netloc or " " in url or len(url) > _MAX_URL_CHARS
     return url if usable and not misleads else ""
 
 
-def _shortened(text: str, sentences: SentenceSplitter) -> str:
-    """Return whole sentences of at most `MAX_PAGE_TEXT_CHARS` characters.
-
-    A long one is cut.
-    """
+def _cut_after_sentence(text: str, sentences: SentenceSplitter) -> str:
+    """Return whole sentences of `text`, at most `MAX_PAGE_TEXT_CHARS` characters."""
     if len(text) <= MAX_PAGE_TEXT_CHARS:
         return text
-    fitting = [planted.end for planted in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][
+    fitting = [sentence.end for sentence in sentences(text[: MAX_PAGE_TEXT_CHARS + 1])][
         :-1
     ]
     return text[: fitting[-1]] if fitting else _cut(text, MAX_PAGE_TEXT_CHARS)
 
 
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    return f"{text[: most - 1].rpartition(' ')[0] or text[: most - 1]}…"
+    return f"{text[: limit - 1].rpartition(' ')[0] or text[: limit - 1]}…"

@@ -1,4 +1,4 @@
-"""Tavily: pages of the web for a short query, through `tavily-python`."""
+"""Web search through `tavily-python`."""
 
 import asyncio
 import ssl
@@ -13,7 +13,15 @@ from urllib.parse import urlsplit
 import httpx
 
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
-from lrwr.core.adapters.http.errors import parse_retry_after
+from lrwr.core.adapters.http.errors import (
+    ErrorHints,
+    HttpRequestInfo,
+    build_interrupted_error,
+    build_invalid_response_error,
+    build_timeout_error,
+    build_unreachable_error,
+    parse_retry_after,
+)
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.adapters.web.pages import parse_web_pages
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
@@ -33,21 +41,47 @@ if TYPE_CHECKING:
     from tavily import AsyncTavilyClient
 
 TAVILY_URL = "https://api.tavily.com"
-_LATER = "Ask again later; what your book says is answered without it."
-_OFF = 'or set [web] use = "off"'
-_NO_PAGES = "with something that is no list of pages"
-_NO_SUCH_PLACE = frozenset({404, 405})
-"""States of a server that searches, and has nothing at the address that was asked."""
+_LATER = "Ask again later. Answers from your book work without web search."
+_OR_OFF = ', or set [web] use = "off"'
+
+_HINTS = ErrorHints(section="web", key="tavily", base_url_note=_OR_OFF)
+
+_REFUSALS = {
+    401: (
+        "Tavily does not accept the key",
+        "Set the key again with `lrwr config set-key tavily`.",
+    ),
+    403: (
+        "Tavily does not let this key search",
+        f"Request access from Tavily{_OR_OFF}.",
+    ),
+    432: (
+        "The searches of your Tavily plan are used up",
+        f"Raise the limit in your Tavily account{_OR_OFF}.",
+    ),
+    433: (
+        "The spending limit of your Tavily account is reached",
+        f"Raise the limit in your Tavily account{_OR_OFF}.",
+    ),
+}
+_QUERY_REFUSED = (
+    "Tavily refused the query",
+    f"Ask the question in other words{_OR_OFF}.",
+)
+
+_NO_USAGE_STATUSES = frozenset({404, 405})
+"""Statuses of a server that searches but does not report credits."""
+
 TavilyCall = Callable[["AsyncClient"], Awaitable[object]]
-"""Asks by a connection, and returns what came back."""
+"""Makes one request with an HTTP client and returns the decoded reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class TavilyConnection:
-    """Where the service is, and how it is asked.
+    """Tavily's server and key.
 
-    `timeout` is in seconds and bounds a whole search. `own` says that the server is
-    on this machine: no proxy is used.
+    `timeout` is in seconds, for a whole search. `own` marks a server on this machine,
+    which is reached without a proxy.
     """
 
     key: str = field(repr=False)
@@ -58,23 +92,24 @@ class TavilyConnection:
 
 @dataclass(frozen=True, slots=True)
 class TavilyCredits:
-    """What an account has used of its plan."""
+    """Credits of an account: `used`, and `of` the plan."""
 
     used: int
     of: int
 
 
 class CreditsUnavailable(ServiceUnavailable):
-    """A server that does not say what an account has used: its key may be good."""
+    """The server does not report credits; the key may still be valid."""
 
 
 class TavilySearch:
-    """The web as Tavily searches it. Nothing is imported or opened before a search.
+    """The `WebSearch` port over Tavily.
 
-    A search sends the query, how many pages are wanted, and the key; nothing is tried
-    twice, since a turn waits for it. The client never works without a key: it is given
-    a connection of ours, on which it has no keyless mode. With `request_logger` a
-    search is noted before it leaves.
+    Imports and opens nothing before the first search.
+
+    A search sends the query, the number of pages and the key. It is never retried,
+    because a turn waits for it. With `request_logger`, each search is logged before it
+    is sent.
     """
 
     def __init__(
@@ -85,41 +120,47 @@ class TavilySearch:
         request_logger: EgressLogger | None = None,
     ) -> None:
         if not connection.key:
-            raise ValueError("without a key the query would be sent all the same")
+            raise ValueError("without a key, the client would send the query anyway")
         self._connection = connection
+        self._request = HttpRequestInfo(
+            "Tavily", "", connection.timeout, connection.own, _HINTS
+        )
         self._sentences = sentences
         self._today = today
         self._request_logger = request_logger
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
-        """Return at most `limit` pages, each address once, the best first.
+        """Return at most `limit` pages, best first, each address once.
 
         Raises:
-            ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
+            ServiceUnavailable: Tavily did not answer, refused, or sent an invalid
+                reply.
         """
-        answer = await self._asked(lambda http: self._search(http, query, limit))
+        answer = await self._send(lambda http: self._search(http, query, limit))
         results = answer.get("results") if isinstance(answer, Mapping) else None
         if not isinstance(results, list):
-            raise _nonsense(_NO_PAGES)
+            raise build_invalid_response_error(self._request)
         return await asyncio.to_thread(parse_web_pages, results, limit, self._sentences)
 
-    async def takes_the_key(self) -> TavilyCredits | None:
-        """Ask what the account has used: no search is made for it.
+    async def check_key(self) -> TavilyCredits | None:
+        """Check the key without a search.
 
-        None where the key is taken and no counts are told. Tavily takes ten such
-        requests in ten minutes, besides those for pages.
+        Return the account's credits, or None if not reported.
+
+        Tavily accepts ten such requests in ten minutes.
 
         Raises:
-            CreditsUnavailable: The server is one that does not tell.
-            ServiceUnavailable: Tavily did not answer, refused, or sent nonsense.
+            CreditsUnavailable: The server does not report credits.
+            ServiceUnavailable: Tavily did not answer, refused, or sent an invalid
+                reply.
         """
-        answer = await self._asked(self._usage)
+        answer = await self._send(self._usage)
         if not isinstance(answer, Mapping):
-            raise _nonsense("with something that is no answer of Tavily's")
-        return _credits_in(answer)
+            raise build_invalid_response_error(self._request)
+        return _parse_credits(answer)
 
     async def _search(self, http: "AsyncClient", query: str, limit: int) -> object:
-        client = await asyncio.to_thread(_client, http, self._connection)
+        client = await asyncio.to_thread(_create_client, http, self._connection)
         async with asyncio.timeout(self._connection.timeout):
             return await client.search(
                 query,
@@ -138,16 +179,16 @@ class TavilySearch:
         except (ValueError, RecursionError):
             return None
 
-    async def _asked(self, ask: TavilyCall) -> object:
+    async def _send(self, ask: TavilyCall) -> object:
         host = urlsplit(self._connection.base_url).hostname or ""
         about = OutboundRequest("tavily", host, RequestPurpose.WEB_SEARCH)
         async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
-            answer = await self._answered(ask, note)
+            answer = await self._send_logged(ask, note)
             note.mark_complete()
         return answer
 
-    async def _answered(self, ask: TavilyCall, note: EgressLogEntry) -> object:
-        http = await asyncio.to_thread(_open, self._connection)
+    async def _send_logged(self, ask: TavilyCall, note: EgressLogEntry) -> object:
+        http = await asyncio.to_thread(_open_http, self._connection)
         if self._request_logger is not None:
             http.event_hooks["request"].append(note.on_request)
             http.event_hooks["response"].append(note.on_response)
@@ -157,125 +198,89 @@ class TavilySearch:
                 return await ask(http)
         except ServiceUnavailable:
             raise
-        except Exception as error:  # the client lets anything of its libraries through
+        except Exception as error:  # the client passes on errors of its libraries
             if isinstance(error, httpx.ConnectError):
                 note.mark_unreachable()
-            raise _failed(error, self._connection) from error
+            raise _client_error(error, self._request) from error
 
     async def _check(self, response: "Response") -> None:
-        """Say what a refusal means, before the client drops half of what it says."""
+        """Raise for an error status; the client would drop part of the response."""
         status = response.status_code
-        if status in _NO_SUCH_PLACE and response.request.method == "GET":
+        if status in _NO_USAGE_STATUSES and response.request.method == "GET":
             raise CreditsUnavailable(
-                f"The server does not say whether it takes the key ({status})",
-                hint="The next search shows it; or check `web.base_url`.",
+                f"The server does not report whether it accepts the key (HTTP {status})",
+                hint="Search the web to test the key, or check `web.base_url`.",
             )
         if status != 200:
             wait = parse_retry_after(response.headers, now=self._today())
-            raise _refused(status, wait)
+            raise _status_error(status, wait)
 
 
-def _open(connection: TavilyConnection) -> "AsyncClient":
-    """Make the connection; it holds to no redirect and keeps no cookies."""
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
-    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _open_http(connection: TavilyConnection) -> "AsyncClient":
+    """Create the HTTP client; it follows no redirects."""
+    # Without TLS, an empty context saves a tenth of a second of reading certificates.
+    no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
     return httpx.AsyncClient(
         base_url=connection.base_url,
         timeout=connection.timeout,
         follow_redirects=False,
         trust_env=not connection.own,
-        verify=True if encrypted else nobody,
+        verify=True if encrypted else no_certificates,
     )
 
 
 def _import_tavily() -> ModuleType:
-    """Return Tavily's package; importing it takes a quarter of a second."""
+    """Import Tavily's package, which takes a quarter of a second."""
     import tavily
 
     package: ModuleType = tavily
     return package
 
 
-def _client(http: "AsyncClient", connection: TavilyConnection) -> "AsyncTavilyClient":
-    """Create Tavily's client."""
+def _create_client(
+    http: "AsyncClient", connection: TavilyConnection
+) -> "AsyncTavilyClient":
     client: AsyncTavilyClient = _import_tavily().AsyncTavilyClient(
         api_key=connection.key, api_base_url=connection.base_url, client=http
     )
     return client
 
 
-def _refused(status: int, wait: float | None) -> ServiceUnavailable:
-    status_text = f"({status})"
+def _status_error(status: int, wait: float | None) -> ServiceUnavailable:
+    """Return the error for an HTTP status; `wait` are seconds that Tavily asks for."""
     if status == 429:
-        wait_text = f"in {_spoken(wait)}" if wait is not None else "in a minute"
+        wait_text = f"in {_format_wait(wait)}" if wait is not None else "in a minute"
         return ServiceUnavailable(
-            f"Tavily has more requests than it takes {status_text}",
+            "Tavily received too many requests (HTTP 429)",
             hint=f"Ask again {wait_text}.",
             retryable=True,
         )
     if status >= 500 or status == 408:
         return ServiceUnavailable(
-            f"Tavily failed {status_text}", hint=_LATER, retryable=True
+            f"Tavily failed (HTTP {status})", hint=_LATER, retryable=True
         )
-    message, hint = _for_good(status)
-    return ServiceUnavailable(f"{message} {status_text}", hint=hint)
+    if status < 400:
+        message = "Tavily redirects requests to another address"
+        hint = "Set `web.base_url` to the final address of the server."
+    else:
+        message, hint = _REFUSALS.get(status, _QUERY_REFUSED)
+    return ServiceUnavailable(f"{message} (HTTP {status})", hint=hint)
 
 
-def _for_good(status: int) -> tuple[str, str]:
-    match status:
-        case 401:
-            return (
-                "Tavily does not accept the key",
-                "Set the key anew with `lrwr config set-key tavily`.",
-            )
-        case 403:
-            return (
-                "Tavily does not let this key search",
-                f"Ask Tavily for access, {_OFF}.",
-            )
-        case 432 | 433:
-            limit = "the plan's searches" if status == 432 else "what may be spent"
-            return (
-                f"Tavily says that {limit} of this account are used up",
-                f"Raise the limit in your account there, {_OFF}.",
-            )
-        case _ if status < 400:
-            return (
-                "Tavily wants to be asked elsewhere",
-                "Set `web.base_url` to the address where the server itself is.",
-            )
-        case _:
-            return ("Tavily refused the query", f"Ask in other words, {_OFF}.")
-
-
-def _failed(error: Exception, connection: TavilyConnection) -> ServiceUnavailable:
-    """Say what an error of the client means, or of the libraries below it."""
+def _client_error(error: Exception, request: HttpRequestInfo) -> ServiceUnavailable:
+    """Return the error for an exception of Tavily's client or the libraries below it."""
     if isinstance(error, TimeoutError | _import_tavily().errors.TimeoutError):
-        return ServiceUnavailable(
-            f"Tavily did not answer within {connection.timeout:g} seconds",
-            hint="Ask again, or raise `web.timeout`.",
-            retryable=True,
-        )
+        return build_timeout_error(request)
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        return ServiceUnavailable(
-            "Tavily cannot be reached",
-            hint="Start it, or correct `web.base_url`."
-            if connection.own
-            else "Check the connection to the internet.",
-            retryable=True,
-        )
+        return build_unreachable_error(request)
     if isinstance(error, httpx.TransportError):
-        return ServiceUnavailable(
-            "Tavily broke off in the middle of its answer",
-            hint="Ask again.",
-            retryable=True,
-        )
-    return _nonsense(_NO_PAGES)
+        return build_interrupted_error(request)
+    return build_invalid_response_error(request)
 
 
-def _credits_in(answer: Mapping[object, object]) -> TavilyCredits | None:
-    """Return what is told of a plan, None where a number lacks."""
+def _parse_credits(answer: Mapping[object, object]) -> TavilyCredits | None:
+    """Return the credits in a reply; None if a number is missing."""
     account = answer.get("account")
     fields = account if isinstance(account, Mapping) else {}
     used, of = fields.get("plan_usage"), fields.get("plan_limit")
@@ -284,14 +289,7 @@ def _credits_in(answer: Mapping[object, object]) -> TavilyCredits | None:
     return None
 
 
-def _nonsense(fault: str) -> ServiceUnavailable:
-    return ServiceUnavailable(
-        f"Tavily answered {fault}",
-        hint=f"Check `web.base_url`, {_OFF}.",
-    )
-
-
-def _spoken(seconds: float) -> str:
+def _format_wait(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} seconds"
     return f"{round(seconds / 60)} minutes"
@@ -305,15 +303,12 @@ def create_tavily_search(
     env: Mapping[str, str],
     request_logger: EgressLogger | None = None,
 ) -> TavilySearch | None:
-    """Return the web that the settings ask for, None where it is off.
+    """Create the web search; None if `web.use` is off. Sends and opens nothing.
 
-    What is searched for is noted before it leaves, whatever the address.
-
-    A key that is there turns nothing on. Nothing is sent or opened yet.
+    Every later search is logged, whatever the address. A key alone turns nothing on.
 
     Raises:
-        SettingsProblem: It is on without a key, or a downloaded setting leads
-            elsewhere.
+        SettingsProblem: The key is missing, or the address is invalid or not allowed.
         ServiceUnavailable: The keyring is locked.
     """
     connection = build_tavily_connection(settings, env)
@@ -325,11 +320,10 @@ def create_tavily_search(
 def build_tavily_connection(
     settings: Settings, env: Mapping[str, str]
 ) -> TavilyConnection | None:
-    """Return where the web is asked and with what key, None where it is off.
+    """Return Tavily's server and key; None if `web.use` is off.
 
     Raises:
-        SettingsProblem: It is on without a key, or a downloaded setting leads
-            elsewhere.
+        SettingsProblem: The key is missing, or the address is invalid or not allowed.
         ServiceUnavailable: The keyring is locked.
     """
     if settings.web.use == "off":
@@ -338,20 +332,20 @@ def build_tavily_connection(
     key = find_key(_KEY, env)
     if not key:
         raise SettingsProblem(
-            "`web.use` is tavily, and there is no key for it",
-            hint=f"Keep one with `lrwr config set-key tavily`, or set {_KEY}.",
+            "`web.use` is tavily, but there is no API key",
+            hint=f"Store a key with `lrwr config set-key tavily`, or set {_KEY}.",
         )
     is_local = is_loopback_host(parse_host(address))
     return TavilyConnection(key, address, float(settings.web.timeout), is_local)
 
 
 class UnavailableWebSearch:
-    """Asks nobody; `why` is what whoever searches is told."""
+    """The `WebSearch` port where no search is allowed: every search raises `error`."""
 
     def __init__(self, error: LrwrError) -> None:
         self._why = error
 
     async def search(self, query: str, limit: int) -> list[WebPage]:
-        """Refuse."""
+        """Raise `ServiceUnavailable` with the reason."""
         del query, limit
         raise ServiceUnavailable(str(self._why), hint=self._why.hint)
