@@ -27,7 +27,7 @@ PROBLEMS = {
     "zip-bomb-docx.docx": UNPACKS,
     "xml-entity-bomb.docx": "holds XML definitions that no Word document needs",
     "sixty-megabytes.txt": "is larger than 50 MB",
-    "forbidden.md": "may not be read: Permission denied",
+    "forbidden.md": "cannot be read: Permission denied",
     "growing.md": "keeps changing while lrwr reads it",
 }
 REMARKS = {

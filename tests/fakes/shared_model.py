@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from lrwr.core.adapters.embed.local import LocalEmbedder
 
-_SHARED = ("_tokenizer", "_counter", "_model")
+_SHARED = ("_tokenizer", "_untruncated_tokenizer", "_model")
 _LOADED: dict[str, Any] = {}
 
 
