@@ -192,7 +192,7 @@ def _run(words: Sequence[str]) -> str:
         capture_output=True,
         encoding="utf-8",
     )
-    return completed.stdout.replace(str(WORKSPACE.resolve()), "/home/me/my-novel")
+    return completed.stdout.replace(str(WORKSPACE.resolve()), "~/my-novel")
 
 
 def _parse_json(printed: str) -> list[str]:

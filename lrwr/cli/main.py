@@ -112,7 +112,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "lrwr.cli.commands.deploy",
     ),
     "eval": CommandEntry(
-        "Compare the two pipelines on questions whose answers are known.",
+        "Compare the two pipelines on questions with known answers.",
         "lrwr.cli.commands.eval",
     ),
     "config": CommandEntry(

@@ -179,7 +179,7 @@ def _table(
     arms = [arm for arm in report.arms if any(name in arm.means for name in present)]
     if not arms:
         return (), (), ()
-    times = ("half within", "95 % within") if seconds else ()
+    times = ("median time", "95 % of times") if seconds else ()
     rows = tuple(
         (
             arm.name,
