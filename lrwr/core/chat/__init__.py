@@ -1,1 +1,1 @@
-"""The room where the writer asks and the manuscript answers."""
+"""Threads and turns: planning a question, gathering context, answering, storing."""

@@ -1,4 +1,7 @@
-"""The order of one turn's steps, as a LangGraph graph without a memory of its own."""
+"""Runs a turn as a LangGraph graph, and records its events and result.
+
+The only module of chat that imports LangGraph.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -48,7 +51,9 @@ if TYPE_CHECKING:
 
 
 class TurnGraphState(TypedDict, total=False):
-    """What the steps have result; each writes its own part once."""
+    """The graph's state; each key is written by one step, except `result`, which later
+    steps extend.
+    """
 
     question: TurnQuestion
     bible: Bible
@@ -63,7 +68,8 @@ class TurnGraphState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What the graph's steps are lent for one turn."""
+    """What the steps of the graph use in one turn: dependencies and the event emitter.
+    """
 
     dependencies: TurnDependencies
     emit: TurnEventEmitter
@@ -71,7 +77,7 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What a turn came to, and how it was said."""
+    """The assembled output of a turn and the avatar's answer it contains."""
 
     output: SupervisorOutput
     answer: AvatarAnswer
@@ -80,9 +86,10 @@ class TurnResult:
 async def run_turn(
     question: TurnQuestion, bible: Bible, dependencies: TurnDependencies
 ) -> AsyncGenerator[TurnEvent | TurnResult]:
-    """Yield what happens in a turn while it does, and last what it came to.
+    """Yield the events of a turn as they happen, then its result, exactly once and
+    last.
 
-    Closing the generator stops every step, and what a step asked of a server.
+    Closing the generator cancels the running steps and their requests to servers.
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
@@ -117,7 +124,7 @@ _STEPS = (
 
 
 def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any, Any]":
-    """Return the graph; making it takes milliseconds."""
+    """Build and compile the graph of a turn; this takes milliseconds."""
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(TurnGraphState, context_schema=TurnContext)
@@ -234,18 +241,18 @@ def _prompt_nothing(
 
 
 async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPlan:
-    """Plan without asking anybody."""
+    """Plan by rules, without a language model."""
     return plan_by_rules(question, bible)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnModels:
-    """Who plans and who answers in one turn; `take_usage` tells what models were asked.
+    """The planner, the avatar and the optional model-based steps of one turn.
 
-    `cost` tells the US dollars that it came to, None where a price is not known; ask it
-    before `take_usage`. Without it, the avatar's model alone was asked. `lookup_loop` goes on
-    looking things up, `gaps` finds what is undefined; None where nobody does. `build_planner_prompts` tells what a planner would
-    be sent.
+    `take_usage` returns the usage of all models since its last call. `cost` returns its
+    price in US dollars, None if unknown; call it before `take_usage`. Without `cost`,
+    only the avatar's model was used. `build_planner_prompts` returns the messages that
+    the planner would send.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
@@ -261,27 +268,27 @@ class TurnModels:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """What a language model would be sent, and what for."""
+    """The messages that would be sent to a language model, and for what purpose."""
 
     purpose: Literal["planning", "answering"]
     messages: Sequence[ChatMessage]
 
     @property
     def text(self) -> str:
-        """The words of all messages."""
+        """The texts of all messages, joined by line breaks."""
         return "\n".join(message.text for message in self.messages)
 
 
 @dataclass(slots=True)
 class PreviewAvatar:
-    """Stands in for a model, and keeps what that would be sent for the answer."""
+    """Stands in for a model avatar and stores its prompt instead of sending it."""
 
     avatar: ModelAvatar
     messages: Sequence[ChatMessage] = ()
 
     @property
     def model(self) -> str:
-        """Nobody answers."""
+        """Always empty, because no model answers."""
         return ""
 
     async def answer(
@@ -291,13 +298,16 @@ class PreviewAvatar:
         result: RetrievalResult,
         _emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Say nothing."""
+        """Store the prompt in `messages` and return an empty answer."""
         self.messages = (await self.avatar.prompt(question, plan, result)).messages
         return AvatarAnswer("")
 
 
 class TurnRecorder:
-    """What has come of a turn so far."""
+    """Collects the events of a turn, so that a stopped turn can be stored, too.
+
+    `result` is None until the turn is complete.
+    """
 
     def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
         self.question = question
@@ -308,7 +318,7 @@ class TurnRecorder:
         self._web: list[WebCitation] = []
 
     def record_event(self, event: TurnEvent) -> None:
-        """Take in what the graph lets others see."""
+        """Collect the tokens and citations of `event`; ignore other events."""
         match event:
             case AnswerToken():
                 self._pieces.append(event.text)
@@ -320,13 +330,17 @@ class TurnRecorder:
                 pass
 
     def record_direct_answer(self, text: str) -> None:
-        """Take in what was settled without asking anybody."""
+        """Complete the turn with `text`, without having run the graph."""
         output = replace(self._build_stopped_output(""), response_text=text, remarks=())
         output = replace(output, intent=AnswerIntent.GAP_PROBE)
         self.result = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
-        """Return the whole answer, or of a stopped one what had come."""
+        """Return the output of the complete turn, or what has been collected of a
+        stopped one.
+
+        `model` is the model that was answering; it is used for stopped turns only.
+        """
         if self.result is not None:
             return self.result.output
         return self._build_stopped_output(model)
@@ -351,7 +365,7 @@ async def record_turn(
     dependencies: TurnDependencies,
     turn_recorder: TurnRecorder,
 ) -> AsyncGenerator[TurnEvent]:
-    """Run a turn, and let `turn_recorder` take in what comes of it."""
+    """Run a turn and yield its events; `turn_recorder` collects them and the result."""
     async with aclosing(run_turn(question, bible, dependencies)) as events:
         async for event in events:
             if isinstance(event, TurnResult):

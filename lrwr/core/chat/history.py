@@ -1,4 +1,4 @@
-"""Which earlier turns a question continues, and the tokens that a chat model used."""
+"""Selects the earlier turns that a question continues, and counts model usage."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -30,16 +30,17 @@ _CHARS_PER_TOKEN = 4
 
 
 def estimate_history_tokens(text: str) -> int:
-    """Return about how many tokens a text has: English has four characters each."""
+    """Estimate the tokens of a text: one for four characters of English, at least one.
+    """
     return len(text) // _CHARS_PER_TOKEN + 1
 
 
 def filter_turns_by_horizon(
     turns: Sequence[Turn], horizon: Horizon | None, order: StoryOrder
 ) -> list[Turn]:
-    """Return the turns that were asked at `horizon` or before it in the story.
+    """Return the turns that were asked at `horizon` or an earlier point of the story.
 
-    A turn whose place is there no more counts as later.
+    A turn whose horizon no longer exists counts as later.
     """
     if horizon is None:
         return list(turns)
@@ -55,10 +56,10 @@ def filter_turns_by_horizon(
 def is_answer_within_horizon(
     places: Sequence[AnchoredCitation], horizon: Horizon | None, order: StoryOrder
 ) -> bool:
-    """Say whether all words that an answer rests on still stand before `horizon`.
+    """Return whether all words that an answer cites are still before `horizon`.
 
-    Words that were moved behind it come later now, and so does what was said of them.
-    What stands outside of the story comes neither before nor after.
+    Words that have since moved behind the horizon would reveal later events. Locations
+    outside the story are ignored.
     """
     if horizon is None:
         return True
@@ -80,7 +81,7 @@ def is_answer_within_horizon(
 def select_recallable_turns(
     turns: Sequence[Turn], budget: int = HISTORY_TOKEN_BUDGET
 ) -> Sequence[Turn]:
-    """Return the turns that can be told at all, in full or in short, oldest first."""
+    """Return the latest turns that can be used, in full or summarized, oldest first."""
     return turns[-(len(_select_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
 
 
@@ -90,10 +91,11 @@ def fit_turns_to_budget(
     *,
     outdated: Collection[TurnId] = (),
 ) -> tuple[tuple[Turn, ...], str]:
-    """Return the newest turns that fit, oldest first, and in short what was before.
+    """Return the latest turns that fit `budget` tokens, oldest first, and a summary of
+    others.
 
-    What was before are questions and how their answers begin, cut: nothing is made up.
-    An answer that is `outdated` is left out of it.
+    The summary consists of shortened questions and answers, verbatim. Answers of
+    `outdated` turns are left out of it.
     """
     newest_turns = _select_newest(turns, budget)
     older = turns[: len(turns) - len(newest_turns)]
@@ -106,7 +108,9 @@ def fit_turns_to_budget(
 
 
 def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
-    """Say that the answer before rests on what was changed; empty where it does not."""
+    """Return a sentence about changed passages of the previous answer; empty if none
+    changed.
+    """
     changed = sum(place.changed for place in places)
     if not changed:
         return ""
@@ -153,7 +157,7 @@ def _shorten_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecalledHistory:
-    """Earlier turns, as `TurnQuestion` wants them."""
+    """The earlier turns of a question; see the fields of `TurnQuestion`."""
 
     history: tuple[Turn, ...]
     before: str
@@ -166,10 +170,9 @@ async def recall_history(
     order: StoryOrder,
     freshness: FreshnessService,
 ) -> RecalledHistory:
-    """Return what fits of the turns that were asked before `horizon`.
+    """Return the earlier turns that may be used at `horizon` and fit into the prompt.
 
-    A turn that rests on words which stand behind it now is left out. Of the present
-    text nothing is told, only which answers rest on what it has no more.
+    Turns whose cited words are now behind the horizon are left out.
     """
     recallable_turns = select_recallable_turns(
         filter_turns_by_horizon(turns, horizon, order)
@@ -191,12 +194,11 @@ async def recall_history(
 
 
 class MeteredChatModel:
-    """A chat model whose calls and tokens are counted; one for each turn.
+    """Wraps a chat model and counts its calls and tokens. Use one per turn.
 
-    `calls` are all that were made, `failed` those of them that raised. Tokens of `fill`
-    are its reply's. A stream tells none, nor does a call that is stopped: there they
-    are characters / 4. A call that fails before it says a word counts no tokens.
-    Two turns at once do not mix as long as each has its own.
+    Tokens of `fill` are those reported by the server. Streamed and cancelled calls
+    report none; they are estimated as characters / 4. A call that fails before its
+    first token counts no tokens. `failed` counts calls that raised an error.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -205,23 +207,23 @@ class MeteredChatModel:
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The name of the wrapped model."""
         return self._chat.name
 
     @property
     def usage(self) -> Usage:
-        """What has come since it was last taken; calls under way are not in it."""
+        """Usage since the last `take_usage`, without calls that are still running."""
         return self._usage
 
     def take_usage(self) -> Usage:
-        """Return the usage, and start anew."""
+        """Return the usage and reset it to zero."""
         usage, self._usage = self._usage, Usage()
         return usage
 
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return the model's reply, and count the tokens that it tells."""
+        """Return the model's reply and count the tokens that it reports."""
         try:
             reply = await self._chat.fill(messages, shape)
         except ServiceUnavailable:
@@ -236,7 +238,7 @@ class MeteredChatModel:
         return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield the model's answer; what came counts, also where it ends early."""
+        """Yield the model's answer and count its tokens, even if it ends early."""
         sent, answer_chars, failed = _estimate_prompt_tokens(messages), 0, 0
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:
@@ -253,7 +255,7 @@ class MeteredChatModel:
 def _estimate_prompt_tokens(
     messages: Sequence[ChatMessage], shape: ReplyShape | None = None
 ) -> int:
-    """Estimate the tokens of what is sent."""
+    """Estimate the tokens of messages and reply schema."""
     schema = len(shape.schema) if shape else 0
     return sum(
         _estimate_tokens(len(message.text)) for message in messages

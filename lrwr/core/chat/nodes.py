@@ -1,4 +1,4 @@
-"""The steps of one turn, as plain functions of the results of earlier steps."""
+"""The steps of a turn as functions of the results of earlier steps."""
 
 import asyncio
 import re
@@ -52,9 +52,9 @@ GapFinderRunner = Callable[
 
 @dataclass(frozen=True, slots=True)
 class AvatarAnswer:
-    """What an avatar said. `unsupported` are stretches that no citation bears out.
+    """An avatar's answer. `unsupported` are spans of it that no citation supports.
 
-    `model` is the one that wrote it, empty where the text speaks for itself.
+    `model` is the language model that wrote it, empty if it consists of quotations.
     """
 
     text: str
@@ -66,11 +66,11 @@ class AvatarAnswer:
 
 
 class Avatar(Protocol):
-    """Who answers: a language model, or the text itself."""
+    """Answers a question: a language model, or quotations of the text."""
 
     @property
     def model(self) -> str:
-        """Name the language model; empty without one."""
+        """The name of the language model; empty without one."""
         ...
 
     async def answer(
@@ -80,17 +80,19 @@ class Avatar(Protocol):
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer from `result` alone, and emit each piece as it comes."""
+        """Answer from `result` alone and emit each piece of the answer as it is ready.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDependencies:
-    """What the steps of a turn are lent.
+    """What the steps of a turn use.
 
-    `plan` makes a plan; `search` finds passages for a question within its horizon.
-    `notes` are the titles of the writer's notes within it. `look_up` looks further,
-    `search_web` asks the web, `find_gaps` finds gaps; None where nobody does.
+    `plan` makes the plan; `search` finds passages within the question's horizon.
+    `notes` are the titles of the notes within it. `look_up` searches further with a
+    model, `search_web` searches the web, `find_gaps` finds undefined attributes; each
+    is None if it is off.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
@@ -108,7 +110,7 @@ async def plan_and_search(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> tuple[QuestionPlan, SearchResult]:
-    """Plan and search at once: neither waits for the other."""
+    """Plan and search concurrently; the search does not depend on the plan."""
     emit(TurnStageStarted("plan", "Reading the question"))
     emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
@@ -131,9 +133,10 @@ async def run_lookup(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
-    """Let a model look further where the text's own words are wanted.
+    """Let a model look up more passages if the plan needs the text's own words.
 
-    How sure the search was says nothing of passages that it did not find.
+    If this finds new passages, the confidence of the first search no longer applies and
+    becomes None.
     """
     if dependencies.look_up is None or not plan.sources & _SEARCHABLE_SOURCES:
         return result
@@ -153,7 +156,7 @@ async def add_web_pages(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
-    """Add what the web says, where the plan asks for it: beside the text, never in it."""
+    """Add web pages to the result if the plan selects the web."""
     if dependencies.search_web is None or AnswerSource.WEB not in plan.sources:
         return result
     web_lookup = await dependencies.search_web(question, plan, emit)
@@ -173,7 +176,9 @@ async def find_turn_gaps(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> GapFinderResult:
-    """Find what the question shows to be undefined, where that may be."""
+    """Return and emit what the question shows to be undefined, if there may be
+    anything.
+    """
     if dependencies.find_gaps is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
     emit(TurnStageStarted("gaps", "Looking for open questions"))
@@ -192,7 +197,7 @@ def assemble_output(
     gaps: GapFinderResult,
     answer: AvatarAnswer,
 ) -> SupervisorOutput:
-    """Put together what the turn has come to."""
+    """Combine the results of all steps into the output of the turn."""
     cast = {profile.name for profile in bible.characters}
     places = [
         place.name
@@ -224,7 +229,9 @@ def assemble_output(
 def _select_low_confidence(
     result: RetrievalResult, answer: AvatarAnswer
 ) -> bool | None:
-    """Return `low_confidence` if the answer rests on the search's passages, else None."""
+    """Return the search's `low_confidence` if the answer cites its passages or nothing;
+    else None.
+    """
     chunks = [passage.chunk for passage in result.ranked_chunks]
     rests_on_search = not answer.citations or any(
         citation.document == chunk.document
@@ -277,14 +284,14 @@ _CANON_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class CanonCommand:
-    """What the writer defines; `id` names a gap of the ledger, empty for none."""
+    """A definition that the writer typed; `id` names a gap, empty for none."""
 
     text: str
     id: str = ""
 
 
 def parse_canon_command(text: str) -> CanonCommand | None:
-    """Return what a question defines; None where it is a question."""
+    """Parse "canon: …" or "canon ID: …"; None if the text is a question."""
     match = _CANON_COMMAND.fullmatch(text)
     if match is None:
         return None
@@ -294,13 +301,14 @@ def parse_canon_command(text: str) -> CanonCommand | None:
 def build_gap_answer(
     canon_command: CanonCommand, bible: Bible, last_gaps: Sequence[GapFlag]
 ) -> GapAnswered:
-    """Return the decision that `canon_command` is.
+    """Return the decision that `canon_command` states.
 
-    It answers the gap that it names by its id; else what "Nell's coat is blue" says
-    of somebody known; else the one gap that the last answer left open.
+    It answers the gap with the given id; otherwise the attribute that a statement such
+    as "Nell's coat is blue" names of a known character; otherwise the only gap in
+    `last_gaps`, the gaps of the last answer.
 
     Raises:
-        NotFound: Nothing says what is defined, or several things may be meant.
+        NotFound: It is unclear what is defined.
     """
     if not canon_command.text:
         raise NotFound("There is no statement after `canon:`", hint=_CANON_HINT)
@@ -326,7 +334,7 @@ def build_gap_answer(
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
-    """Return the message about a decision; `new` is false if it was made before."""
+    """Return a message about a decision; `new` is false if it had been saved before."""
     topic = Asked(decision.about, decision.attribute)
     status = "Saved as canon" if new else "Already canon"
     return f"{status}: {topic}: {decision.answer}."

@@ -1,4 +1,4 @@
-"""The one owner of conversations: it reads, has the graph answer, and writes."""
+"""Answers questions in threads: the only reader and writer of turns."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -69,9 +69,10 @@ MAX_THREAD_TITLE_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """What the writer asks, and what they change: None goes on as before.
+    """A question, and changes of the thread's state; None leaves a value unchanged.
 
-    `character` empty is nobody, `as_of` empty the whole story.
+    An empty `character` selects nobody, an empty `as_of` the whole story. Without
+    `thread` a new thread is created.
     """
 
     text: str
@@ -84,7 +85,7 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class _PendingTurn:
-    """A turn that is about to be: `before` is its conversation, None for a new one."""
+    """A turn that is ready to run; `before` is its thread, None for a new one."""
 
     question: TurnQuestion
     bible: Bible
@@ -94,13 +95,13 @@ class _PendingTurn:
 
 
 class AvatarSessionService:
-    """Answers questions; each is one turn of a conversation, kept whole or stopped.
+    """Answers questions and stores each as a turn of a thread, complete or stopped.
 
-    `make_turn_models` creates the models of one turn. `price` returns what a model's
-    usage costs in US dollars, None where that is not known. `decide` saves a decision of
-    the writer. `web` searches search_web of the book, None where it is off. `pipeline` and
-    `limit` say how passages are searched. `now` returns seconds since 1970, `new_id` a
-    new id.
+    `make_turn_models` creates the models of one turn. `price` returns the price of a
+    model's usage in US dollars, None if unknown. `decide` saves a decision of the
+    writer. `web` is None if web search is off. `pipeline` and `limit` say which
+    passages are searched and how many are used. `now` returns seconds since 1970,
+    `new_id` a unique id.
     """
 
     def __init__(
@@ -130,18 +131,18 @@ class AvatarSessionService:
 
     @property
     def model(self) -> str:
-        """Name the language model that answers; empty without one."""
+        """The name of the language model that answers; empty without one."""
         return self._make_turn_models().avatar.model
 
     async def prompt(self, turn_request: TurnRequest) -> tuple[PromptPreview, ...]:
-        """Return what language models would be sent for a turn; send and keep nothing.
+        """Return the prompts that a turn would send, without sending or storing
+        anything.
 
-        The answer's is that of a plan by rules: what a model would plan or look up
-        depends on its replies, and what the web says on asking it. Empty where no model
-        is set.
+        The answer's prompt is built from a plan by rules and without look-ups and web
+        search, because these depend on replies. Empty without a language model.
 
         Raises:
-            NotFound: There is no such conversation, character or place in the story.
+            NotFound: There is no such thread, character or point of the story.
             StoreProblem: The library cannot be read.
         """
         turn_models = self._make_turn_models()
@@ -168,17 +169,17 @@ class AvatarSessionService:
         )
 
     async def ask(self, turn_request: TurnRequest) -> AsyncGenerator[TurnEvent]:
-        """Yield what happens while a question is answered, and last `TurnDone`.
+        """Answer a question, yielding events as they happen, `TurnDone` last.
 
-        Closing the generator stops the turn; what was said by then is kept, and
-        `StoreProblem` is raised if it cannot be. A whole answer that cannot be kept is
-        given all the same, with a remark. What begins with `canon:` is a decision of
-        the writer's, and is written down as one.
+        Closing the generator stops the turn; what was answered by then is stored, and
+        `StoreProblem` is raised if that fails. If a complete turn cannot be stored, the
+        answer is returned with a remark. A text that begins with `canon:` is saved as a
+        decision instead of answered.
 
         Raises:
-            NotFound: There is no such conversation, character or place in the story;
-                or nothing says what `canon:` defines.
-            SettingsProblem: The file of the writer's decisions is broken.
+            NotFound: There is no such thread, character or point of the story, or it is
+                unclear what a `canon:` statement defines.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         asked_at = self._now()
@@ -195,7 +196,7 @@ class AvatarSessionService:
             stopped = self._build_turn_record(turn_recorder, asked_at)
             await asyncio.shield(self._store_turn(thread, stopped))
             raise
-        await self._warn_about_later_names(pending, turn_recorder)
+        await _warn_about_later_names(pending, turn_recorder, self._bible)
         await self._warn_about_changed_passages(pending, turn_recorder)
         yield TurnDone(thread, await self._save_turn(thread, turn_recorder, asked_at))
 
@@ -205,7 +206,7 @@ class AvatarSessionService:
         turn_models: TurnModels,
         turn_recorder: TurnRecorder,
     ) -> AsyncGenerator[TurnEvent]:
-        """Yield what happens in a turn, and let `turn_recorder` take it in."""
+        """Yield the events of a turn and record them."""
         if canon := parse_canon_command(pending.question.text):
             yield await self._save_decision(pending, canon, turn_recorder)
             return
@@ -219,7 +220,7 @@ class AvatarSessionService:
     async def _save_decision(
         self, pending: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
     ) -> AnswerToken:
-        """Write down what the writer defines, and say so."""
+        """Save what the writer defines and return the answer that confirms it."""
         newest = pending.turns[-1].output.gap_flags if pending.turns else ()
         decision = build_gap_answer(canon, pending.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)
@@ -272,63 +273,20 @@ class AvatarSessionService:
         )
         order = await self._finder.story_order()
         turns = await self._threads.turns(before.id) if before else []
-        question, bible = await self._build_question(
-            turn_request.text, state, turns, order
+        question, bible = await _build_question(
+            turn_request.text, state, turns, order, self._bible, self._freshness
         )
         return _PendingTurn(question, bible, order, before, turns)
-
-    async def _warn_about_later_names(
-        self, pending: _PendingTurn, turn_recorder: TurnRecorder
-    ) -> None:
-        """Have a model's answer say which names in it nobody can know yet.
-
-        Quotes are of what is in sight.
-        """
-        turn = turn_recorder.result
-        if pending.question.horizon is None or turn is None or not turn.output.model:
-            return
-        later = await self._bible.read()
-        text = turn.output.response_text
-        names = find_names_beyond_horizon(
-            text, collect_bible_names(later), collect_bible_names(pending.bible)
-        )
-        if names:
-            _add_remark(
-                turn_recorder, f"Names from later in the story: {', '.join(names)}."
-            )
 
     async def _warn_about_changed_passages(
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> None:
-        """Remark that the answer before this one rests on what was changed since."""
+        """Add a remark if the previous answer cites passages that have changed since.
+        """
         places = await self._freshness.anchor_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):
                 _add_remark(turn_recorder, remark)
-
-    async def _build_question(
-        self,
-        text: str,
-        state: NarrativeState,
-        turns: Sequence[Turn],
-        order: StoryOrder,
-    ) -> tuple[TurnQuestion, Bible]:
-        horizon = await self._bible.horizon(state.as_of) if state.as_of else None
-        bible = await self._bible.read(horizon)
-        state = _resolve_names(state, bible)
-        recalled = await recall_history(turns, horizon, order, self._freshness)
-        question = TurnQuestion(
-            text=text,
-            mode=state.mode,
-            character=state.character,
-            horizon=horizon,
-            witnessed=state.witnessed,
-            history=recalled.history,
-            before=recalled.before,
-            outdated=recalled.outdated,
-            state=state,
-        )
-        return question, bible
 
     async def _search(self, question: TurnQuestion, order: StoryOrder) -> SearchResult:
         request = SearchRequest(
@@ -365,7 +323,7 @@ def _build_turn(
     asked_at: float,
     price: Callable[[Usage, str], float | None],
 ) -> Turn:
-    """Return what a turn came to, complete or stopped; its number is not known yet."""
+    """Return the turn as it will be stored; the store assigns its number."""
     model, cost = turn_recorder.turn_models.avatar.model, turn_recorder.turn_models.cost
     paid = cost() if cost else None
     usage = turn_recorder.turn_models.take_usage()
@@ -412,10 +370,10 @@ def _apply_request(turn_request: TurnRequest, before: NarrativeState) -> Narrati
 
 
 def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
-    """Return the state with the character's full name and only names that are known.
+    """Replace the character by their full name and drop entities that are not known.
 
     Raises:
-        NotFound: The character is not in the story, or none is chosen to answer.
+        NotFound: The character is not in the story, or none is selected to answer.
     """
     if state.character:
         name = find_profile_by_name(state.character, bible).name
@@ -429,14 +387,14 @@ def _resolve_names(state: NarrativeState, bible: Bible) -> NarrativeState:
 
 
 def _drop_unknown_entities(entities: tuple[str, ...], bible: Bible) -> tuple[str, ...]:
-    """Leave out what has not come up yet where the question stands in the story."""
+    """Drop names that do not occur before the horizon."""
     people = {profile.name for profile in bible.characters}
     names = people | {element.name for element in bible.world}
     return tuple(entity for entity in entities if entity in names)
 
 
 def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
-    """Add what is to be said of a whole answer."""
+    """Add a remark to a complete answer."""
     if turn_recorder.result is not None:
         output = turn_recorder.result.output
         output = replace(output, remarks=(*output.remarks, remark))
@@ -444,7 +402,7 @@ def _add_remark(turn_recorder: TurnRecorder, remark: str) -> None:
 
 
 def _mark_unsaved(turn: Turn, error: StoreProblem) -> Turn:
-    """Return a turn that could not be kept, and says so: its answer still counts."""
+    """Return the turn with a remark that it could not be saved."""
     remark = f"This turn was not saved. {error}"
     output = replace(turn.output, remarks=(*turn.output.remarks, remark))
     return replace(turn, output=output)
@@ -479,3 +437,51 @@ async def _look_up_web_for(
     return await look_up_web(
         question.text, plan, bible, web, emit, in_character=in_character
     )
+
+
+async def _build_question(
+    text: str,
+    state: NarrativeState,
+    turns: Sequence[Turn],
+    order: StoryOrder,
+    bible_service: BibleService,
+    freshness: FreshnessService,
+) -> tuple[TurnQuestion, Bible]:
+    horizon = await bible_service.horizon(state.as_of) if state.as_of else None
+    bible = await bible_service.read(horizon)
+    state = _resolve_names(state, bible)
+    recalled = await recall_history(turns, horizon, order, freshness)
+    question = TurnQuestion(
+        text=text,
+        mode=state.mode,
+        character=state.character,
+        horizon=horizon,
+        witnessed=state.witnessed,
+        history=recalled.history,
+        before=recalled.before,
+        outdated=recalled.outdated,
+        state=state,
+    )
+    return question, bible
+
+
+async def _warn_about_later_names(
+    pending: _PendingTurn, turn_recorder: TurnRecorder, bible_service: BibleService
+) -> None:
+    """Add a remark with the names in a model's answer that occur only after the
+    horizon.
+
+    Quotations need no check: they are from text before the horizon.
+    """
+    turn = turn_recorder.result
+    if pending.question.horizon is None or turn is None or not turn.output.model:
+        return
+    later = await bible_service.read()
+    text = turn.output.response_text
+    names = find_names_beyond_horizon(
+        text, collect_bible_names(later), collect_bible_names(pending.bible)
+    )
+    if names:
+        _add_remark(
+            turn_recorder, f"Names from later in the story: {', '.join(names)}."
+        )

@@ -1,4 +1,4 @@
-"""What the steps of one turn hand to one another."""
+"""The question of a turn and the material retrieved for it."""
 
 from dataclasses import dataclass, field
 
@@ -26,13 +26,13 @@ from lrwr.core.ports.sources import WebPage
 
 @dataclass(frozen=True, slots=True)
 class TurnQuestion:
-    """What the writer asks, and of whom.
+    """The writer's question, with everything that bounds the answer.
 
-    `character` is a name of the bible's at `horizon`, empty for nobody. `witnessed`
-    bounds what is known to what the character was present for or was told. `history`
-    are the turns that fit, oldest first; `before` is what came before them in short,
-    empty where nothing did. `outdated` are those turns whose answers rest on passages
-    that were changed since.
+    `character` is the name in the bible of the character who is talked to, empty for
+    none. `witnessed` limits what is known to scenes in which the character was present
+    and to what they were told. `history` are the latest turns that fit into the prompt,
+    oldest first; `before` summarizes earlier ones, empty if there are none. `outdated`
+    are the turns whose cited passages have changed since.
     """
 
     text: str
@@ -48,12 +48,13 @@ class TurnQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """What was found for a question, within its horizon; best or earliest first.
+    """Everything found for a question within its horizon.
 
-    `low_confidence` is None where it was not evaluated. `unknown` are words of the
-    question that nothing in sight holds. `lines` are what the character says, for
-    their voice; verified ones come first. `pages` are what the web says to
-    `web_query`, which is empty where nothing was sent; they are no part of the story.
+    `ranked_chunks` are passages, best first; the other lists are in story order.
+    `low_confidence` is None if it was not evaluated. `unknown` are words of the
+    question that no text within the horizon contains. `lines` are quotations of the
+    character, verified ones first. `pages` are web pages found for `web_query`, which
+    is empty if no web search ran; they are not part of the story.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -72,9 +73,9 @@ class RetrievalResult:
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
-    """Return the character who answers; empty where the analyst does.
+    """Return the name of the character who answers; empty if the analyst answers.
 
-    What would be if is judged from outside, whoever is asked.
+    Scenario questions are always answered by the analyst.
     """
     if (
         question.mode is not AnswerMode.IN_CHARACTER
@@ -87,5 +88,5 @@ def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
 def select_web_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebPage, ...]:
-    """Return the pages that an answer may mention: a character knows no web."""
+    """Return the web pages that the answer may use; none if a character answers."""
     return () if question.mode is AnswerMode.IN_CHARACTER else result.pages

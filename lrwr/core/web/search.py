@@ -158,9 +158,7 @@ def _drop_story_names(
         for named_entity in recognize_named_entities(text, bible)
         if named_entity.kind is not NamedEntityKind.STRANGER
     ]
-    covered_places = _find_covered_indexes(
-        tokens, {_normalize_name(name) for name in names}
-    )
+    covered_places = _find_covered_indexes(tokens, set(map(_normalize_name, names)))
     capitals = {
         part
         for name in names
@@ -171,14 +169,13 @@ def _drop_story_names(
     }
     # Only capitalized words count as misspelled names, because common words resemble
     # many names; in a question without any capital letter every word may be a name.
-    typed_low = text == text.lower()
+    is_lower_case = text == text.lower()
 
     def is_own(token: _QueryToken) -> bool:
         parts = (*token.parts, "".join(token.parts))
         if any(part in capitals for part in parts):
             return True
-        may_slip = token.is_capitalized or typed_low
-        return may_slip and any(
+        return (token.is_capitalized or is_lower_case) and any(
             _is_misspelling(part, capital) for part in parts for capital in capitals
         )
 

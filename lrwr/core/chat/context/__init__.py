@@ -1,1 +1,1 @@
-"""What is found for a question, within its bounds."""
+"""What an answer may be made from: story data, passages and further look-ups."""

@@ -1,4 +1,5 @@
-"""What is known for one question: of the people, the things and the moments it names."""
+"""Selects the characters, world elements, events and passages that a question is about.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -59,10 +60,10 @@ def gather_context(
     bible: Bible,
     search_result: SearchResult,
 ) -> RetrievalResult:
-    """Return what the chosen sources hold for `question`; nothing of the others.
+    """Return what the chosen sources contain for `question`.
 
-    `bible` and `search_result` are restrict by the question's horizon. Where the question goes
-    by what its character witnessed, all else is left out.
+    `bible` and `search_result` must be bounded by the question's horizon. If the
+    question is limited to what its character witnessed, everything else is removed.
     """
     people = _collect_names(
         resolved_entities,
@@ -99,7 +100,7 @@ def gather_context(
 def _list_unknown_words(
     question: TurnQuestion, search_result: SearchResult
 ) -> tuple[str, ...]:
-    """Return the question's words that no text has, without the numbers of chapters."""
+    """Return the unknown words of the question, without chapter numbers."""
     chapter_words = find_chapter_words(question.text)
     return tuple(word for word in search_result.unknown if word not in chapter_words)
 
@@ -111,9 +112,11 @@ def _select_passages(
     *,
     has_story_items: bool,
 ) -> tuple[Passage, ...]:
-    """Return passages of the chapters asked about, and of notes first if asked for.
+    """Return the passages of the chapters asked about, else all, notes first if asked
+    for.
 
-    `has_story_items` says that the bible has moments or scenes of those chapters.
+    `has_story_items` says that the bible has events or scenes of those chapters, so
+    that an empty list of passages is acceptable.
     """
     chapter_passages = tuple(
         passage for passage in search_result.passages if passage.chapter in chapters
@@ -136,7 +139,7 @@ def _select_scenes(
     bible: Bible,
     search_result: SearchResult,
 ) -> tuple[SceneSummary, ...]:
-    """Return the scenes to recap, or those in which a character is asked about."""
+    """Return the scenes to recap, or those whose characters are asked about."""
     chapters = parse_chapter_numbers(question.text)
     chapter_scenes = tuple(scene for scene in bible.scenes if scene.chapter in chapters)
     if SourceIntention.RECAP in source_intentions:
@@ -160,7 +163,7 @@ def _select_scenes(
 def _find_scenes_of(
     passages: Iterable[Passage], scenes: Sequence[SceneSummary]
 ) -> tuple[SceneSummary, ...]:
-    """Return the scenes that contain the passages, the best passage's scene first."""
+    """Return the scenes that contain the passages, in the order of the passages."""
     scenes_of_passages = (
         scene
         for passage in passages
@@ -172,7 +175,8 @@ def _find_scenes_of(
 
 
 def _add_present_quotations(scene: SceneSummary, bible: Bible) -> SceneSummary:
-    """Return the scene with the first quotation of each speaker as its key sentences."""
+    """Return the scene with the first quotation of each speaker as its key sentences.
+    """
     first: dict[str, TextEvidence] = {}
     for quote in bible.quotes:
         words = quote.evidence
@@ -188,7 +192,7 @@ def _add_present_quotations(scene: SceneSummary, bible: Bible) -> SceneSummary:
 def _collect_names(
     resolved_entities: Iterable[ResolvedEntity], sources: Sequence[AnswerSource]
 ) -> dict[str, None]:
-    """Return the names of what was found in `sources`, each once, in order."""
+    """Return the names that `sources` have for the entities, each once, in order."""
     return {
         place.name: None
         for resolved_entity in resolved_entities
@@ -227,9 +231,10 @@ def _select_moments(
     resolved_entities: Sequence[ResolvedEntity],
     bible: Bible,
 ) -> tuple[TimelineMoment, ...]:
-    """Return moments by the question's words, people, chapters, and places named.
+    """Return the events that share words, people, chapters or settings with the
+    question.
 
-    What would be if somebody … is asked of what they did: theirs alone, then.
+    For a scenario without the timeline source, only events with the people in question.
     """
     played = plan.intent is AnswerIntent.SCENARIO
     if AnswerSource.TIMELINE not in plan.sources and not played:
@@ -251,7 +256,7 @@ def _select_moments(
 
 
 class _QuestionPlaces:
-    """The things of the world that a question names, and which moments are at them."""
+    """The world elements that a question names, and which events take place there."""
 
     def __init__(
         self, resolved_entities: Sequence[ResolvedEntity], bible: Bible
@@ -277,13 +282,16 @@ class _QuestionPlaces:
         }
 
     def title(self, scene: SceneSummary) -> bool:
-        """Say whether a scene's chapter is called by the name of the place."""
+        """Return whether the title of the scene's chapter contains the name of an
+        element.
+        """
         chapter_title = f" {normalize_element_name(scene.chapter_title)} "
         return any(f" {key} " in chapter_title for key in self._keys)
 
     def near(self, moment: TimelineMoment) -> int:
-        """Say how near a moment is: its chapter or words name the place, or its scene
-        does, or it is about somebody who belongs there."""
+        """Return 2 if the event's chapter title, text or scene names an element, plus 1
+        if it is about a character connected with one.
+        """
         title = normalize_element_name(moment.evidence.chapter_title)
         moment_words = f" {title} {normalize_element_name(moment.text)} "
         is_named = any(f" {key} " in moment_words for key in self._keys)
@@ -344,9 +352,10 @@ def _extract_stems(text: str) -> set[str]:
 def _select_lines(
     question: TurnQuestion, plan: QuestionPlan, people: dict[str, None], bible: Bible
 ) -> tuple[AttributedQuote, ...]:
-    """Return what is said by whoever is asked, verified first, then in story order.
+    """Return quotations of the people asked about, verified ones first, then in story
+    order.
 
-    Of somebody who tells somebody, what is told to them, where there is any.
+    If the question names a hearer, only what is said to them, if there is anything.
     """
     intentions = {choice.intention for choice in plan.choices}
     speakers = {question.character} if question.character else set()
@@ -382,7 +391,7 @@ def _select_lines(
 def _find_people_in_role(
     role: AppearanceRole, question: TurnQuestion, bible: Bible
 ) -> set[str]:
-    """Return who speaks in a question about saying, or is spoken to; never its topic."""
+    """Return the people with `role` in a question about who says what."""
     question_characters = find_question_characters(
         question.text, extract_visible_cast(bible)
     )
@@ -397,7 +406,9 @@ def _find_people_in_role(
 def _select_best(
     items: Sequence[_T], score: Callable[[_T], float], limit: int
 ) -> tuple[_T, ...]:
-    """Return the `limit` items that score best, in their own order; never a 0."""
+    """Return the `limit` items with the highest positive scores, in their original
+    order.
+    """
     scored = [(score(item), -place) for place, item in enumerate(items)]
     top = sorted(scored, reverse=True)[:limit]
     places = sorted(-place for value, place in top if value > 0)

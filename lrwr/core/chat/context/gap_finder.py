@@ -1,7 +1,7 @@
-"""What a question shows to be undefined, told by a language model.
+"""Finds with a language model what a question shows to be undefined.
 
-The model is asked only where the search is unsure, the writer asks what is open, or a
-gap that is known bears on the question.
+The model is asked only if the search is unsure, the writer asks for open questions, or
+a known gap concerns the question.
 """
 
 import asyncio
@@ -58,17 +58,16 @@ Never answer the question. Reply with JSON.
 
 @dataclass(frozen=True, slots=True)
 class GapFinderResult:
-    """Gaps that were found, and what did not work."""
+    """The gaps found, and sentences about failures."""
 
     gaps: tuple[GapFlag, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 class GapFinder:
-    """Finds with a model what a question shows to be undefined.
+    """Asks a language model what a question shows to be undefined.
 
-    `timeout` is in seconds. Nothing is written: the turn that it belongs to is kept
-    with its gaps, and the ledger reads them there.
+    `timeout` is in seconds. Nothing is stored: gaps are stored with their turn.
     """
 
     def __init__(self, model: ChatModel, timeout: float) -> None:
@@ -78,7 +77,7 @@ class GapFinder:
     async def find(
         self, question: TurnQuestion, result: RetrievalResult, bible: Bible
     ) -> GapFinderResult:
-        """Return the gaps; a model that fails finds none, and a remark says so."""
+        """Return the gaps; if the model fails, none, with a remark."""
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._model.fill(
@@ -99,7 +98,7 @@ class GapFinder:
 def may_reveal_gap(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> bool:
-    """Say whether something may be undefined that the question needs."""
+    """Return whether something that the question needs may be undefined."""
     if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
     question_stems = {
@@ -113,7 +112,7 @@ def may_reveal_gap(
 
 @cache
 def build_gaps_shape() -> ReplyShape:
-    """Return the shape of the reply."""
+    """Return the JSON shape of the reply."""
     text = {"type": "string"}
     fields = (
         "about", "undefined_attribute", "what_is_implied", "development_suggestion",
@@ -124,10 +123,11 @@ def build_gaps_shape() -> ReplyShape:
 
 
 def parse_gaps_reply(reply: str) -> list[GapFlag]:
-    """Return the gaps of a reply that name an attribute, as they stand there.
+    """Return the gaps of a reply that name an attribute, at most
+    `MAX_GAPS_PER_QUESTION`.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape.
+        MalformedReply: The reply does not have the requested shape.
     """
     match extract_json_object(reply):
         case {"gaps": [*gaps]}:
@@ -155,7 +155,8 @@ def _parse_gap(item: object) -> GapFlag:
 
 
 def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
-    """Yield gaps of somebody who is known, under the name that they have, or of nobody."""
+    """Yield gaps about known characters, under their full names, and gaps about none.
+    """
     for gap in gaps:
         people = match_people_exactly(gap.about, bible) if gap.about else ()
         if not gap.about or len(people) == 1:
@@ -186,7 +187,7 @@ def _build_messages(
 
 
 def _take_fitting(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the first texts that fit in half of the prompt's token budget."""
+    """Yield the first texts that fit into half of the prompt's token budget."""
     remaining_tokens = GAP_PROMPT_TOKEN_BUDGET // 2
     for text in texts:
         remaining_tokens -= estimate_material_tokens(text)

@@ -1,4 +1,5 @@
-"""What was found for a question, as single things that may be said."""
+"""Context items: single facts and quotations, and the numbered material of an answer.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 
 
 class StoryFacet(StrEnum):
-    """What side of the story something tells of."""
+    """The aspect of the story that a context item is about."""
 
     NAME = "name"
     LOOK = "look"
@@ -120,11 +121,11 @@ MAX_PRESENCE_CITATIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class ContextItem:
-    """One thing that is known: `label` names it ("eyes"), `says` is it ("grey").
+    """One statement: `label` names the attribute ("eyes"), `statement` is it ("grey").
 
-    `evidence` is in story order, the writer's first. What is `decided` may have none:
-    the writer's answer, in the canon file. A line and a key sentence say nothing
-    beyond their words: `says` is empty.
+    `evidence` is in story order, the writer's first. An item that is `decided` by the
+    writer may have none. For dialogue lines and key sentences `statement` is empty:
+    their words are the evidence.
     """
 
     facet: StoryFacet
@@ -136,18 +137,18 @@ class ContextItem:
 
     @property
     def head(self) -> str:
-        """Return the subject and the label, joined by a comma."""
+        """The subject and the label, joined by a comma."""
         head_parts = filter(None, (self.about, self.label))
         return ", ".join(" ".join(part.split()) for part in head_parts)
 
     @property
     def line(self) -> str:
-        """Return it in one line, without the words it rests on."""
+        """The item on one line, without its evidence."""
         return ": ".join(filter(None, (self.head, " ".join(self.statement.split()))))
 
     @property
     def words(self) -> str:
-        """Return the words to match with a question; of dialogue, only the quotation."""
+        """The words to compare with a question; of dialogue, only the quotation."""
         evidence_texts = (text_evidence.text for text_evidence in self.evidence)
         return " ".join(
             evidence_texts
@@ -157,24 +158,26 @@ class ContextItem:
 
     @property
     def surest(self) -> tuple[TextEvidence, ...]:
-        """Return the evidence, sure evidence first."""
+        """The evidence, with sure evidence first."""
         return tuple(
             sorted(self.evidence, key=lambda text_evidence: not is_sure(text_evidence))
         )
 
     @property
     def is_uncited(self) -> bool:
-        """Say whether it may be told without words: a decision, a gap not hinted at."""
+        """Whether the item may be used without citation: a decision, or a gap without
+        hints.
+        """
         return self.decided or (self.facet is StoryFacet.GAP and not self.evidence)
 
 
 def is_sure(evidence: TextEvidence) -> bool:
-    """Say whether the writer or strong evidence in the text says so."""
+    """Return whether evidence comes from the writer or is strong."""
     return evidence.certainty in SURE_CERTAINTIES
 
 
 def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
-    """Return all that was found but passages, each thing once, in the order found."""
+    """Return everything in `result` except passages, without duplicates, in order."""
     context_items: list[ContextItem] = []
     for profile in result.character_profiles:
         context_items.extend(_iter_character_items(profile))
@@ -202,7 +205,7 @@ def map_intentions_to_facets(
 
 
 def build_quote_item(quote: AttributedQuote) -> ContextItem:
-    """Return a quotation with its speaker, and its addressee where that is sure."""
+    """Return a quotation as an item, with its addressee if that is sure."""
     is_certain = quote.addressee_certainty in SURE_CERTAINTIES
     probably = "" if is_sure(quote.evidence) else PROBABLY
     to = f"to {quote.addressee}" if quote.addressee and is_certain else ""
@@ -257,7 +260,7 @@ def _build_moment_item(moment: TimelineMoment) -> ContextItem:
 
 
 def _format_place(evidence: TextEvidence) -> str:
-    """Return a place in words; of a chapter called "Chapter One: Fog" that alone."""
+    """Name a chapter; a title with its own number ("Chapter One: Fog") stands alone."""
     title = " ".join(evidence.chapter_title.split())
     numbered = (
         evidence.chapter is not None
@@ -316,7 +319,7 @@ MIN_CUT_PASSAGE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class NumberedItem:
-    """A item of the material, and the numbers of the words it rests on, if any."""
+    """An item and the numbers of the citations that support it."""
 
     item: ContextItem
     numbers: tuple[int, ...]
@@ -324,10 +327,10 @@ class NumberedItem:
 
 @dataclass(frozen=True, slots=True)
 class NumberedMaterial:
-    """All that one answer may be made from. `passages` are among `citations`.
+    """Everything that an answer may be made from.
 
-    `entries` come best first, `citations` by their number; so do `passages`, save
-    where a fact rests on a whole one.
+    `entries` are best first, `citations` in the order of their numbers. `passages` are
+    those citations that are passages.
     """
 
     entries: tuple[NumberedItem, ...] = ()
@@ -336,7 +339,7 @@ class NumberedMaterial:
 
     @property
     def notes(self) -> Mapping[int, str]:
-        """Return the notes to cited words by citation number, such as their speaker."""
+        """The items that rest on each citation number, as lines of text."""
         notes_by_number: dict[int, list[str]] = {}
         for entry in self.entries:
             for number in entry.numbers:
@@ -345,14 +348,14 @@ class NumberedMaterial:
 
     @property
     def decided(self) -> tuple[str, ...]:
-        """What has no number: decided by the writer, or left open without a hint."""
+        """The items without a citation: decisions, and gaps without hints."""
         return tuple(entry.item.line for entry in self.entries if not entry.numbers)
 
 
 async def load_result_texts(
     result: RetrievalResult, store: PassageStore
 ) -> dict[DocumentId, DocumentText]:
-    """Return the present text of every document that `result` has words of.
+    """Return the current text of every document that `result` cites.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -370,11 +373,11 @@ def number_material(
     words: WordWeights | None = None,
     budget: int = MATERIAL_TOKEN_BUDGET,
 ) -> NumberedMaterial:
-    """Number what `result` holds, best first, in at most `budget` tokens.
+    """Select and number items and passages, best first, within `budget` tokens.
 
-    Tokens are estimated: characters / 4. What fits `words` is better; without them
-    the order is that of `result`. A passage is whole, or cut where a sentence ends.
-    What `texts` do not say any more is left out.
+    Tokens are estimated by `estimate_material_tokens`. Items are sorted by how much
+    weight of `words` they cover, if given. Passages are complete or cut at a sentence
+    boundary. Words that `texts` no longer contain are left out.
     """
     words = words or WordWeights({})
     material_budget = _MaterialBudget(CitationNumbering(texts), sentences, budget)
@@ -395,12 +398,12 @@ def number_material(
 
 
 def estimate_material_tokens(text: str) -> int:
-    """Estimate how many tokens `text` takes: its characters / 4, rounded up."""
+    """Estimate the tokens of `text`: characters / 4, rounded up."""
     return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
 
 
 def _rank_items(result: RetrievalResult, words: WordWeights) -> list[ContextItem]:
-    """Return what fits the question first; of many lines, few."""
+    """Sort items by fit with the question, and keep only a few dialogue lines."""
     pieces = sorted(
         collect_context_items(result), key=lambda item: -words.coverage(item.words)
     )
@@ -411,7 +414,7 @@ def _rank_items(result: RetrievalResult, words: WordWeights) -> list[ContextItem
 
 
 class _MaterialBudget:
-    """Takes in material while there is room."""
+    """Adds material until the token budget is spent."""
 
     def __init__(
         self,
@@ -426,7 +429,9 @@ class _MaterialBudget:
         self._passages: list[Citation] = []
 
     def add_item(self, item: ContextItem, reserved_tokens: int) -> bool:
-        """Take in a fact if that leaves `reserved_tokens`; say whether it did."""
+        """Add an item if `reserved_tokens` remain after it; return whether it was
+        added.
+        """
         citations = [
             citation
             for evidence in item.surest[:MAX_PLACES_PER_FACT]
@@ -441,7 +446,7 @@ class _MaterialBudget:
         return True
 
     def add_passage(self, passage: Passage, words: WordWeights) -> bool:
-        """Take in a passage, whole or in part; say whether it was whole."""
+        """Add a passage, complete or cut; return whether it was complete."""
         chunk = passage.chunk
         citation = self._numbering.locate(
             chunk.document, chunk.span, chunk.text, passage.chapter
@@ -457,7 +462,7 @@ class _MaterialBudget:
         return False
 
     def build_material(self) -> NumberedMaterial:
-        """Return what was taken in."""
+        """Return what was added."""
         return NumberedMaterial(
             tuple(self._entries), tuple(self._passages), self._numbering.citations
         )

@@ -1,7 +1,4 @@
-"""A language model looks things up: a step at a time, each shown, within bounds.
-
-It reads what the question's horizon lets it read, and changes nothing.
-"""
+"""Lets a language model look up passages step by step, within the question's bounds."""
 
 import asyncio
 import json
@@ -35,9 +32,9 @@ PassageSearcher = Callable[[TurnQuestion], Awaitable[SearchResult]]
 
 
 class BoundedLookupTools:
-    """Searches and reads within the horizon, and within what a character witnessed.
+    """Searches and reads within the horizon and within what the character witnessed.
 
-    `bible` is what is known at the horizon; `search` and `reader` keep to it.
+    `bible`, `search` and `reader` must be bounded by the question's horizon.
     """
 
     def __init__(
@@ -56,12 +53,13 @@ class BoundedLookupTools:
             self._witness = WitnessFilter(question.character, bible)
 
     async def search(self, words: str) -> Sequence[Passage]:
-        """Return passages for `words`, best first."""
+        """Return the passages found for `words`, best first."""
         search_result = await self._search(replace(self._question, text=words))
         return self._filter_known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
-        """Return the chapters so far, in order; of a witness those they are in."""
+        """Return the visible chapter titles in order; for a witness, those they are in.
+        """
         titles = self._reader.contents()
         if self._witness is None:
             return titles
@@ -73,7 +71,9 @@ class BoundedLookupTools:
         return [title for title in titles if title.number in present]
 
     async def chapter(self, number: int) -> Sequence[Passage]:
-        """Return a chapter's passages in order; none where there is no such chapter."""
+        """Return the visible passages of a chapter in order; empty if there is no such
+        chapter.
+        """
         return self._filter_known(await self._reader.chapter(number))
 
     def _filter_known(self, passages: Iterable[Passage]) -> Sequence[Passage]:
@@ -91,12 +91,12 @@ MAX_SEARCH_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class ListChaptersStep:
-    """Look at the chapters' titles."""
+    """List the chapter titles."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadChapterStep:
-    """Read a chapter by its number in story order; `part` counts from 1."""
+    """Read one part of a chapter; `number` is in story order, `part` counts from 1."""
 
     number: int
     part: int
@@ -111,7 +111,7 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True)
 class FinishStep:
-    """Stop; `keep` are the numbers of the passages that bear on the question."""
+    """Stop; `keep` are the numbers of the relevant passages, best first."""
 
     keep: tuple[int, ...]
 
@@ -121,7 +121,7 @@ LookupStep: TypeAlias = ListChaptersStep | ReadChapterStep | SearchStep | Finish
 
 @cache
 def build_step_shape() -> ReplyShape:
-    """Return the shape of a reply: one step, with every field, unused ones empty."""
+    """Return the JSON shape of a step: all fields, unused ones empty."""
     number = {"type": "integer"}
     fields = {
         "tool": {
@@ -139,10 +139,11 @@ def build_step_shape() -> ReplyShape:
 
 
 def parse_lookup_step(reply: str) -> LookupStep:
-    """Return the step that a reply asks for.
+    """Parse the step that a reply requests.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape, or asks for nothing known.
+        MalformedReply: The reply does not have the requested shape or names no known
+            step.
     """
     match extract_json_object(reply):
         case {"tool": "search", "words": str(words)} if (
@@ -182,7 +183,7 @@ Leave fields that a step does not use empty or 0. Never repeat a step.
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """Passages, those that bear on the question first; `new` if a step found any."""
+    """Passages, relevant ones first; `new` if a step found a relevant one."""
 
     passages: tuple[Passage, ...]
     new: bool = False
@@ -190,9 +191,10 @@ class LookupResult:
 
 
 class LookupLoop:
-    """Looks things up with a model, `steps` of them at most.
+    """Runs at most `steps` look-up steps that a model requests.
 
-    `timeout` is in seconds, for each step. A step that fails ends it, with a remark.
+    `timeout` is in seconds, for each step. A step that fails ends the loop with a
+    remark.
     """
 
     def __init__(self, model: ChatModel, timeout: float, steps: int) -> None:
@@ -207,7 +209,9 @@ class LookupLoop:
         lookup_tools: BoundedLookupTools,
         emit: Callable[[TurnEvent], None],
     ) -> LookupResult:
-        """Return what was found before and what steps found; cancelling stops it."""
+        """Return the passages found before and by the steps. Each step is emitted as an
+        event.
+        """
         lookup = _LookupState(question, first=result.ranked_chunks)
         for steps_left in range(self._steps, 0, -1):
             try:
@@ -234,7 +238,8 @@ class LookupLoop:
 
 @dataclass(slots=True)
 class _LookupState:
-    """What lies before the model: passages by their numbers, and the steps so far."""
+    """What the model sees: numbered passages, and the steps so far with their results.
+    """
 
     question: TurnQuestion
     first: Sequence[Passage]
@@ -249,7 +254,8 @@ class _LookupState:
         self.shown = list(range(len(self.first)))
 
     def add(self, step: LookupStep, passages: Sequence[Passage]) -> None:
-        """Lay down what a step found, on top; known passages keep their numbers."""
+        """Add the passages of a step, shown first; known passages keep their numbers.
+        """
         places = {
             passage.chunk.id: place for place, passage in enumerate(self.passages)
         }
@@ -267,7 +273,7 @@ class _LookupState:
         self.done[step] = f"{_format_step(step)}: {numbers or 'nothing'}"
 
     def messages(self, steps_left: int) -> list[ChatMessage]:
-        """Return the messages for the model; all text from outside is fenced."""
+        """Return the prompt for the next step; all text of the story is fenced."""
         blocks = {
             "question": self.question.text,
             "steps so far": "\n".join(self.done.values()),
@@ -285,7 +291,8 @@ class _LookupState:
         ]
 
     def build_result(self, remark: str = "") -> LookupResult:
-        """Return the passages in the order that the model gives them, if it does."""
+        """Return the passages: those the model selected, in its order, then the others.
+        """
         kept_places = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept_places, *range(len(self.passages))))
         chunk_ids: set[ChunkId] = {passage.chunk.id for passage in self.first}
@@ -314,7 +321,7 @@ async def _run_step(
     lookup_tools: BoundedLookupTools,
     emit: Callable[[TurnEvent], None],
 ) -> None:
-    """Do one step, and show it."""
+    """Run one step and emit an event about it."""
     match step:
         case SearchStep(words):
             emit(TurnStageStarted("search", f"Searching the manuscript for “{words}”"))
@@ -339,7 +346,7 @@ async def _run_step(
 
 
 def _select_part(passages: Sequence[Passage], part: int) -> Sequence[Passage]:
-    """Return the passages of one part of a chapter; none after its end."""
+    """Return the passages of one part of a chapter; empty after its last part."""
     parts: list[list[Passage]] = [[]]
     size = 0
     for passage in passages:

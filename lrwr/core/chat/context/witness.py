@@ -1,4 +1,4 @@
-"""What one character can know: what they were there for, and what they were told."""
+"""Limits retrieved material to what one character can know."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,10 +21,10 @@ from lrwr.core.model.text import Span
 
 
 class WitnessFilter:
-    """Bounds what was found to the scenes that a character acts or speaks in.
+    """Limits material to scenes in which a character acts or speaks.
 
-    What they are told counts, wherever it is told; their own profile stays whole.
-    What stands outside of the story, a note, is nothing that they can know.
+    What somebody tells them counts wherever that is told, and their own profile stays
+    complete. Notes are outside the story, so no character knows them.
     """
 
     def __init__(self, character: str, bible: Bible) -> None:
@@ -39,7 +39,8 @@ class WitnessFilter:
                 spans.extend(disclosure.evidence.spans)
 
     def knows(self, document: DocumentId, span: Span) -> bool:
-        """Say whether the character was present for the whole span, or was told of it."""
+        """Return whether the character was present for the whole span or was told it.
+        """
         return any(
             scene_span.start <= span.start and span.end <= scene_span.end
             for scene_span in self._scenes.get(document, ())
@@ -65,7 +66,9 @@ class WitnessFilter:
         return all(self.knows(evidence.document, span) for span in evidence.spans)
 
     def _filter_claims(self, claims: Iterable[BibleClaim]) -> tuple[BibleClaim, ...]:
-        """Keep claims with evidence that the character knows; decisions have none."""
+        """Return the claims with evidence that the character knows; decisions have
+        none.
+        """
         known_claims = (
             replace(claim, evidence=tuple(filter(self._knows_evidence, claim.evidence)))
             for claim in claims

@@ -1,1 +1,1 @@
-"""The companion without a language model: it quotes and claims nothing."""
+"""Answers without a language model: facts and quotations from the text."""

@@ -1,6 +1,6 @@
-"""The avatar without a language model: the text's own words, and never a claim of its.
+"""Answers without a language model: facts and quotations, each with citations.
 
-Every line but those that say what is missing ends with the numbers of its words.
+Every line ends with citation numbers, except lines that say what was not found.
 """
 
 import re
@@ -72,7 +72,10 @@ MAX_NEAREST_LINES = 2
 
 
 class CharacterAnswerer:
-    """Lets one character answer; `silent` says that not_found_message of theirs did."""
+    """Lets a character answer with their own dialogue lines.
+
+    `silent` is true after `answer` if none of their lines answers the question.
+    """
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class CharacterAnswerer:
 
     @property
     def not_found_message(self) -> str:
-        """What is told where they have no line at all for it."""
+        """The message if no line of the character fits the question."""
         bound = "" if self._question.horizon is None else " up to this point"
         return f"{self._name} says nothing about this{bound}."
 
@@ -103,9 +106,10 @@ class CharacterAnswerer:
         return f"No line is certainly {self._name}’s."
 
     def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
-        """Yield the lines of theirs that answer, or a greeting; else what is nearest.
+        """Yield the character's lines that answer, or a greeting, or else the closest
+        lines.
 
-        A line that is only probably theirs is no answer of theirs, and is told as such.
+        Lines that are only probably theirs are yielded last resort, under a heading.
         """
         if self._is_greeting():
             yield from self._iter_greeting()
@@ -143,7 +147,7 @@ class CharacterAnswerer:
         return greeted and words <= names | STOP_WORDS
 
     def _iter_greeting(self) -> AnswerPieces:
-        """Yield a greeting of theirs, else the first thing that they surely say."""
+        """Yield a greeting of theirs, or their first certain line."""
         greetings = [
             line for line in self._sure if _GREETING.match(_strip_quotation_marks(line))
         ]
@@ -152,7 +156,7 @@ class CharacterAnswerer:
         yield from self._told(first, "" if greetings else none)
 
     def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
-        """Return what is surely theirs and has some word of the question, best first."""
+        """Return certain lines that share a little with the question, best first."""
 
         def fit(line: ContextItem) -> float:
             return max((part.words.coverage(line.words) for part in parts), default=0.0)
@@ -168,7 +172,7 @@ def _strip_quotation_marks(line: ContextItem) -> str:
 
 
 def _is_usable_line(line: ContextItem) -> bool:
-    """Say whether a line is long enough to answer, and its speaker was evaluated."""
+    """Return whether a line is long enough to answer and its speaker was analysed."""
     is_evaluated = all(
         e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
     )
@@ -200,11 +204,12 @@ async def stream_extractive_answer(
     passage_source: PassageSource,
     remark: RemarkCallback,
 ) -> AnswerEventStream:
-    """Yield an answer from `result` in its own words, a line at a time.
+    """Yield an answer made of facts and quotations from `result`, line by line.
 
-    In character these are the character's own lines, else facts and then sentences of
-    passages. What cannot be answered is said, and is a gap. The tokens' texts, joined,
-    are the answer.
+    In character it consists of the character's own lines; otherwise of facts, followed
+    by sentences of passages. What cannot be answered is stated and yielded as a gap.
+    The joined texts of the tokens are the answer. `remark` receives sentences about
+    failures.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -235,7 +240,7 @@ async def stream_extractive_answer(
 
 @dataclass(slots=True)
 class _ExtractiveAnswer:
-    """An answer under way."""
+    """An answer in progress."""
 
     question: TurnQuestion
     plan: QuestionPlan
@@ -247,7 +252,7 @@ class _ExtractiveAnswer:
     async def analytical(
         self, facets: frozenset[StoryFacet], remark: RemarkCallback
     ) -> AnswerEventStream:
-        """Tell facts, then quote passages; first what the text never says."""
+        """Yield what is not in the text, then facts, then quotations."""
         if self._asks_for_all_gaps and not self._select_open_gaps(facets):
             yield self.writer.say(self._no_gaps_message)
             return
@@ -266,7 +271,7 @@ class _ExtractiveAnswer:
     def _iter_introduction(
         self, facets: frozenset[StoryFacet], facts: Sequence[Sequence[AnswerLine]]
     ) -> Iterator[AnswerToken | GapFound]:
-        """Yield the open gaps of the question, and what the text never says."""
+        """Yield the question's open gaps and the message about what was not found."""
         has_facts = any(facts)
         nearest = has_facts or bool(self.result.ranked_chunks)
         silence = classify_not_found(
@@ -287,7 +292,7 @@ class _ExtractiveAnswer:
     async def _told(
         self, facts: Sequence[Sequence[AnswerLine]], remark: RemarkCallback
     ) -> AnswerEventStream:
-        """Tell the facts of each part, then quote what says more."""
+        """Yield the facts of each part, then quotations that add to them."""
         for part, lines in zip(self.parts, facts, strict=True):
             for event in chain(*map(self.writer.facts, lines)):
                 yield event
@@ -301,7 +306,7 @@ class _ExtractiveAnswer:
                     break
 
     async def in_character(self) -> AnswerEventStream:
-        """Say what they say of it in the text, or that they say not_found_message."""
+        """Yield the character's own lines, or a message that there are none."""
         voice = CharacterAnswerer(self.question, self.plan, self.result, self.writer)
         before = self.writer.lines
         for event in voice.answer(self.parts):
@@ -312,7 +317,9 @@ class _ExtractiveAnswer:
             yield self.writer.say(voice.not_found_message)
 
     async def scenario(self, remark: RemarkCallback) -> AnswerEventStream:
-        """Yield the passages nearest to a scene; only a model can play it out."""
+        """Yield related passages, because only a language model can play out a
+        scenario.
+        """
         names = [profile.name for profile in self.result.character_profiles]
         subject = self.question.character or " and ".join(names[:2]) or "anybody"
         yield self.writer.say(
@@ -330,7 +337,7 @@ class _ExtractiveAnswer:
 
     @property
     def _asks_for_all_gaps(self) -> bool:
-        """Whether all that is left open is asked for, and no one thing."""
+        """Whether the question asks for all gaps instead of one thing."""
         probe = self.plan.intent is AnswerIntent.GAP_PROBE
         return probe and not any(part.words.weights for part in self.parts)
 
@@ -345,7 +352,7 @@ class _ExtractiveAnswer:
         return build_gap_from_question(self.question, self.result, self.plan)
 
     def _select_facts(self, facets: frozenset[StoryFacet]) -> list[list[AnswerLine]]:
-        """Return the lines of facts for each part, none twice."""
+        """Return the lines of facts for each part, each line once."""
         selector = ItemSelector(
             collect_context_items(self.result), self.plan, self.result
         )
@@ -364,7 +371,9 @@ class _ExtractiveAnswer:
     async def _select_quotes(
         self, part: QuestionPart, limit: int, remark: RemarkCallback
     ) -> list[SentenceQuote]:
-        """Return sentences for a part, more than its `limit`: some may be told."""
+        """Return sentences for a part, possibly more than `limit`: some may be cited
+        already.
+        """
         if not limit:
             return []
         sentence_query = SentenceQuery(part.text, part.whole, part.worth)
@@ -374,7 +383,8 @@ class _ExtractiveAnswer:
         )
 
     def _count_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
-        """Return how many sentences to quote: fewer, or none, where facts answer."""
+        """Return how many sentences to quote: fewer, or none, if facts answer the part.
+        """
         intentions = {choice.intention for choice in self.plan.choices}
         listing_intentions = intentions & {
             SourceIntention.OPEN_QUESTION,
@@ -390,7 +400,9 @@ class _ExtractiveAnswer:
         return MAX_QUOTES if len(self.parts) == 1 else QUOTES_A_PART
 
     def _select_open_gaps(self, facets: frozenset[StoryFacet]) -> list[Gap]:
-        """Return the open gaps that the question names, else the first of all of them."""
+        """Return the open gaps that the question names; else the first ones if it asks
+        for gaps.
+        """
         gaps = [gap for gap in self.result.gaps if gap.state is GapState.OPEN]
         gaps_in_question = [
             gap
@@ -415,7 +427,9 @@ class _ExtractiveAnswer:
 
 
 def _is_answered(part: QuestionPart, facts: Sequence[ContextItem]) -> bool:
-    """Say whether facts answer a part: they have its words, or describe somebody."""
+    """Return whether facts answer a part: they cover its words, or describe its
+    character.
+    """
     if not part.words.weights:
         return len(facts) >= MIN_FACTS_FOR_DESCRIPTION
     return any(

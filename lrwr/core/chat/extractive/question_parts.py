@@ -1,4 +1,4 @@
-"""What a question asks for: its parts, their words and the type of answer. English rules."""
+"""Splits a question into parts and extracts what each asks for. For English."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -54,7 +54,9 @@ _ANSWER_TYPES = tuple(
 
 
 def score_answer_type(question: str, sentence: str) -> float:
-    """Return `ANSWER_TYPE_FACTOR` where a sentence has the kind of thing asked for, else 1.0."""
+    """Return `ANSWER_TYPE_FACTOR` if the sentence contains the kind of answer asked for
+    (a time, a number, a reason), else 1.0.
+    """
     kinds = (
         sentence_pattern
         for question_pattern, sentence_pattern in _ANSWER_TYPES
@@ -115,13 +117,13 @@ _QUESTION_BOUNDARY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionPart:
-    """One thing that is asked for: most questions have one, some two.
+    """One thing that a question asks for; most questions have one part, some two.
 
-    `text` has the names after it that a pronoun stands for, `whole` all of its words;
-    `words` are those that say what is asked. `people` are those it names; none:
-    anybody. `is_of_something` says that it names anybody or anything known, `forms`
-    are all the names of each of `people`. `naming` are the words of `whole` that do not
-    merely ask; `allows_speech` tells whether somebody's words may be meant.
+    `text` is followed by the names that its pronouns refer to. `whole` weighs all of
+    its words, `words` only those that say what is asked, `naming` all that do not
+    merely ask. `people` are the characters it names, empty for anybody, and `forms` all
+    the names of each of them. `is_of_something` says that it names anything known;
+    `allows_speech` that dialogue lines may answer it.
     """
 
     text: str
@@ -134,8 +136,8 @@ class QuestionPart:
     forms: tuple[tuple[str, ...], ...] = ()
 
     def worth(self, text: str) -> float:
-        """Return what a sentence's score is multiplied by: more where all are named
-        that the question is about, and where it tells what kind of thing is asked.
+        """Return the factor for a sentence's score: higher if it names all the people
+        in question, and if it contains the kind of answer asked for.
         """
         sentence_words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         names_all_people = len(self.forms) > 1 and all(
@@ -149,7 +151,11 @@ class QuestionPart:
         )
 
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
-        """Say whether the part asks for one of `names`, or for none of `everybody`."""
+        """Return whether the part asks about one of `names`, or `names` are not in
+        `everybody`.
+
+        True as well if the part names no people.
+        """
         matching_names = set(names) & set(everybody)
         return (
             not matching_names
@@ -164,7 +170,9 @@ async def split_question_parts(
     result: RetrievalResult,
     passage_source: PassageSource,
 ) -> list[QuestionPart]:
-    """Return the parts of `question`, in order; one that names nobody goes on.
+    """Return the parts of `question`, in order.
+
+    A part that names nobody is about the people of the part before it.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -202,7 +210,7 @@ async def split_question_parts(
 
 
 def split_questions(text: str) -> list[str]:
-    """Return the questions in `text`: "Who is Nell, and what does she want?" has two."""
+    """Split a text into questions: "Who is Nell, and what does she want?" has two."""
     questions = [part.strip(" ,?!;") for part in _QUESTION_BOUNDARY.split(text)]
     are_complete = all(len(part.split()) >= _MIN_PART_WORDS for part in questions)
     return questions if are_complete and len(questions) > 1 else [text]
@@ -211,10 +219,10 @@ def split_questions(text: str) -> list[str]:
 def extract_question_words(
     text: str, plan: QuestionPlan | None, result: RetrievalResult
 ) -> list[str]:
-    """Return the words that say what is asked, and not of whom.
+    """Return the words that say what is asked, without those that say about whom.
 
-    Where the name of a thing is all there is, it is what is asked. None where somebody
-    is asked for, and no more.
+    The name of a thing counts as what is asked if nothing else remains. Empty if the
+    question only names somebody.
     """
     text = _CHAPTER.sub(" ", strip_request_phrase(text))
     words = _extract_naming_words(text)
@@ -229,15 +237,15 @@ def extract_question_words(
 
 
 def _iter_people_names(result: RetrievalResult) -> Iterator[str]:
-    """Yield the names of everybody who was found, and of those whose lines were."""
+    """Yield the names of all characters found and of the speakers of all lines found.
+    """
     for profile in result.character_profiles:
         yield from iter_profile_names(profile)
     yield from dict.fromkeys(quote.speaker for quote in result.lines)
 
 
 def strip_request_phrase(text: str) -> str:
-    """Return a question without the words that ask whoever answers to tell it, or
-    whether the text does."""
+    """Return a question without phrases such as "tell me" and "does the text say"."""
     stripped_text = lexicon.GAP_PROBE_PATTERN.sub(
         " ", lexicon.REQUEST_PATTERN.sub(" ", text)
     )
@@ -245,7 +253,9 @@ def strip_request_phrase(text: str) -> str:
 
 
 def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield the words by which a text names: a whole name's, or capitalised ones."""
+    """Yield the words by which a text names something: complete names, or capitalized
+    parts.
+    """
     words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
     capital = {normalize_word(w) for w in WORD_PATTERN.findall(text) if w[0].isupper()}
     for name in names:
@@ -254,7 +264,9 @@ def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def parse_chapter_numbers(text: str) -> frozenset[int]:
-    """Return the chapters that a question asks about by their numbers."""
+    """Return the chapter numbers that a question asks about; "after chapter 3" names
+    none.
+    """
     number_words = _NUMBERS.split("|")
     numbers = (
         match["number"].lower()
@@ -268,7 +280,9 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
 
 
 def find_chapter_words(text: str) -> list[str]:
-    """Return the words by which `text` names chapters: no text has to hold them."""
+    """Return the words by which `text` names chapters, which no passage needs to
+    contain.
+    """
     chapter_names = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
     return extract_content_words(chapter_names)
 
@@ -276,7 +290,7 @@ def find_chapter_words(text: str) -> list[str]:
 def find_profiles_in_text(
     text: str, people: Iterable[CharacterProfile]
 ) -> frozenset[str]:
-    """Return whom of `people` a text names, by any form of their names."""
+    """Return the names of those `people` whom a text names by any of their aliases."""
     words = set(extract_content_words(text))
     return frozenset(
         person.name
@@ -289,7 +303,7 @@ def find_profiles_in_text(
 
 
 def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
-    """Yield every name that somebody goes by."""
+    """Yield the name and all aliases of a character."""
     yield profile.name
     yield from (form.name for form in profile.aliases)
 
@@ -297,7 +311,7 @@ def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
 def _collect_forms(
     people: Collection[str], result: RetrievalResult
 ) -> tuple[tuple[str, ...], ...]:
-    """Return for each of `people` every name that they go by."""
+    """Return all names of each of `people`."""
     profiles = result.character_profiles
     return tuple(
         tuple(iter_profile_names(profile))
@@ -318,7 +332,7 @@ def _extract_naming_words(text: str) -> list[str]:
 
 
 def _map_to_labels(words: Iterable[str]) -> list[str]:
-    """Return what profiles call what some words ask for."""
+    """Return the labels that profiles use for what some words ask ("old": "age")."""
     return list(
         dict.fromkeys(_LABEL_BY_WORD[word] for word in words if word in _LABEL_BY_WORD)
     )
@@ -327,7 +341,7 @@ def _map_to_labels(words: Iterable[str]) -> list[str]:
 def _list_pronoun_referents(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> Sequence[str]:
-    """Return whom a question means that names nobody."""
+    """Return the names that the pronouns of a question without names refer to."""
     if find_profiles_in_text(question.text, result.character_profiles):
         return ()
     return [

@@ -1,4 +1,4 @@
-"""Which of the things that were found are told for a part of a question."""
+"""Selects the context items that answer a part of a question."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +74,7 @@ _CHARACTER_INTENTIONS = frozenset({SourceIntention.VALUES, SourceIntention.ARC})
 
 @dataclass(frozen=True, slots=True)
 class _ScoredItem:
-    """A item and how well it fits: `place` is its place among those of its facet."""
+    """An item with its fit; `place` is its index among the items of its facet."""
 
     item: ContextItem
     fit: float
@@ -82,13 +82,13 @@ class _ScoredItem:
 
     @property
     def order(self) -> tuple[bool, float, int]:
-        """Return a sort key: sure items first, then the better fit, then the place."""
+        """Sort key: sure items first, then better fit, then original order."""
         is_certain = self.item.decided or any(map(is_sure, self.item.evidence))
         return not is_certain, -self.fit, self.place
 
 
 class ItemSelector:
-    """Chooses from `pieces`, all that was found, for one question."""
+    """Selects items for the parts of one question from everything that was found."""
 
     def __init__(
         self, pieces: Sequence[ContextItem], plan: QuestionPlan, result: RetrievalResult
@@ -108,10 +108,12 @@ class ItemSelector:
     def facts(
         self, part: QuestionPart, facets: frozenset[StoryFacet]
     ) -> list[tuple[ContextItem, ...]]:
-        """Return the facts that fit a part, in the order found; a tuple is a line.
+        """Return the facts that fit a part, in their original order; each tuple forms a
+        line.
 
-        Where it says what it asks for, a trait that does not fit is not it; nor is
-        what happened, nor anything else where the text never has those words.
+        If the part says what it asks for, traits that do not fit are left out. If it
+        contains words that the text never uses, so is everything else that does not
+        fit.
         """
         own_items = [
             context_item
@@ -130,9 +132,9 @@ class ItemSelector:
     def lines(
         self, part: QuestionPart, pieces: Iterable[ContextItem]
     ) -> list[ContextItem]:
-        """Return the lines of somebody that answer a part, the surest first.
+        """Return the dialogue lines that answer a part, surest first.
 
-        Where it asks for somebody and no more, these name them.
+        If the part only names somebody, lines that name them count.
         """
         weighted_part = part if part.words.weights else replace(part, words=part.naming)
         fitting = self._select_fitting(weighted_part, pieces, MIN_ITEM_FIT)
@@ -140,7 +142,7 @@ class ItemSelector:
         return [item for item in fitting if item not in uncertain][:MAX_LINES_PER_PART]
 
     def _filter_relations(self, part: QuestionPart) -> Sequence[ContextItem]:
-        """Leave out relations to others where the part names two."""
+        """If the part names two people, drop relations to others."""
         if len(part.people) < 2:
             return self._pieces
         return [
@@ -150,7 +152,9 @@ class ItemSelector:
         ]
 
     def _may_answer(self, part: QuestionPart, item: ContextItem) -> bool:
-        """Say whether it is of the kind asked for: most traits are another one."""
+        """Return whether an item is of the kind asked for; of traits, only those that
+        fit.
+        """
         plain = item.facet not in TRAITS or (
             item.facet is StoryFacet.CHARACTER
             and not self._intentions.isdisjoint(_CHARACTER_INTENTIONS)
@@ -162,9 +166,10 @@ class ItemSelector:
         return self._compute_fit(part, item) >= MIN_ITEM_FIT
 
     def _compute_fit(self, part: QuestionPart, item: ContextItem) -> float:
-        """Return the share of what is asked for that a item has, 0.0 to 1.0.
+        """Return the share of the part's term weight that an item covers, 0.0 to 1.0.
 
-        Of whom it is counts by any form of the name; a line has to fit without.
+        The subject counts under all of its names, except for dialogue lines, which must
+        fit by their own words.
         """
         if item.facet is not StoryFacet.LINE:
             return part.words.coverage(
@@ -179,7 +184,9 @@ class ItemSelector:
     def _select_fitting(
         self, part: QuestionPart, pieces: Iterable[ContextItem], least: float
     ) -> list[ContextItem]:
-        """Return what fits nearly as well as the best of its facet, best first."""
+        """Return the items that fit nearly as well as the best of their facet, best
+        first.
+        """
         scored: list[_ScoredItem] = []
         turns: Counter[StoryFacet] = Counter()
         best: dict[StoryFacet, float] = {}
@@ -212,7 +219,7 @@ class ItemSelector:
     def _is_shown_without_match(
         self, part: QuestionPart, item: ContextItem, any_fits: bool
     ) -> bool:
-        """Say whether a item that has no word of the question is told."""
+        """Return whether an item that shares no word with the question is shown."""
         if not part.words.weights:
             return not any_fits
         if self._is_scenario:
@@ -224,7 +231,7 @@ class ItemSelector:
 def _limit_lines(
     lines: Sequence[tuple[ContextItem, ...]],
 ) -> list[tuple[ContextItem, ...]]:
-    """Return the first lines; the number of dialogue and event lines is limited."""
+    """Return the first lines, with at most a few of dialogue and of events."""
     pieces = [line[0] for line in lines]
     uncertain = set(
         _find_uncertain([item for item in pieces if item.facet is StoryFacet.LINE])
@@ -250,7 +257,8 @@ def _limit_lines(
 
 
 def _find_uncertain(lines: Sequence[ContextItem]) -> list[ContextItem]:
-    """Return the lines that are only probably theirs, where enough surely are."""
+    """Return the lines that are only probably theirs, if there are enough certain ones.
+    """
     sure_lines = [line for line in lines if all(map(is_sure, line.evidence))]
     return (
         [line for line in lines if line not in sure_lines]
@@ -262,7 +270,7 @@ def _find_uncertain(lines: Sequence[ContextItem]) -> list[ContextItem]:
 def _group_into_lines(
     pieces: Sequence[ContextItem],
 ) -> Iterator[tuple[ContextItem, ...]]:
-    """Group the items of one kind about one person or thing."""
+    """Group the items of one kind about one subject."""
     places: dict[object, list[ContextItem]] = {}
     for number, item in enumerate(pieces):
         places.setdefault(_build_line_key(item, number), []).append(item)
@@ -276,7 +284,9 @@ def _group_into_lines(
 
 
 def _build_line_key(item: ContextItem, number: int) -> object:
-    """Return what pieces of one line have in common; `number` where it has its own."""
+    """Return the key that items of one line share; `number` if an item has its own
+    line.
+    """
     if item.facet not in _GROUPED_FACETS or item.decided:
         return number
     short = (
@@ -299,7 +309,7 @@ def _drop_repeated(pieces: Sequence[ContextItem]) -> list[ContextItem]:
 
 
 def _contains_statement(context_item: ContextItem, part: ContextItem) -> bool:
-    """Say whether a fact is part of another about the same subject, word for word."""
+    """Return whether an item about the same subject contains another word for word."""
     words = f" {' '.join(_split_words(part.statement))} "
     has_same_subject = (
         context_item.about == part.about and context_item.facet is part.facet
@@ -316,7 +326,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def _drop_short_lines(pieces: Sequence[ContextItem]) -> list[ContextItem]:
-    """Return `pieces` without lines of a word or two, unless all lines are such."""
+    """Drop dialogue lines of a word or two, unless all lines are that short."""
     lines = [item for item in pieces if item.facet is StoryFacet.LINE]
     short_lines = {line for line in lines if len(line.words.split()) < MIN_QUOTE_WORDS}
     if len(short_lines) == len(lines):
@@ -325,12 +335,12 @@ def _drop_short_lines(pieces: Sequence[ContextItem]) -> list[ContextItem]:
 
 
 def _relates_two(item: ContextItem, people: frozenset[str]) -> bool:
-    """Say whether a relation is between two of `people`."""
+    """Return whether a relation is between two of `people`."""
     return sum(name in f"{item.about} {item.statement}" for name in people) > 1
 
 
 def _is_from_writer(item: ContextItem) -> bool:
-    """Say whether the item is the writer's: a decision, a note or an open gap."""
+    """Return whether an item is the writer's: a decision, a note or an open gap."""
     is_from_writer = item.decided or item.facet is StoryFacet.GAP
     return is_from_writer or any(
         text_evidence.keeper == WRITER_KEEPER for text_evidence in item.evidence

@@ -1,4 +1,4 @@
-"""The sentences of passages that say most to a question, verbatim."""
+"""Ranks the sentences of passages by how well they answer a question."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -53,9 +53,9 @@ RemarkCallback = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuote:
-    """One or a few sentences of the manuscript, verbatim, with their place.
+    """One or several consecutive sentences of the manuscript, verbatim.
 
-    `span` is in the document's canonical text; the text there is `text`.
+    `text` is the canonical text of the passage's document at `span`.
     """
 
     text: str
@@ -66,7 +66,7 @@ class SentenceQuote:
 
 @dataclass(frozen=True, slots=True)
 class PassageSource:
-    """What quoting is lent: the texts, how often words occur, a closer look if any."""
+    """What quoting needs: texts, word frequencies, and optionally a reranker."""
 
     store: PassageStore
     lexical: LexicalIndex
@@ -77,7 +77,9 @@ class PassageSource:
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """What sentences are picked for. `worth` is a factor of a sentence's score."""
+    """The question that sentences are ranked for. `worth` returns a factor for a
+    sentence.
+    """
 
     question: str
     weights: WordWeights
@@ -108,7 +110,11 @@ async def select_best_sentences(
     passage_source: PassageSource,
     remark: RemarkCallback,
 ) -> list[SentenceQuote]:
-    """Return the sentences of the best passages that fit, best first.
+    """Return the best sentences of the first passages, extended by neighbours, best
+    first.
+
+    Without a reranker, or if it fails, sentences are ranked by words; `remark` is then
+    told.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -126,9 +132,9 @@ async def select_best_sentences(
 
 
 def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
-    """Say whether a text that has none of `unknown` cannot answer `question`.
+    """Return whether a text that lacks the words `unknown` cannot answer `question`.
 
-    They are all of its words, or a name is among them.
+    That is so if they are all of its words or include a name.
     """
     missing = set(unknown)
     return set(extract_content_words(question)) <= missing or not missing.isdisjoint(
@@ -139,7 +145,7 @@ def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
 def _collect_candidates(
     passages: Sequence[Passage], weights: WordWeights, sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
-    """Return the distinct sentences that share most words with the question."""
+    """Return the distinct sentences that share most term weight with the question."""
     sentences_by_key: dict[tuple[str, int], _ScoredSentence] = {}
     for rank, passage in enumerate(passages):
         for span in _split_sentences(passage.chunk.text, sentences):
@@ -203,7 +209,7 @@ def _adjust_score(
 def _extend_to_neighbours(
     scored_sentences: Sequence[_ScoredSentence], sentences: SentenceSplitter
 ) -> list[_ScoredSentence]:
-    """Extend each sentence by its neighbours, and drop overlaps."""
+    """Extend each sentence by its neighbours and drop overlapping results."""
     extended_sentences: list[_ScoredSentence] = []
     for sentence in scored_sentences:
         chunk = sentence.passage.chunk
@@ -227,7 +233,9 @@ def _extend_to_neighbours(
 async def _drop_outdated(
     scored_sentences: Sequence[_ScoredSentence], store: PassageStore
 ) -> list[SentenceQuote]:
-    """Keep the sentences that the stored text has, character for character."""
+    """Return the sentences that the stored text still contains, character for
+    character.
+    """
     quotes = []
     for sentence in scored_sentences:
         try:
@@ -243,7 +251,7 @@ async def _drop_outdated(
 
 
 def _split_sentences(text: str, sentences: SentenceSplitter) -> list[Span]:
-    """Return the sentences, cut where an item of a list ends without a full stop."""
+    """Split a text into sentences, and at list items without a full stop."""
     spans: list[Span] = []
     for sentence_span in sentences(text):
         start = sentence_span.start
@@ -255,12 +263,14 @@ def _split_sentences(text: str, sentences: SentenceSplitter) -> list[Span]:
 
 
 def _is_unquotable(text: str) -> bool:
-    """Say whether a sentence is too short, a heading or a row of a table."""
+    """Return whether a sentence is too short, a heading or a table row."""
     return len(text.split()) < MIN_QUOTE_WORDS or text.lstrip().startswith(("#", "|"))
 
 
 def _grow_span(text: str, spans: Sequence[Span], at: int) -> tuple[int, int]:
-    """Grow the sentence that starts at `at`, after and before, in its paragraph."""
+    """Extend the sentence that starts at `at` forwards, then backwards, in its
+    paragraph.
+    """
     first = last = next(n for n, span in enumerate(spans) if span.start == at)
     while True:
         start, end = spans[first].start, spans[last].end

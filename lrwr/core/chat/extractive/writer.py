@@ -1,4 +1,5 @@
-"""Writes an answer without a language model: sentences, sources, and what is not found."""
+"""Formats an extractive answer: facts, quotations, citations, and what was not found.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -56,17 +57,16 @@ _BOLD_LABEL = re.compile(
 
 
 def format_item(item: ContextItem, citations: Sequence[Citation]) -> str:
-    """Return a fact, and its words in quotation marks where they say more than it.
+    """Return an item as text, followed by its evidence if that says more.
 
-    What is not quoted has no marks of links and emphasis: the label of a link stands
-    for it. What is quoted is verbatim.
+    Unquoted text has no Markdown for links and emphasis; quotations are verbatim.
     """
     parts = (format_item_subject(item), format_item_body(item, citations))
     return ": ".join(filter(None, parts))
 
 
 def format_item_subject(item: ContextItem) -> str:
-    """Return of whom or what a fact is; what every note has needs no name."""
+    """Return the subject and label of an item, without Markdown."""
     if item.facet is StoryFacet.GAP and len(item.label.split()) > MAX_LABEL_WORDS:
         return strip_note_markdown(item.about).rstrip(" .:")
     subject_parts = (item.about, "" if item.label == UNNAMED else item.label)
@@ -74,7 +74,9 @@ def format_item_subject(item: ContextItem) -> str:
 
 
 def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
-    """Return what a fact says, without of whom, and its words where they say more."""
+    """Return the statement of an item, or its evidence, or both if the evidence says
+    more.
+    """
     words = join_cited_words(citations)
     if item.facet is StoryFacet.PRESENT:
         return strip_note_markdown(item.statement)
@@ -91,29 +93,30 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
 
 
 def join_cited_words(citations: Sequence[Citation]) -> str:
-    """Return cited words in one line."""
+    """Return the cited words on one line, separated by ellipses."""
     return " … ".join(flatten_markdown_quote(citation.text) for citation in citations)
 
 
 def add_quotation_marks(text: str) -> str:
-    """Return `text` in quotation marks; single ones around double ones."""
+    """Return `text` in quotation marks; in single ones if it contains double ones."""
     return f"‘{text}’" if set('“”"').intersection(text) else f"“{text}”"
 
 
 def flatten_markdown_quote(text: str) -> str:
-    """Return `text` in one line, without the signs of a Markdown quotation."""
+    """Return `text` on one line, without the `>` of Markdown block quotes."""
     return " ".join(_QUOTATION.sub("", text).split())
 
 
 def format_quote_line(text: str) -> str:
-    """Return a quote in one line, without the marks of lists and bold labels."""
+    """Return a quotation on one line, without list markers and bold."""
     return flatten_markdown_quote(
         _BOLD.sub(r"\1", _LIST_MARKER.sub("", text)).replace("**", "")
     )
 
 
 def _repeats_item(item: ContextItem, words: str) -> bool:
-    """Say whether words, with or without a label before them, only say a fact again."""
+    """Return whether words, with or without a label before them, only repeat an item.
+    """
     label = strip_note_markdown(item.label)
     evidence_texts = (
         strip_note_markdown(item.statement),
@@ -132,7 +135,7 @@ def _repeats_item(item: ContextItem, words: str) -> bool:
 
 
 def _is_covered_by(statement: str, words: str) -> bool:
-    """Say whether a statement has every content word of its evidence."""
+    """Return whether a statement contains every content word of its evidence."""
     return set(extract_content_words(words)) <= set(extract_content_words(statement))
 
 
@@ -151,14 +154,17 @@ class AnswerWriter:
         self.lines = 0
 
     def say(self, text: str) -> AnswerToken:
-        """Return a line that rests on nothing: what is missing, or what follows."""
+        """Return a line without citation, such as a heading or a message."""
         self.lines += 1
         return AnswerToken(
             text if self.lines == 1 else f"\n\n{text}", AnswerSpeaker.AVATAR
         )
 
     def facts(self, item_group: Sequence[ContextItem]) -> AnswerPieces:
-        """Yield a line of facts of one kind, without those whose words are gone."""
+        """Yield a line with the items of one kind, preceded by new citations.
+
+        Items whose evidence is no longer in the text are left out.
+        """
         located = [
             (context_item, self._locate_item(context_item))
             for context_item in item_group
@@ -193,7 +199,7 @@ class AnswerWriter:
         yield self.say(f"{heads.pop()}: {_join_statements(bodies)}")
 
     def quote_line(self, line: ContextItem, note: str = "") -> AnswerPieces:
-        """Yield a character's quote_line words, followed by `note`."""
+        """Yield a dialogue line as a quotation, followed by `note`."""
         citations = self._locate_item(line)
         if citations:
             yield from self._iter_new_citations(citations)
@@ -206,7 +212,7 @@ class AnswerWriter:
             yield self.say(" ".join(filter(None, parts)))
 
     def quote(self, quote: SentenceQuote) -> AnswerPieces:
-        """Yield a quote, unless half of it or more is cited already."""
+        """Yield a quotation, unless at least half of it is cited already."""
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
         placed = self._numbering.locate(document, quote.span, quote.text, chapter)
         if placed is None or self._is_mostly_cited(placed):
@@ -246,7 +252,7 @@ class AnswerWriter:
 
 
 def _join_statements(bodies: Sequence[tuple[str, str]]) -> str:
-    """Join statements; one that is no sentence ends with a semicolon."""
+    """Join statements; one that is no complete sentence ends with a semicolon."""
     joined = ""
     for body, marks in bodies:
         is_sentence = body.rstrip("”’\"'*_)").endswith((".", "!", "?", "…"))
@@ -272,10 +278,11 @@ MAX_WEB_QUOTE_CHARS = 320
 def quote_web_pages(
     pages: Sequence[WebPage], words: WordWeights, sentences: SentenceSplitter
 ) -> Iterator[WebPageCited | AnswerToken]:
-    """Yield the best sentences of the first pages, verbatim, each behind its title.
+    """Yield the best sentences of the first pages, verbatim, each after its page's
+    title.
 
-    They stand under a line of their quote_line and have the web's marks: nobody can take them
-    for the book's. A page that has none of `words` is left out if another has some.
+    They follow a heading and have web marks, so that they cannot be taken for the
+    manuscript. Pages without any of `words` are skipped if another page has some.
     """
     covered = [words.coverage(f"{page.title} {page.text}") for page in pages]
     has_match = max(covered, default=0.0) > 0
@@ -307,7 +314,7 @@ MIN_UNDEFINED_SHARE = 0.9
 
 
 class NotFoundLevel(StrEnum):
-    """How far a text is silent on a question."""
+    """How certain it is that the text does not answer a question."""
 
     NONE = "none"
     MAYBE = "maybe"
@@ -325,9 +332,9 @@ def classify_not_found(
     *,
     has_facts: bool = False,
 ) -> NotFoundLevel:
-    """Return how far nothing that was found can answer.
+    """Return how certain it is that nothing in `result` answers the question.
 
-    With `has_facts`, the confidence of the search for passages is ignored.
+    With `has_facts` the confidence of the passage search is ignored.
     """
     unknown = find_unknown_words(result)
     if is_unanswerable_without(question.text, unknown):
@@ -347,7 +354,8 @@ def classify_not_found(
 
 
 def find_unknown_words(result: RetrievalResult) -> list[str]:
-    """Return the question's words that the text never has, but for those that ask."""
+    """Return the question's words that the text never uses, except words that only ask.
+    """
     return [word for word in result.unknown if word not in ASPECT_WORDS]
 
 
@@ -358,7 +366,8 @@ def format_not_found(
     *,
     nearest: bool,
 ) -> Iterator[str]:
-    """Yield the message that nothing answers; `nearest` says that passages follow."""
+    """Yield the messages about what was not found; `nearest` says that passages follow.
+    """
     bounded = question.horizon is not None
     if unknown_words:
         capitalized_words = extract_capitalized_words(question.text)
@@ -384,9 +393,9 @@ def format_not_found(
 def build_gap_from_question(
     question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
 ) -> GapFlag:
-    """Return what `question` asks for, as something that the text leaves undefined.
+    """Return the topic of `question` as a gap.
 
-    It is about the one character found, or the one entity of `plan`.
+    It is about the character asked or found, or the only entity of `plan`.
     """
     names = [profile.name for profile in result.character_profiles]
     if not names and plan is not None:
@@ -399,6 +408,6 @@ def build_gap_from_question(
 
 
 def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return a gap of the ledger, as an answer has it."""
+    """Return a gap of the story bible in the form that answers use."""
     implied = "; ".join(list_gap_implications(gap))
     return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

@@ -1,1 +1,1 @@
-"""Who answers, what they are told, and whether it is borne out."""
+"""Answers written by a language model, and the avatars that answer."""

@@ -1,4 +1,4 @@
-"""Who answers: the text itself, or a language model that was given the text."""
+"""The avatars: answers from quotations, and answers written by a language model."""
 
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ from lrwr.core.ports.models import ChatMessage, ChatModel
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAvatar:
-    """Answers in the words of the text, and makes no claim of its own."""
+    """Answers with facts and quotations, without a language model."""
 
     source: PassageSource
     model: str = ""
@@ -61,7 +61,7 @@ class ExtractiveAvatar:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Quote, and emit a quote or a fact at a time."""
+        """Answer with quotations, and emit each of them as soon as it is selected."""
         pieces: list[str] = []
         citations: list[Citation] = []
         gaps: list[GapFlag] = []
@@ -90,7 +90,9 @@ class ExtractiveAvatar:
     async def _quote_web_pages(
         self, question: TurnQuestion, result: RetrievalResult, emit: TurnEventEmitter
     ) -> list[str]:
-        """Quote web pages below the text's own words; return the quoted lines."""
+        """Emit quotations of web pages, to follow those of the text; return their
+        lines.
+        """
         pages = select_web_pages(question, result)
         if not pages:
             return []
@@ -107,7 +109,7 @@ class ExtractiveAvatar:
 
 @dataclass(frozen=True, slots=True)
 class AvatarPrompt:
-    """What a language model would be sent, and the material that is in it."""
+    """The messages for a language model, and the numbered material they contain."""
 
     messages: tuple[ChatMessage, ...]
     material: NumberedMaterial
@@ -116,7 +118,7 @@ class AvatarPrompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelAvatar:
-    """Answers with a language model; where it fails, `instead` answers."""
+    """Answers with a language model; if that fails, `instead` answers."""
 
     chat: ChatModel
     source: PassageSource
@@ -127,13 +129,14 @@ class ModelAvatar:
 
     @property
     def model(self) -> str:
-        """Name the model, as its server does."""
+        """The model's name on its server."""
         return self.chat.name
 
     async def prompt(
         self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
     ) -> AvatarPrompt:
-        """Return exactly what would be sent, but for the mark of its fences."""
+        """Return exactly what would be sent, except for the random mark of its fences.
+        """
         texts = await load_result_texts(result, self.source.store)
         words = await weigh_question_words(
             extract_content_words(question.text), self.source
@@ -151,7 +154,11 @@ class ModelAvatar:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer as the model's words come; then hold them against what they cite."""
+        """Emit the model's answer as it arrives, then check it against what it cites.
+
+        If the model fails before its first word, the extractive avatar answers; if it
+        fails later, the incomplete answer is returned with a remark.
+        """
         prompt = await self.prompt(question, plan, result)
         pieces: list[str] = []
         remarks: tuple[str, ...] = ()
@@ -172,7 +179,8 @@ class ModelAvatar:
     async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
     ) -> None:
-        """Take in the model's words as they come, first what its numbers stand for."""
+        """Append the model's tokens to `pieces` and emit them, preceded by the sources.
+        """
         async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
                 if not pieces:
@@ -235,7 +243,7 @@ class ModelAvatar:
 
 
 def _emit_sources(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
-    """Let others see what the numbers of an answer that has begun stand for."""
+    """Emit everything that the numbers in the coming answer may refer to."""
     for citation in prompt.material.citations:
         emit(PassageCited(citation))
     for page in prompt.web:
@@ -244,14 +252,14 @@ def _emit_sources(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AvatarWithRemark:
-    """Answers as `avatar` does, with `remark` before all others."""
+    """Adds `remark` before the remarks of another avatar's answers."""
 
     avatar: Avatar
     remark: str
 
     @property
     def model(self) -> str:
-        """Name the language model; empty without one."""
+        """The name of the language model; empty without one."""
         return self.avatar.model
 
     async def answer(
@@ -261,6 +269,6 @@ class AvatarWithRemark:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer, and remark on it."""
+        """Return the other avatar's answer with the remark."""
         answer = await self.avatar.answer(question, plan, result, emit)
         return replace(answer, remarks=(self.remark, *answer.remarks))

@@ -1,6 +1,6 @@
-"""What a language model is told when it answers, from numbered material alone.
+"""Prompts for the language model that answers, built from numbered material.
 
-Pure: all text comes from the question and from what was found within its horizon.
+Pure functions. Prompt texts are part of cache keys: change them only on purpose.
 """
 
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
@@ -44,12 +44,11 @@ from lrwr.core.web.citations import number_web_pages, strip_web_part
 async def stream_model_answer(
     model: ChatModel, messages: Sequence[ChatMessage]
 ) -> AsyncGenerator[AnswerToken]:
-    """Yield the model's answer piece by piece, as its server sends it.
-
-    Closing it closes the model's stream. What came before a failure was yielded.
+    """Yield the model's answer token by token; closing it closes the model's stream.
 
     Raises:
-        ServiceUnavailable: The server did not answer, refused, or broke off.
+        ServiceUnavailable: The server did not answer, refused, or stopped in the
+            middle.
     """
     async with aclosing(model.stream(messages)) as pieces:
         async for piece in pieces:
@@ -60,12 +59,13 @@ async def stream_model_answer(
 def find_names_beyond_horizon(
     answer: str, bible_whole_names: Collection[str], known_names: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the names in a finished answer that nobody knows yet, each once, in order.
+    """Return the names in an answer that occur only after the horizon, each once, in
+    order.
 
-    `bible_whole_names` are all forms of all names of characters and world elements,
-    `known_names` those in sight at the horizon. Of forms that fit in one place the
-    longest counts: "Nell Tallow" may give away what "Nell" does not. Capitals count
-    too: a name may be a common word.
+    `bible_whole_names` are all forms of the names of characters and world elements,
+    `known_names` those known at the horizon. Of overlapping names the longest counts,
+    because "Nell Tallow" may reveal what "Nell" does not. Matching is case-sensitive,
+    because a name may be a common word.
     """
     visible_names = {_normalize_text(name) for name in known_names}
     names = compile_forms_pattern(
@@ -152,10 +152,10 @@ def build_avatar_messages(
     material: NumberedMaterial,
     mark: str,
 ) -> list[ChatMessage]:
-    """Return the rules, the turns before, and the question with its material.
+    """Return the system prompt, the earlier turns, and the question with its material.
 
-    Everything of the manuscript and of the web is fenced with `mark`, which must stand
-    in none of it: see `generate_fence_mark` and `list_fenced_texts`.
+    Text of the manuscript and of the web is fenced with `mark`, which must occur in
+    none of `list_fenced_texts`; see `generate_fence_mark`.
     """
     return [
         ChatMessage("system", _build_system_prompt(question, plan, result)),
@@ -169,7 +169,7 @@ def build_avatar_messages(
 def list_fenced_texts(
     question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
 ) -> tuple[str, ...]:
-    """Return every text that gets a fence; none of them may contain the fence's mark."""
+    """Return every text that will be fenced and must not contain the fence's mark."""
     notes = (entry.item.line for entry in material.entries)
     cited_texts = (
         _format_heading(citation) + citation.text for citation in material.citations
@@ -180,7 +180,7 @@ def list_fenced_texts(
 def select_prompt_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebCitation, ...]:
-    """Return the pages that a model is given: those that fit, each whole."""
+    """Return the web pages that fit into `WEB_TOKEN_BUDGET`, each complete."""
     web_citations: list[WebCitation] = []
     remaining_tokens = WEB_TOKEN_BUDGET
     for page in number_web_pages(select_web_pages(question, result)):
@@ -192,7 +192,7 @@ def select_prompt_pages(
 
 
 def describe_horizon(horizon: Horizon | None) -> str:
-    """Return how far the story has come, in words."""
+    """Describe a horizon in words, to follow "You live" or "The story is read"."""
     if horizon is None:
         return "at the end of what is written so far"
     if horizon.scene is None:
@@ -282,7 +282,7 @@ def _format_material(material: NumberedMaterial, mark: str) -> Iterator[str]:
 def _format_entry(
     entry: NumberedItem, citations_by_number: Mapping[int, Citation]
 ) -> str:
-    """Return a fact in one line, each number before its words."""
+    """Return a fact on one line, followed by its numbered quotations."""
     words = " ".join(
         f"[{n}] “{_join_lines(citations_by_number[n])}”" for n in entry.numbers
     )
@@ -307,9 +307,10 @@ def _join_lines(citation: Citation) -> str:
 def collect_story_name_words(
     plan: QuestionPlan, result: RetrievalResult
 ) -> frozenset[str]:
-    """Return the words of names that are the book's, plain: no page can tell of them.
+    """Return the normalized words of the story's names, which a web page cannot
+    support.
 
-    What was sent to the web is a name from outside, whoever else bears it.
+    Words that were sent to the web are excluded: they name something outside the story.
     """
     profiles = result.character_profiles
     named = [

@@ -1,1 +1,1 @@
-"""What a question needs: planned by rules or a model, names resolved."""
+"""Decides which sources a question needs, by rules or with a language model."""

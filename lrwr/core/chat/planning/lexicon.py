@@ -1,7 +1,7 @@
-"""The words of a question that tell what it wants. English rules.
+"""The words of a question that reveal what it asks for, as English patterns.
 
-Cues are looked for in a plain question: in lower case, PERSON, THING and STRANGER in
-the place of names, without "can you tell me".
+Most patterns are matched against a masked question: lower case, with PERSON, THING or
+STRANGER in place of names, and without phrases such as "can you tell me".
 """
 
 import re
@@ -27,7 +27,10 @@ _PERSON = r"\bPERSON\b"
 
 @dataclass(frozen=True, slots=True)
 class QuestionCue:
-    """Words that ask a source for something. `person` says: only of somebody named."""
+    """A pattern that selects a source and what it is needed for.
+
+    With `person` it applies only to questions that name a character.
+    """
 
     words: re.Pattern[str]
     source: AnswerSource

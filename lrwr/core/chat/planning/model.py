@@ -1,4 +1,8 @@
-"""What a question needs, told by a language model in two calls at once."""
+"""Plans a question with a language model, in two concurrent calls.
+
+Prompts are short because they are sent with every question. Their texts, and the
+messages of `MalformedReply`, are part of cache keys: change them only on purpose.
+"""
 
 import asyncio
 import json
@@ -73,7 +77,7 @@ No entities: an empty list.
 
 
 def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Ask which sources a question needs, and for what."""
+    """Return the prompt that asks which sources a question needs, and for what."""
     tools = "\n".join(
         f"- {source}: {_SOURCE_CONTENTS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
         for source in AnswerSource
@@ -82,14 +86,15 @@ def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessa
 
 
 def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Ask whom and what a question names."""
+    """Return the prompt that asks which names occur in a question."""
     return _build_messages(_ENTITIES_PROMPT, question, bible)
 
 
 def build_planner_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Ask the same once more, and say what was wrong with the reply."""
+    """Return the prompt that repeats a request and states the problem with the reply.
+    """
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
@@ -104,7 +109,8 @@ def build_planner_repair_messages(
 def _build_messages(
     instructions: str, question: TurnQuestion, bible: Bible
 ) -> list[ChatMessage]:
-    """Fence all that anybody wrote; the instructions are the same every time."""
+    """Return the instructions, and everything that depends on the question in fences.
+    """
     blocks = {
         "people": _format_people(bible),
         "things": "\n".join(
@@ -138,7 +144,7 @@ def _get_addressee(question: TurnQuestion) -> str:
 
 
 def _list_entities_in_play(question: TurnQuestion, bible: Bible) -> list[str]:
-    """Return what was talked of before, without what the horizon now hides."""
+    """Return the entities of the conversation that are known at the horizon."""
     return [
         name
         for name in question.state.entities
@@ -158,7 +164,10 @@ _MAX_NAME_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """What a model chose. `refused` says in sentences what it cannot have."""
+    """The kind of answer and the sources that a model selected.
+
+    `refused` are sentences about selections that are not possible.
+    """
 
     intent: AnswerIntent
     choices: tuple[SourceChoice, ...]
@@ -167,7 +176,7 @@ class ToolSelection:
 
 @cache
 def build_tools_shape() -> ReplyShape:
-    """Return the shape of the reply that chooses sources and intentions."""
+    """Return the JSON shape of the reply that selects sources."""
     tool = {
         "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
         "intention": {
@@ -190,7 +199,7 @@ def build_tools_shape() -> ReplyShape:
 
 @cache
 def build_entities_shape() -> ReplyShape:
-    """Return the shape of the reply that lists names."""
+    """Return the JSON shape of the reply that lists names."""
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
     fields = {"entities": {"type": "array", "items": build_strict_schema(entity)}}
     return ReplyShape(
@@ -199,12 +208,13 @@ def build_entities_shape() -> ReplyShape:
 
 
 def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
-    """Return what a reply chooses with at least `threshold`, surest first.
+    """Return the selections with a confidence of at least `threshold`, most confident
+    first.
 
-    A pair that does not exist is refused, and said.
+    Combinations of source and intention that do not exist are dropped, with a sentence.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape.
+        MalformedReply: The reply does not have the requested shape.
     """
     match extract_json_object(reply):
         case {"intent": str(intent_name), "tools": [*tools], **more} if not more:
@@ -226,10 +236,10 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
 
 
 def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, ...]:
-    """Return the names of a reply with at least `threshold`, each once, in order.
+    """Return the names with a confidence of at least `threshold`, each once, in order.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape.
+        MalformedReply: The reply does not have the requested shape.
     """
     match extract_json_object(reply):
         case {"entities": [*items], **more} if not more:
@@ -278,7 +288,9 @@ def _parse_entity(item: object) -> QuestionEntity:
 
 
 def _parse_confidence(confidence: float) -> float:
-    """Return a confidence; True and NaN are none, though JSON or Python has them so."""
+    """Return a confidence; reject NaN and booleans, which Python's JSON parser lets
+    pass.
+    """
     fits = not isinstance(confidence, bool) and math.isfinite(confidence)
     if not fits or not 0 <= confidence <= 1:
         raise MalformedReply("a confidence is not between 0 and 1")
@@ -286,7 +298,7 @@ def _parse_confidence(confidence: float) -> float:
 
 
 def _build_choice(tool: str, intention: str, confidence: float) -> SourceChoice | None:
-    """Return the choice, None where there is no such tool, or it does no such thing."""
+    """Return the choice; None if there is no such source or it does not support it."""
     if tool not in list(AnswerSource) or intention not in list(SourceIntention):
         return None
     source, source_intention = AnswerSource(tool), SourceIntention(intention)
@@ -314,16 +326,17 @@ _ENTITIES_FALLBACK = "Names were recognized by rules"
 
 @dataclass(frozen=True, slots=True)
 class _PlannerReply(Generic[T]):
-    """What one call came to; without a `reply`, why not."""
+    """The parsed reply of one call; None with a remark if the call failed."""
 
     reply: T | None
     remark: str = ""
 
 
 class ModelPlanner:
-    """Plans with a model, and by the rules where it fails.
+    """Plans with a language model and falls back to a plan by rules.
 
-    `timeout` is in seconds, for each call with its repair; both run at once.
+    `timeout` is in seconds and covers each call including its repair; both calls run
+    concurrently.
     """
 
     def __init__(
@@ -341,7 +354,7 @@ class ModelPlanner:
     def messages(
         self, question: TurnQuestion, bible: Bible
     ) -> tuple[list[ChatMessage], list[ChatMessage]]:
-        """Return what the two calls are sent: for sources, and for names."""
+        """Return the prompts of the two calls: for sources, and for names."""
         return build_tools_messages(question, bible), build_entities_messages(
             question, bible
         )
@@ -349,7 +362,8 @@ class ModelPlanner:
     async def plan(
         self, question: TurnQuestion, bible: Bible, fallback: QuestionPlan
     ) -> QuestionPlan:
-        """Return a plan; what a call does not tell is `fallback`'s, with a remark.
+        """Return a plan; the parts whose call failed come from `fallback`, with a
+        remark.
 
         Cancelling it cancels both calls.
         """
@@ -428,7 +442,7 @@ class ModelPlanner:
 
 
 def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
-    """Return the intent; whether a character answers is the writer's to say."""
+    """Return the intent; only the writer decides whether a character answers."""
     if mode is AnswerMode.IN_CHARACTER:
         return AnswerIntent.IN_CHARACTER
     return (
@@ -441,7 +455,7 @@ def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerInt
 def _select_choices(
     tools: ToolSelection, fallback: QuestionPlan
 ) -> tuple[tuple[SourceChoice, ...], tuple[str, ...]]:
-    """Return what a model is sure of; something must be asked, so else the rules'."""
+    """Return the model's choices, or those of `fallback` if it made none."""
     if tools.choices:
         return tools.choices, ()
     return fallback.choices, (f"{_TOOLS_FALLBACK}: the model was not sure of any.",)

@@ -1,6 +1,6 @@
-"""What a question needs, told by its words and by what the bible holds.
+"""Plans a question by rules: from its words and from the names in the bible.
 
-No model is asked. English rules; how often they are right is not evaluated.
+The rules are for English; their accuracy has not been measured.
 """
 
 import re
@@ -49,7 +49,7 @@ _SOMEBODY = re.compile(
 
 
 def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
-    """Return a plan for `question`: the same one every time."""
+    """Return a plan for `question`, without a language model; deterministic."""
     named_entities = recognize_named_entities(question.text, bible)
     plain = _mask_names(question, named_entities)
     entities = tuple(_iter_entities(question, named_entities, bible))
@@ -63,8 +63,9 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
 
 
 def build_search_text(question: TurnQuestion, bible: Bible) -> str:
-    """Return what is searched for: the question without "tell me", and with the names
-    that its pronouns stand for."""
+    """Return the text to search for: the question without "tell me", followed by the
+    names that its pronouns refer to.
+    """
     text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
     names_in_text = {
         named_entity.name for named_entity in recognize_named_entities(text, bible)
@@ -79,7 +80,8 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
 
 
 def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
-    """Return the question as cues know it: names masked, all else in lower case."""
+    """Return the question for pattern matching: names masked, the rest in lower case.
+    """
     parts: list[str] = []
     at = 0
     for named_entity in named_entities:
@@ -97,7 +99,7 @@ def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -
 
 
 def _classify_intent(plain: str) -> AnswerIntent:
-    """Return what kind of answer is asked for, whoever gives it."""
+    """Return the kind of answer that is asked for, whoever answers."""
     if lexicon.GAP_PATTERN.search(plain):
         return AnswerIntent.GAP_PROBE
     if lexicon.SCENARIO_PATTERN.search(plain):
@@ -113,49 +115,31 @@ def _iter_choices(
     named_entities: Sequence[NamedEntity],
     intent: AnswerIntent,
 ) -> Iterator[SourceChoice]:
-    """Yield a choice for each source to ask; the web is never the only one."""
-    # What the text says is no talk of anybody's.
+    """Yield a choice for each source to use; the web is never the only one."""
+    # "Does the text say …" is not about what a character says.
     rest = lexicon.GAP_PATTERN.sub(" ", plain)
     saying = _is_about_saying(question, rest)
-    named_elements = [
-        # What somebody talks about is asked of them, not of the world.
-        named_entity
-        for named_entity in named_entities
-        if named_entity.elements
-        and not (saying and _is_topic(question.text, named_entity))
+    # What a character talks about is found in dialogue, not in the world's elements.
+    elements = [
+        entity
+        for entity in named_entities
+        if entity.elements and not (saying and _is_topic(question.text, entity))
     ]
     choices = [
         *_iter_intent_choices(plain, intent),
         *_iter_cue_choices(rest, saying=saying),
     ]
-    if (
-        not choices
-        and named_elements
-        and any(
-            named_entity.kind is NamedEntityKind.PERSON
-            for named_entity in named_entities
-        )
-    ):
-        choices.append(
-            SourceChoice(
-                AnswerSource.PROFILES,
-                SourceIntention.BEHAVIOR,
-                lexicon.HINTED_CUE_CONFIDENCE,
-            )
-        )
-    choices += (
-        choice
-        for named_element in named_elements
-        for choice in _iter_element_choices(named_element)
-    )
+    has_person = any(e.kind is NamedEntityKind.PERSON for e in named_entities)
+    if not choices and elements and has_person:
+        source, intention = AnswerSource.PROFILES, SourceIntention.BEHAVIOR
+        choices.append(SourceChoice(source, intention, lexicon.HINTED_CUE_CONFIDENCE))
+    for element in elements:
+        choices += _iter_element_choices(element)
     yield from choices
     yield from _iter_web_choices(plain)
     if not choices:
-        yield SourceChoice(
-            AnswerSource.MANUSCRIPT,
-            SourceIntention.FIND_PASSAGE,
-            lexicon.FALLBACK_CONFIDENCE,
-        )
+        source, intention = AnswerSource.MANUSCRIPT, SourceIntention.FIND_PASSAGE
+        yield SourceChoice(source, intention, lexicon.FALLBACK_CONFIDENCE)
 
 
 def _iter_intent_choices(plain: str, intent: AnswerIntent) -> Iterator[SourceChoice]:
@@ -206,7 +190,7 @@ def _iter_cue_choices(plain: str, *, saying: bool) -> Iterator[SourceChoice]:
 
 
 def _is_about_saying(question: TurnQuestion, plain: str) -> bool:
-    """Say whether the question asks for a character's words, not for how they talk."""
+    """Return whether the question asks what a character says, not how they talk."""
     somebody = _SOMEBODY.search(plain) is not None
     is_speech = lexicon.SPEECH_PATTERN.search(plain) is not None and asks_about_saying(
         question.text
@@ -256,7 +240,7 @@ def _iter_web_choices(plain: str) -> Iterator[SourceChoice]:
 
 
 def _keep_most_confident(choices: Iterable[SourceChoice]) -> tuple[SourceChoice, ...]:
-    """Return each pair once, at its surest, surest first."""
+    """Return each choice once, with its highest confidence, most confident first."""
     best: dict[tuple[AnswerSource, SourceIntention], SourceChoice] = {}
     for choice in choices:
         pair = choice.source, choice.intention
@@ -268,7 +252,7 @@ def _keep_most_confident(choices: Iterable[SourceChoice]) -> tuple[SourceChoice,
 def _iter_entities(
     question: TurnQuestion, named_entities: Sequence[NamedEntity], bible: Bible
 ) -> Iterator[QuestionEntity]:
-    """Yield each name once: those in the question, then those that it points to."""
+    """Yield each name once: those in the question, then those its pronouns refer to."""
     names: dict[str, QuestionEntity] = {}
     for named_entity in named_entities:
         names.setdefault(
@@ -287,7 +271,7 @@ def _iter_entities(
 
 @dataclass(frozen=True, slots=True)
 class _EntityMatches:
-    """Whom and what a name may mean, and all the names these go by."""
+    """The characters and world elements that a name may mean, and all their names."""
 
     people: tuple[CharacterProfile, ...]
     elements: tuple[WorldElement, ...]
@@ -295,21 +279,20 @@ class _EntityMatches:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that the bible has for the people."""
+        """The names of the characters in the bible."""
         return frozenset(person.name for person in self.people)
 
 
 def resolve_entities(
     plan: QuestionPlan, bible: Bible, notes: Sequence[str]
 ) -> tuple[ResolvedEntity, ...]:
-    """Return each entity of `plan` with every place where a chosen source has it.
+    """Return each entity of `plan` with every chosen source that contains it.
 
-    `notes` are titles of the writer's notes, and places in them are such titles.
-    Somebody is in the world where a thing is connected with them, in the timeline
-    under each name that a moment has. The manuscript is searched by every form of a
-    name, so everything is there; the web only for what the bible does not hold.
-    Places come in the order of `AnswerSource`. An entity that no chosen source has keeps
-    its confidence and has no places.
+    `notes` are the titles of the writer's notes. A character is in the world source
+    under each element connected with them, in the timeline under each name that occurs
+    there, and in the manuscript under every form of the name. The web is used only for
+    names the bible lacks. Locations are in the order of `AnswerSource`. Entities that
+    no chosen source contains have none.
     """
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved_entities: list[ResolvedEntity] = []
@@ -327,7 +310,7 @@ def resolve_entities(
 
 
 def _match_name(name: str, bible: Bible) -> _EntityMatches:
-    """Look a name up; where anything bears it, nothing that is merely like it counts."""
+    """Look a name up; similar names count only if there is no exact match."""
     people, elements = (
         match_people_exactly(name, bible),
         match_elements_exactly(name, bible),
@@ -389,7 +372,9 @@ def _iter_timeline_names(entity_matches: _EntityMatches, bible: Bible) -> Iterat
 
 
 def _compile_names(names: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds any of `names`, whole and in any case, articles aside."""
+    """Return a pattern that finds any of `names` as whole words, ignoring case and
+    articles.
+    """
     bare_names = (
         re.sub(r"^(?:the|an?)\s+(?=\S)", "", name, flags=re.I) for name in names
     )
