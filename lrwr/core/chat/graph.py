@@ -68,8 +68,7 @@ class TurnGraphState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What the steps of the graph use in one turn: dependencies and the event emitter.
-    """
+    """What the steps of the graph use in one turn: dependencies and the event emitter."""
 
     dependencies: TurnDependencies
     emit: TurnEventEmitter
@@ -111,7 +110,8 @@ async def _run_graph(
     from langsmith import tracing_context
 
     initial_state: TurnGraphState = {"question": question, "bible": bible}
-    with tracing_context(enabled=False):  # whatever a shell's variables say
+    # LangGraph sends traces if LANGSMITH_TRACING is set; they would contain the text.
+    with tracing_context(enabled=False):
         final_state = await compile_turn_graph().ainvoke(
             initial_state, context=turn_context
         )

@@ -21,17 +21,16 @@ from lrwr.core.retrieval.story import (
 )
 
 HISTORY_TOKEN_BUDGET = 2_000
-"""Tokens of earlier turns that are told in full, by `estimate_history_tokens`."""
+"""Tokens of earlier turns included in full, by `estimate_history_tokens`."""
 SHORTENED_LINE_CHARS = 90
-"""Characters of an older question that are told, and as many of its answer."""
+"""Characters of a question, and of its answer, in the summary of earlier turns."""
 MAX_SHORTENED_TURNS = 12
-"""Older turns that are told in short."""
+"""Turns in the summary at most."""
 _CHARS_PER_TOKEN = 4
 
 
 def estimate_history_tokens(text: str) -> int:
-    """Estimate the tokens of a text: one for four characters of English, at least one.
-    """
+    """Estimate the tokens of a text: one for four characters of English, at least one."""
     return len(text) // _CHARS_PER_TOKEN + 1
 
 

@@ -33,17 +33,17 @@ from lrwr.core.web.citations import find_web_citations
 from lrwr.core.web.search import WebLookup
 
 TurnEventEmitter = Callable[[TurnEvent], None]
-"""Lets others see what happens, while it does."""
+"""Receives the events of a turn as they happen."""
 LookupRunner = Callable[
     [TurnQuestion, Bible, RetrievalResult, TurnEventEmitter],
     Coroutine[None, None, LookupResult],
 ]
-"""Looks further for a question, starting from what was found."""
+"""Looks up more passages for a question, starting from a result."""
 
 WebLookupRunner = Callable[
     [TurnQuestion, QuestionPlan, TurnEventEmitter], Coroutine[None, None, WebLookup]
 ]
-"""Asks the web for a question, where that is on; says first what is sent."""
+"""Searches the web for a question, after emitting what will be sent."""
 GapFinderRunner = Callable[
     [TurnQuestion, RetrievalResult, Bible], Coroutine[None, None, GapFinderResult]
 ]
@@ -80,8 +80,7 @@ class Avatar(Protocol):
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer from `result` alone and emit each piece of the answer as it is ready.
-        """
+        """Answer from `result` alone and emit each piece of the answer as it is ready."""
         ...
 
 
@@ -122,7 +121,7 @@ async def plan_and_search(
 _SEARCHABLE_SOURCES = frozenset(
     {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
 )
-"""What is read for its own words: the other sources are known already."""
+"""Sources that consist of text to search; the others are read completely anyway."""
 
 
 async def run_lookup(
@@ -251,7 +250,7 @@ def _drop_duplicate_gaps(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
 
 
 MAX_ENTITIES_IN_PLAY = 8
-"""Entities that a conversation keeps in mind; the one named last comes first."""
+"""Entities that a thread remembers, the most recently named first."""
 
 
 def _build_state_after(
@@ -274,7 +273,7 @@ _ATTRIBUTE_STATEMENT = re.compile(
     r"(?P<attribute>[^.!?:;,\n]{1,80}?)\s+(?:is|are|was|were)\s+(?P<answer>\S.*)",
     re.S,
 )
-"""Whose what is what: "Nell's coat is blue"."""
+"""A statement about an attribute: "Nell's coat is blue"."""
 
 _CANON_HINT = (
     "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"

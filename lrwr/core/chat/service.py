@@ -64,7 +64,7 @@ from lrwr.core.retrieval.story import ChapterReader, StoryOrder
 from lrwr.core.web.search import WebLookup, look_up_web
 
 MAX_THREAD_TITLE_CHARS = 60
-"""Characters of a first question that a conversation is called by."""
+"""Characters of the first question that become the title of its thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +281,7 @@ class AvatarSessionService:
     async def _warn_about_changed_passages(
         self, pending: _PendingTurn, turn_recorder: TurnRecorder
     ) -> None:
-        """Add a remark if the previous answer cites passages that have changed since.
-        """
+        """Add a remark if the previous answer cites passages that have changed since."""
         places = await self._freshness.anchor_turns(pending.turns[-1:])
         for place in places.values():
             if remark := format_changed_answer_remark(place):

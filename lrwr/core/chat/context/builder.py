@@ -1,5 +1,4 @@
-"""Selects the characters, world elements, events and passages that a question is about.
-"""
+"""Selects the characters, world elements, events and passages that a question is about."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -42,13 +41,13 @@ from lrwr.core.retrieval.service import SearchResult
 MAX_GATHERED_MOMENTS = 12
 MAX_GATHERED_LINES = 60
 MAX_GATHERED_SCENES = 6
-"""How much of each is handed on, at most; the prompt's own budget cuts further."""
+"""Upper bounds of what is gathered; the prompt's token budget reduces it further."""
 
 SCENE_PASSAGES = 2
-"""Passages whose scenes are those meant, where a question names no place."""
+"""Passages whose scenes are used if a question about a scene names no setting."""
 
 MIN_SHARED_WORDS = 2
-"""Words that a question and what is left open share at least to be of one thing."""
+"""Stems that a question and a gap must share to concern the same thing."""
 
 _T = TypeVar("_T")
 
@@ -175,8 +174,7 @@ def _find_scenes_of(
 
 
 def _add_present_quotations(scene: SceneSummary, bible: Bible) -> SceneSummary:
-    """Return the scene with the first quotation of each speaker as its key sentences.
-    """
+    """Return the scene with the first quotation of each speaker as its key sentences."""
     first: dict[str, TextEvidence] = {}
     for quote in bible.quotes:
         words = quote.evidence
@@ -250,6 +248,8 @@ def _select_moments(
         if played and AnswerSource.TIMELINE not in plan.sources and not shared_people:
             return 0
         shared_words = len(words.intersection(extract_content_words(moment.text)))
+        # A shared person counts as two words: names are the best evidence, and the
+        # words of an event are few.
         return shared_words + 2 * shared_people + bool(chapters) + places.near(moment)
 
     return _select_best(bible.timeline, shared, MAX_GATHERED_MOMENTS)
@@ -378,6 +378,8 @@ def _select_lines(
         shared_words = len(
             words.intersection(extract_content_words(quote.evidence.text))
         )
+        # Certainty only breaks ties between equal word counts; 0.1 lets quotations
+        # without a shared word pass, because `_select_best` drops scores of 0.
         return shared_words + 0.5 * (quote.evidence.certainty in SURE_CERTAINTIES) + 0.1
 
     return tuple(

@@ -34,13 +34,13 @@ from lrwr.core.model.turns import AnswerIntent, GapFlag, QuestionPlan
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
 MAX_GAPS_PER_QUESTION = 3
-"""Gaps of one question."""
+"""Maximum number of gaps found for one question."""
 
 GAP_PROMPT_TOKEN_BUDGET = 2_500
-"""Tokens of what is known that the model is shown."""
+"""Tokens of facts and passages in the prompt, half of it for each."""
 
 MAX_GAP_TEXT_CHARS = 240
-"""Characters of each field; an attribute has fewer."""
+"""Maximum length of each field of a gap except the attribute, in characters."""
 
 MAX_ATTRIBUTE_CHARS = 80
 
@@ -155,8 +155,7 @@ def _parse_gap(item: object) -> GapFlag:
 
 
 def _resolve_characters(gaps: Iterable[GapFlag], bible: Bible) -> Iterator[GapFlag]:
-    """Yield gaps about known characters, under their full names, and gaps about none.
-    """
+    """Yield gaps about known characters, under their full names, and gaps about none."""
     for gap in gaps:
         people = match_people_exactly(gap.about, bible) if gap.about else ()
         if not gap.about or len(people) == 1:

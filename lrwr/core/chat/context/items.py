@@ -1,5 +1,4 @@
-"""Context items: single facts and quotations, and the numbered material of an answer.
-"""
+"""Context items: single facts and quotations, and the numbered material of an answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ class StoryFacet(StrEnum):
     LOOK = "look"
     """An attribute: eyes, age, home, occupation, …"""
     CHARACTER = "character"
-    """A trait, a belief, a habit."""
+    """A trait, belief or habit."""
     VOICE = "voice"
     REFERENCE = "reference"
     RELATION = "relation"
@@ -51,10 +50,10 @@ class StoryFacet(StrEnum):
     HAPPENED = "happened"
     RECAP = "recap"
     PRESENT = "present"
-    """Who acts or speaks in a scene."""
+    """The characters present in a scene."""
     GAP = "gap"
     LINE = "line"
-    """What a character says, verbatim."""
+    """A dialogue line, verbatim."""
 
 
 FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
@@ -93,7 +92,7 @@ FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
         SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
     }
 )
-"""What each intention asks for; the others ask for passages alone."""
+"""The facets that each intention asks for; other intentions ask for passages only."""
 _FACET_BY_LABEL = MappingProxyType(
     {
         "also called": StoryFacet.NAME,
@@ -107,16 +106,16 @@ _INNER_LABELS = frozenset(
         "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
     }
 )  # fmt: skip
-"""Labels of a writer's notes that tell what somebody is like, not how they look."""
+"""Labels in the writer's notes that describe character, not appearance."""
 
 SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
-"""What the writer or strong evidence in the text says."""
+"""Certainties of what the writer states or strong evidence in the text shows."""
 PROBABLY = "probably"
-"""What is said of a line that is not surely the speaker's."""
+"""Label of a dialogue line whose speaker is not certain."""
 UNNAMED = "description"
-"""The label of what a profile says of somebody in whole sentences."""
+"""Label of what a profile says about a character in whole sentences."""
 MAX_PRESENCE_CITATIONS = 4
-"""Places cited for who is in a scene."""
+"""Citations for who is present in a scene, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,19 +301,19 @@ def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
 
 
 MATERIAL_TOKEN_BUDGET = 3_000
-"""Tokens of material that an answer is made from, by default."""
+"""Default token budget of the material of one answer."""
 MATERIAL_CHARS_PER_TOKEN = 4
-"""An estimate: English prose has about four to a token, whatever the model."""
+"""Estimated characters per token; about right for English with any model."""
 ITEM_OVERHEAD_TOKENS = 12
-"""Tokens that what stands around one item of material is taken to cost."""
+"""Estimated tokens of labels and line breaks around each item."""
 RESERVED_PASSAGE_SHARE = 0.5
-"""The share of the budget that facts leave to passages in the first place."""
+"""Share of the budget that facts leave to passages in the first round."""
 MAX_PLACES_PER_FACT = 2
-"""Places cited for one fact: one bears it out, a second shows that it is kept to."""
+"""Citations for one fact: one supports it, a second shows that it is repeated."""
 MAX_CHARACTER_LINES = 6
-"""Lines of a character's that are given at most: enough for a voice."""
+"""Dialogue lines of a character at most; enough to imitate a voice."""
 MIN_CUT_PASSAGE_CHARS = 200
-"""Characters that are worth cutting a passage for."""
+"""Remaining characters below which a passage is skipped instead of cut."""
 
 
 @dataclass(frozen=True, slots=True)

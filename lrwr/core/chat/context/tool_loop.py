@@ -58,8 +58,7 @@ class BoundedLookupTools:
         return self._filter_known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
-        """Return the visible chapter titles in order; for a witness, those they are in.
-        """
+        """Return the visible chapter titles in order; for a witness, those they are in."""
         titles = self._reader.contents()
         if self._witness is None:
             return titles
@@ -86,7 +85,7 @@ class BoundedLookupTools:
 
 
 MAX_SEARCH_CHARS = 200
-"""Characters of what is searched for."""
+"""Maximum length of a model's search text in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +163,11 @@ def _is_number(value: object) -> bool:
 
 
 LOOKUP_TOKEN_BUDGET = 4_000
-"""Tokens of passages that the model is shown at once; the newest come first."""
+"""Tokens of passages shown to the model in one prompt; the newest come first."""
 LOOKUP_PART_TOKENS = 1_500
 """Tokens of a chapter that one step reads."""
 MAX_SHOWN_CHAPTERS = 200
-"""Chapters of a lookup of contents that are shown, the last ones of a longer one."""
+"""Chapter titles shown to the model; of longer stories the last ones."""
 _LOOKUP_PROMPT = f"""\
 You look up what answers a novelist's question about their unfinished book; somebody \
 else will answer. Reply with one step as JSON:
@@ -222,7 +221,7 @@ class LookupLoop:
                 lookup.keep = step.keep
                 break
             if step in lookup.done:
-                break  # a model that goes in circles will not find more
+                break  # a model that repeats a step will not find more
             await _run_step(step, lookup, lookup_tools, emit)
         return lookup.build_result()
 
@@ -238,8 +237,7 @@ class LookupLoop:
 
 @dataclass(slots=True)
 class _LookupState:
-    """What the model sees: numbered passages, and the steps so far with their results.
-    """
+    """What the model sees: numbered passages, and the steps so far with their results."""
 
     question: TurnQuestion
     first: Sequence[Passage]
@@ -254,8 +252,7 @@ class _LookupState:
         self.shown = list(range(len(self.first)))
 
     def add(self, step: LookupStep, passages: Sequence[Passage]) -> None:
-        """Add the passages of a step, shown first; known passages keep their numbers.
-        """
+        """Add the passages of a step, shown first; known passages keep their numbers."""
         places = {
             passage.chunk.id: place for place, passage in enumerate(self.passages)
         }
@@ -291,8 +288,7 @@ class _LookupState:
         ]
 
     def build_result(self, remark: str = "") -> LookupResult:
-        """Return the passages: those the model selected, in its order, then the others.
-        """
+        """Return the passages: those the model selected, in its order, then the others."""
         kept_places = [n - 1 for n in self.keep if 1 <= n <= len(self.passages)]
         order = dict.fromkeys((*kept_places, *range(len(self.passages))))
         chunk_ids: set[ChunkId] = {passage.chunk.id for passage in self.first}

@@ -39,8 +39,7 @@ class WitnessFilter:
                 spans.extend(disclosure.evidence.spans)
 
     def knows(self, document: DocumentId, span: Span) -> bool:
-        """Return whether the character was present for the whole span or was told it.
-        """
+        """Return whether the character was present for the whole span or was told it."""
         return any(
             scene_span.start <= span.start and span.end <= scene_span.end
             for scene_span in self._scenes.get(document, ())

@@ -65,10 +65,10 @@ _GREETING = re.compile(
     r"|thanks?(?:\s+you)?)\b",
     re.IGNORECASE,
 )
-"""What is said to somebody without asking for anything."""
+"""Phrases that greet or thank somebody without asking for anything."""
 
 MAX_NEAREST_LINES = 2
-"""Lines told at most that are near to an answer and are none."""
+"""Lines shown at most if none answers the question."""
 
 
 class CharacterAnswerer:
@@ -181,19 +181,19 @@ def _is_usable_line(line: ContextItem) -> bool:
 
 __all__ = ["build_gap_from_question", "stream_extractive_answer"]
 MAX_QUOTES_BESIDE_FACTS = 1
-"""Sentences quoted beside facts that answer."""
+"""Sentences quoted in addition to facts."""
 MIN_ANSWERED_COVERAGE = 0.9
-"""The share of what is asked for that a fact which answers it has."""
+"""Share of the part's term weight that a fact must cover to answer it completely."""
 MIN_FACTS_FOR_DESCRIPTION = 3
-"""Facts from which on somebody who is asked for, and no more, is described."""
+"""Facts that suffice to describe a character, so that no sentences are quoted."""
 QUOTES_A_PART = 2
-"""Sentences quoted for each part of a question that has several."""
+"""Sentences quoted for each part of a question with several parts."""
 SCENARIO_FACETS = frozenset(
     {StoryFacet.HAPPENED, StoryFacet.CHARACTER, StoryFacet.LINE}
 )
-"""What is shown where a scene would have to be played out."""
+"""Facets shown for a scenario, which only a language model can play out."""
 AnswerEventStream = AsyncGenerator[AnswerToken | PassageCited | GapFound]
-"""An answer as it is made: what is cited comes before the line that cites it."""
+"""An answer in pieces; each citation precedes the line that cites it."""
 AnswerLine = tuple[ContextItem, ...]
 
 
@@ -383,8 +383,7 @@ class _ExtractiveAnswer:
         )
 
     def _count_quotes(self, part: QuestionPart, lines: Sequence[AnswerLine]) -> int:
-        """Return how many sentences to quote: fewer, or none, if facts answer the part.
-        """
+        """Return how many sentences to quote: fewer, or none, if facts answer the part."""
         intentions = {choice.intention for choice in self.plan.choices}
         listing_intentions = intentions & {
             SourceIntention.OPEN_QUESTION,

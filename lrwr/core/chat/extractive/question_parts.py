@@ -22,7 +22,8 @@ from lrwr.core.model.turns import QuestionPlan
 from lrwr.core.retrieval.retrievers import WordWeights
 
 ANSWER_TYPE_FACTOR = 1.2
-"""What a sentence is worth that has what is asked for: a time, a number, a reason."""
+"""Score factor of sentences with the kind of answer asked for: a time, number or
+reason."""
 _TIMES = (
     r"\b(?:day|days|week|weeks|month|months|year|years|hours?|o['’]clock|noon|midnight"
     r"|morning|evening|afternoon|night|yesterday|tomorrow|today|monday|tuesday|wednesday"
@@ -50,7 +51,7 @@ _ANSWER_TYPES = tuple(
         (r"\bwhy\b", _REASONS),
     )
 )  # fmt: skip
-"""What is asked for, and the words of a sentence that has such a thing."""
+"""Patterns of questions, with patterns of sentences that contain such an answer."""
 
 
 def score_answer_type(question: str, sentence: str) -> float:
@@ -79,9 +80,9 @@ _PARTICLES = frozenset(
         "going", "went", "gone", "come", "comes", "came", "get", "gets", "got",
     }
 )  # fmt: skip
-"""The commonest verbs, and what belongs to verbs: they say little of what is asked."""
+"""Common verbs and verb particles, which say little about what is asked."""
 ASPECT_WORDS = frozenset(_ASPECTS.split())
-"""Words that ask for a side of somebody: a text need not hold them to answer."""
+"""Words that name an aspect to report on; the text need not contain them to answer."""
 _LABEL_BY_WORD = MappingProxyType(
     {
         "old": "age", "birthday": "age", "live": "home", "lives": "home",
@@ -91,11 +92,12 @@ _LABEL_BY_WORD = MappingProxyType(
         "value": "values",
     }
 )  # fmt: skip
-"""What some words ask for, as profiles and notes label it."""
+"""The labels that profiles and notes use for what a word asks about."""
 ALL_NAMED_FACTOR = 1.5
-"""What a sentence is worth that names all whom the question is about."""
+"""Score factor of sentences that name all characters the question is about."""
 _MIN_PART_WORDS = 3
-"""The fewest words of a part: "how and why did she leave" is one question."""
+"""Words below which a part does not stand alone: "how and why did she leave" is one
+question."""
 _NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
@@ -105,14 +107,15 @@ _CHAPTER = re.compile(
     rf"(?P<whole>ch(?:apter|\.)?\s*(?P<number>\d{{1,4}}|{_NUMBERS}))\b",
     re.IGNORECASE,
 )
-"""A chapter by its number; what is before or after it is not in it."""
+"""A chapter by its number. `beyond` is set in "before chapter 3", which is not about
+it."""
 _QUESTION_BOUNDARY = re.compile(
     r"[;?!]\s+(?=\w)"
     r"|,?\s+(?:and|but|or)\s+(?=(?:also\s+)?(?:who|whom|whose|what|when|where|why|how"
     r"|which|is|are|was|were|does|do|did|has|have|had|can|could|would|will)\b)",
     re.IGNORECASE,
 )
-"""Where one question ends and the next begins."""
+"""The boundary between two questions in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +240,7 @@ def extract_question_words(
 
 
 def _iter_people_names(result: RetrievalResult) -> Iterator[str]:
-    """Yield the names of all characters found and of the speakers of all lines found.
-    """
+    """Yield the names of all characters found and of the speakers of all lines found."""
     for profile in result.character_profiles:
         yield from iter_profile_names(profile)
     yield from dict.fromkeys(quote.speaker for quote in result.lines)

@@ -20,31 +20,31 @@ from lrwr.core.model.text import WORD_PATTERN, normalize_word
 from lrwr.core.model.turns import AnswerIntent, QuestionPlan, SourceIntention
 
 MAX_FACTS_PER_PART = 6
-"""Lines of facts told at most: what fits less is in the bible, whole."""
+"""Lines of facts at most; the story bible has them all."""
 
 MAX_ITEMS_PER_LINE = 8
 MAX_WORLD_ITEMS_PER_LINE = 16
-"""Facts of one kind about one person, or one thing of the world, in one line at most:
-rules are of no use by halves."""
+"""Items of one kind about one character or world element on one line, at most. World
+elements get more, because half of a rule is useless."""
 
 MAX_LINES_PER_PART = 3
-"""Lines of what somebody says, and chapters of what happened, told at most."""
+"""Dialogue lines, and chapters with events, at most."""
 
 MIN_SURE_LINES = 2
-"""Lines surely somebody's that make those only probably theirs superfluous."""
+"""Certain dialogue lines that make probable ones unnecessary."""
 
 MAX_SHORT_TRAIT_WORDS = 4
-"""Words of a trait at most that is told beside others: eyes, age."""
+"""Words of a trait at most for it to share a line with others: eyes, age."""
 
 _UNINFORMATIVE_LABELS = frozenset({"pronoun", "pronouns"})
-"""Labels of notes that tell a writer nothing unless asked for."""
+"""Labels of notes that are only shown if asked for."""
 
 MIN_ITEM_FIT = 0.25
-"""The share of the question's weight that a trait or somebody's own line must hold to
-be an answer to it: a common word alone is less."""
+"""Share of the part's term weight that a trait or dialogue line must cover to answer
+it; a single common word covers less."""
 
 TRAITS = frozenset({StoryFacet.LOOK, StoryFacet.NAME, StoryFacet.CHARACTER})
-"""What a profile has much of, and a question mostly asks one thing of."""
+"""Facets of which a profile has many, and a question asks for one."""
 
 _GROUPED_FACETS = frozenset(
     {
@@ -56,18 +56,18 @@ _GROUPED_FACETS = frozenset(
     }
     | {StoryFacet.RECAP, StoryFacet.NAME}
 )
-"""What reads well side by side; somebody's lines and relations do not."""
+"""Facets whose items can share a line; dialogue lines and relations cannot."""
 
 _SHOWN_WITHOUT_MATCH = frozenset(
     {StoryFacet.WORLD, StoryFacet.RELATION, StoryFacet.GAP}
 )
-"""What is told for whom or what is named, if nothing of it has the words asked for."""
+"""Facets shown for a named subject even if no item contains the words asked for."""
 
 _SHOWN_ON_REQUEST = frozenset({StoryFacet.PRESENT, StoryFacet.RECAP})
-"""What is there only where it is asked for: it need have no word of the question."""
+"""Facets that are only gathered if asked for, so they need share no word."""
 
 _LEADING_FACETS = frozenset({StoryFacet.PRESENT, StoryFacet.GAP})
-"""What answers before all else, where it fits."""
+"""Facets that come first in an answer."""
 
 _CHARACTER_INTENTIONS = frozenset({SourceIntention.VALUES, SourceIntention.ARC})
 
@@ -257,8 +257,7 @@ def _limit_lines(
 
 
 def _find_uncertain(lines: Sequence[ContextItem]) -> list[ContextItem]:
-    """Return the lines that are only probably theirs, if there are enough certain ones.
-    """
+    """Return the lines that are only probably theirs, if there are enough certain ones."""
     sure_lines = [line for line in lines if all(map(is_sure, line.evidence))]
     return (
         [line for line in lines if line not in sure_lines]

@@ -19,36 +19,37 @@ from lrwr.core.ports.stores import PassageStore
 from lrwr.core.retrieval.retrievers import WordWeights
 
 MAX_PASSAGES_READ = 4
-"""Passages whose sentences are weighed."""
+"""Passages whose sentences are ranked."""
 
 MAX_RERANKED_SENTENCES = 36
-"""Sentences that are looked at closely; each costs a run of the model."""
+"""Sentences given to the reranker at most; each costs a run of its model."""
 
 MAX_QUOTES = 3
 """Sentences quoted at most."""
 
 MIN_RELATIVE_QUOTE_SCORE = 0.6
-"""A further sentence is quoted when it fits this well, the best one being 1.0."""
+"""Score, relative to the best sentence, that further sentences need."""
 
 MAX_QUOTE_CHARS = 320
-"""Characters to which a quote grows by the sentences around it, in its paragraph."""
+"""Characters up to which a sentence is extended by its neighbours."""
 
 MIN_QUOTE_WORDS = 4
-"""Words that a sentence must have to be worth quoting."""
+"""Words below which a sentence is not worth quoting."""
 
 SENTENCE_WEIGHT = 0.7
-"""The sentence's own share of its score; the rest is its passage's place."""
+"""Share of the sentence's own score; the rest is the score of its passage. The split
+that ranked passages best when they were reranked by late interaction."""
 
 QUESTION_SENTENCE_FACTOR = 0.8
-"""What is left of a sentence's score where it is a question itself: it rarely answers."""
+"""Score factor of sentences that are questions, which rarely answer one."""
 
 _BREAK = re.compile(r"\n[ \t]*(?:\n|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>#])")
-"""Where a paragraph ends, or an item of a list or a row of a table begins."""
+"""The end of a paragraph, or the beginning of a list item or table row."""
 
 _QUESTION = re.compile(r"\?[\s”’\"')*_]*$")
 
 RemarkCallback = Callable[[str], None]
-"""Takes a sentence on what did not work."""
+"""Receives sentences about what failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,8 @@ def _collect_candidates(
                 continue
             start = passage.chunk.span.start + span.start
             place = Span(start, start + len(text))
+            # 0.1 for each rank: with few passages their order outweighs small
+            # differences in coverage but not a sentence that covers much more.
             share = weights.coverage(text) + 0.1 * (len(passages) - rank)
             sentences_by_key.setdefault(
                 (passage.chunk.document, start),
@@ -240,7 +243,7 @@ async def _drop_outdated(
     for sentence in scored_sentences:
         try:
             document_text = await store.text(sentence.passage.chunk.document)
-        except NotFound:  # taken away since it was found
+        except NotFound:  # deleted since the search
             continue
         span = sentence.span
         if document_text.text[span.start : span.end] != sentence.text:

@@ -1,5 +1,4 @@
-"""Formats an extractive answer: facts, quotations, citations, and what was not found.
-"""
+"""Formats an extractive answer: facts, quotations, citations, and what was not found."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -44,16 +43,16 @@ from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 
 MAX_SHOWN_EVIDENCE_CHARS = 240
-"""Characters of the words of a fact that are shown beside it; its number has all."""
+"""Characters of evidence up to which it is quoted beside a fact."""
 MAX_LABEL_WORDS = 4
-"""Words of a label at most: what has more is a sentence of the writer's notes."""
+"""Words of a label at most; a longer one is a sentence from the writer's notes."""
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BOLD_LABEL = re.compile(
     r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:"
 )
-"""The bold label that a line of a note begins with: `- **Values:**`."""
+"""The bold label at the beginning of a line of notes: `- **Values:**`."""
 
 
 def format_item(item: ContextItem, citations: Sequence[Citation]) -> str:
@@ -115,8 +114,7 @@ def format_quote_line(text: str) -> str:
 
 
 def _repeats_item(item: ContextItem, words: str) -> bool:
-    """Return whether words, with or without a label before them, only repeat an item.
-    """
+    """Return whether words, with or without a label before them, only repeat an item."""
     label = strip_note_markdown(item.label)
     evidence_texts = (
         strip_note_markdown(item.statement),
@@ -140,7 +138,7 @@ def _is_covered_by(statement: str, words: str) -> bool:
 
 
 AnswerPieces = Iterator[AnswerToken | PassageCited]
-"""What is cited comes before the line that cites it."""
+"""Pieces of an answer; each citation precedes the line that cites it."""
 
 
 class AnswerWriter:
@@ -270,9 +268,9 @@ def _format_marks(citations: Sequence[Citation]) -> str:
 
 
 MAX_QUOTED_PAGES = 3
-"""Pages quoted at most."""
+"""Web pages quoted at most."""
 MAX_WEB_QUOTE_CHARS = 320
-"""Characters of one page that are quoted, unless a sentence alone is longer."""
+"""Characters quoted of one web page, unless a single sentence is longer."""
 
 
 def quote_web_pages(
@@ -307,10 +305,10 @@ def _build_line(text: str) -> AnswerToken:
 
 
 MIN_UNKNOWN_SHARE = 0.5
-"""The share of what is asked for that, never said in the text, makes it doubtful."""
+"""Share of a part's term weight in unknown words from which an answer is doubtful."""
 
 MIN_UNDEFINED_SHARE = 0.9
-"""The share from which on what is asked of somebody is left undefined."""
+"""Share of unknown term weight from which what is asked counts as undefined."""
 
 
 class NotFoundLevel(StrEnum):
@@ -318,10 +316,10 @@ class NotFoundLevel(StrEnum):
 
     NONE = "none"
     MAYBE = "maybe"
-    """Most of the question's words are not the text's, which may use others, or the
-    search is not sure of what it found."""
+    """Most words of the question do not occur, but synonyms may, or the search is
+    unsure."""
     UNDEFINED = "undefined"
-    """What is asked of somebody known has no word of it in the text."""
+    """A known character is asked about, and no word of what is asked occurs."""
     SURE = "sure"
 
 
@@ -354,8 +352,7 @@ def classify_not_found(
 
 
 def find_unknown_words(result: RetrievalResult) -> list[str]:
-    """Return the question's words that the text never uses, except words that only ask.
-    """
+    """Return the question's words that the text never uses, except words that only ask."""
     return [word for word in result.unknown if word not in ASPECT_WORDS]
 
 
@@ -366,8 +363,7 @@ def format_not_found(
     *,
     nearest: bool,
 ) -> Iterator[str]:
-    """Yield the messages about what was not found; `nearest` says that passages follow.
-    """
+    """Yield the messages about what was not found; `nearest` says that passages follow."""
     bounded = question.horizon is not None
     if unknown_words:
         capitalized_words = extract_capitalized_words(question.text)

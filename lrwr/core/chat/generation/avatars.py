@@ -135,8 +135,7 @@ class ModelAvatar:
     async def prompt(
         self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
     ) -> AvatarPrompt:
-        """Return exactly what would be sent, except for the random mark of its fences.
-        """
+        """Return exactly what would be sent, except for the random mark of its fences."""
         texts = await load_result_texts(result, self.source.store)
         words = await weigh_question_words(
             extract_content_words(question.text), self.source
@@ -179,8 +178,7 @@ class ModelAvatar:
     async def _stream_answer(
         self, prompt: AvatarPrompt, pieces: list[str], emit: TurnEventEmitter
     ) -> None:
-        """Append the model's tokens to `pieces` and emit them, preceded by the sources.
-        """
+        """Append the model's tokens to `pieces` and emit them, preceded by the sources."""
         async with aclosing(stream_model_answer(self.chat, prompt.messages)) as tokens:
             async for token in tokens:
                 if not pieces:

@@ -85,9 +85,10 @@ def _normalize_text(text: str) -> str:
 
 
 WEB_TOKEN_BUDGET = 800
-"""Tokens of the web's pages, by `estimate_material_tokens`, that a model is given at most."""
+"""Tokens of web pages in a prompt at most, by `estimate_material_tokens`."""
 MAX_PROMPT_NAME_CHARS = 80
-"""Characters of a name that go into the rules: a name is the text's, not ours."""
+"""Characters of a name in the system prompt. Names come from the manuscript, so a long
+one could smuggle in instructions."""
 _RULES_PROMPT = f"""\
 {FENCE_RULE}
 Answer only from the numbered material. After each sentence put the number of what it \

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from lrwr.core.model.turns import AnswerSource, SourceIntention
 
 PLAIN_CUE_CONFIDENCE = 0.9
-"""The question asks for it in so many words: "who is X", "when did …"."""
+"""The question asks for it literally: "who is X", "when did …"."""
 
 LIKELY_CUE_CONFIDENCE = 0.8
-"""The words ask for it more often than for anything else: "change", "friend"."""
+"""The words usually ask for it: "change", "friend"."""
 
 HINTED_CUE_CONFIDENCE = 0.75
-"""No word asks for it, but who or what is named beside it does."""
+"""No word asks for it, but the names in the question suggest it."""
 
 FALLBACK_CONFIDENCE = 0.7
-"""Nothing else is known to help: the text is searched, as a reader would. It is the
-threshold that a model's choices are held to, so that no setting of ours drops it."""
+"""Nothing else is known to help, so the text is searched. Equals `TOOL_THRESHOLD`, the
+lowest confidence at which a model's choices count."""
 
 _PERSON = r"\bPERSON\b"
 
@@ -45,7 +45,8 @@ REQUEST_PATTERN = re.compile(
     r"(?:tell|remind|show|give|teach)\s+(?:me|us)\b(?:\s+again)?(?:\s+(?:about|of))?",
     re.IGNORECASE,
 )
-"""What is said to the companion itself, and is no telling in the story."""
+"""A request to lrwr itself ("can you tell me"), which is not about telling in the
+story."""
 
 _STATED = (
     r"(?:said|told|mentioned|explained|stated|defined|described|specified|given"
@@ -65,7 +66,7 @@ GAP_PATTERN = re.compile(
     r"|\b(?:un(?:defined|explained|specified|stated|said|named)|left\s+open|never\s+"
     + _STATED + r")\b"
 )  # fmt: skip
-"""Asks whether the text says something, rather than what."""
+"""Asks whether the text says something, instead of what it says."""
 
 GAP_PROBE_PATTERN = re.compile(
     r"\b(?:does|did|do)\s+(?:the|my|this)\s+(?:text|book|story|manuscript|novel|draft"
@@ -77,7 +78,8 @@ GAP_PROBE_PATTERN = re.compile(
     r"|\bloose\s+ends?\b|\b(?:stands?\s+)?to\s+(?:each\s+other|one\s+another)\b",
     re.IGNORECASE,
 )
-"""The words that ask whether, or how two stand, and are not what is asked for."""
+"""Phrases that ask whether something is said, or how two characters relate, and that
+are not themselves what is asked for."""
 
 SCENARIO_PATTERN = re.compile(
     r"\bwhat\s+if\b"
@@ -87,13 +89,13 @@ SCENARIO_PATTERN = re.compile(
     r"|\bwould\b[^?.!]{0,80}\bif\b|\bif\b[^?.!]{0,80}\bwould\b"
     rf"|\bwould\s+{_PERSON}\s+(?:ever\s+)?\w+"
 )
-"""Asks for what does not happen in the story, but could."""
+"""Asks for something that does not happen in the story but could."""
 
 NOTES_PATTERN = re.compile(
     r"\bdid\s+i\s+(?:note|write|jot|decide|plan|intend)\b"
     r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|plans?|outline|ideas?)\b"
 )
-"""Asks what the writer has noted, of somebody if somebody is named."""
+"""Asks what the writer noted or planned."""
 
 CRAFT_PATTERN = re.compile(
     r"\btropes?\b|\bclich[eé]s?\b|\bgenres?\b|\barchetyp\w+"
@@ -104,7 +106,7 @@ CRAFT_PATTERN = re.compile(
     r"|\b(?:other|most|famous|great)\s+(?:writers|authors|novelists|novels|books"
     r"|stories)\b|\bin\s+(?:literature|fiction)\b"
 )
-"""Asks for what is known of writing, not of this story."""
+"""Asks about the craft of writing instead of this story."""
 
 ALLUSION_PATTERN = re.compile(
     r"(?:\b(?:like|as)\s+(?:in|with)|^(?:is|are|was|were|isn['’]t|aren['’]t)\b[^?.!]{0,80}"
@@ -114,7 +116,7 @@ ALLUSION_PATTERN = re.compile(
     r"|modeled|riff(?:ing)?)\s+on|\binspired\s+by|\bversion\s+of|\bretelling\s+of)"
     r"\s+(?:the\s+|a\s+|an\s+)?[\"“‘']?STRANGER\b"
 )
-"""Names a work or a person outside of the story, for comparison."""
+"""Compares the story with a work or person outside of it."""
 
 SPEECH_PATTERN = re.compile(
     r"\b(?:say|says|said|saying|tell|tells|told|telling|talk|talks|talked|talking"
@@ -340,4 +342,4 @@ QUESTION_CUES: tuple[QuestionCue, ...] = (
         PLAIN_CUE_CONFIDENCE,
     ),
 )  # fmt: skip
-"""In the order in which equals are told; a question may hold several."""
+"""All cues. Choices of equal confidence are used in this order; several may apply."""

@@ -40,13 +40,13 @@ from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 
 MAX_PROMPT_PEOPLE = 80
 MAX_PROMPT_ELEMENTS = 80
-"""Names that are shown: of people the most mentioned, of things the first."""
+"""Names in the prompt at most: the most mentioned characters, the first elements."""
 MAX_PROMPT_ALIASES = 4
-"""Names of one person that are shown."""
+"""Names of one character in the prompt at most."""
 MAX_PROMPT_EARLIER_QUESTIONS = 2
-"""Questions before this one that are shown; "she" may mean somebody in them."""
+"""Earlier questions in the prompt, because "she" may refer to a name in them."""
 _MAX_REPAIR_REPLY_CHARS = 800
-"""Characters of a wrong reply that are shown to the model again."""
+"""Characters of a malformed reply that are repeated in the repair prompt."""
 _SOURCE_CONTENTS: Mapping[AnswerSource, str] = MappingProxyType(
     {
         AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
@@ -93,8 +93,7 @@ def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMe
 def build_planner_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Return the prompt that repeats a request and states the problem with the reply.
-    """
+    """Return the prompt that repeats a request and states the problem with the reply."""
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
@@ -109,8 +108,7 @@ def build_planner_repair_messages(
 def _build_messages(
     instructions: str, question: TurnQuestion, bible: Bible
 ) -> list[ChatMessage]:
-    """Return the instructions, and everything that depends on the question in fences.
-    """
+    """Return the instructions, and everything that depends on the question in fences."""
     blocks = {
         "people": _format_people(bible),
         "things": "\n".join(
@@ -159,7 +157,7 @@ def _format_earlier_questions(question: TurnQuestion) -> str:
 
 
 _MAX_NAME_CHARS = 120
-"""Characters; what is longer is no name."""
+"""Length above which a string cannot be a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +316,8 @@ def _quote_word(word: str) -> str:
 T = TypeVar("T")
 TOOL_THRESHOLD = 0.7
 ENTITY_THRESHOLD = 0.6
-"""How sure a model must be of what it chooses, and of a name. A source too many costs
-more than a name too many, which is merely looked up."""
+"""Confidences below which a model's choices and names are ignored. An unnecessary
+source costs more than an unnecessary name, which is only looked up."""
 _TOOLS_FALLBACK = "Sources were chosen by rules"
 _ENTITIES_FALLBACK = "Names were recognized by rules"
 

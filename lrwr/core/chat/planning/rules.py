@@ -36,9 +36,9 @@ from lrwr.core.ports.story_stores import AppearanceRole
 from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
 
 ADDRESSED_CONFIDENCE = 0.95
-"""In character, "you" is whom the writer talks to: nothing is surer."""
+"""Confidence that "you" is the character talked to."""
 IN_PLAY_CONFIDENCE = 0.6
-""" "She" is most likely somebody of the question before, but of several any."""
+"""Confidence that "she" refers to one of the entities of the previous turns."""
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE
@@ -80,8 +80,7 @@ def build_search_text(question: TurnQuestion, bible: Bible) -> str:
 
 
 def _mask_names(question: TurnQuestion, named_entities: Sequence[NamedEntity]) -> str:
-    """Return the question for pattern matching: names masked, the rest in lower case.
-    """
+    """Return the question for pattern matching: names masked, the rest in lower case."""
     parts: list[str] = []
     at = 0
     for named_entity in named_entities:
@@ -220,7 +219,7 @@ def _iter_element_choices(named_entity: NamedEntity) -> Iterator[SourceChoice]:
     ]
     for intention in intentions:
         yield SourceChoice(AnswerSource.WORLD, intention, lexicon.PLAIN_CUE_CONFIDENCE)
-    if not intentions:  # nobody said what it is: places are the commonest things
+    if not intentions:  # most elements of unknown type are settings
         yield SourceChoice(
             AnswerSource.WORLD, SourceIntention.SETTING, lexicon.HINTED_CUE_CONFIDENCE
         )
