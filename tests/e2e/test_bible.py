@@ -71,7 +71,7 @@ def test_characters_are_listed_and_shown(library: Path) -> None:
         one["value"] for one in shown["attributes"] if one["attribute"] == "eyes"
     ] == ["brown"]
     assert run("characters", "corin", "vale").startswith("Corin Vale")
-    with pytest.raises(NotFound, match="Nobody"):
+    with pytest.raises(NotFound, match="No character"):
         invoke("characters", "Zebedee")
 
 
@@ -84,11 +84,11 @@ def test_a_horizon_hides_who_comes_later(library: Path) -> None:
 
 def test_names_are_decided_about_and_undone(library: Path) -> None:
     assert run("characters", "confirm", "Mrs. Gannet").startswith(
-        "Mrs. Gannet is somebody."
+        "Mrs. Gannet is a character."
     )
     sure = {one["name"]: one["certainty"] for one in told("characters")}
     assert sure["Mrs. Gannet"] == "confirmed"
-    assert "Undone: Mrs. Gannet is somebody." in run("characters", "undo")
+    assert "Undone: Mrs. Gannet is a character." in run("characters", "undo")
     assert "are one person: Nell" in run("characters", "merge", "Nell", "Nellie")
     assert "Nellie" in run("canon")
 
@@ -116,7 +116,7 @@ def test_a_gap_is_answered_dismissed_and_reopened(library: Path) -> None:
     assert told("canon")["wont_say"][0]["attribute"] == gaps[0]["attribute"]
     run("gaps", "undo")
     assert told("gaps") == gaps
-    with pytest.raises(NotFound, match="No gap is called 'zzzz'"):
+    with pytest.raises(NotFound, match="No gap has the id 'zzzz'"):
         invoke("gaps", "dismiss", "zzzz")
 
 

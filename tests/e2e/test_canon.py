@@ -119,7 +119,7 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
         "ignored": ["Monday"],
         "confirmed": [],
     }
-    assert shown["last"] == "Monday names nobody."
+    assert shown["last"] == "Monday is not a character."
     text = run("canon")
     for part in ("book/2.md:s2", "also Nell, Wren", "is called Jory", "is nobody"):
         assert part in text
@@ -128,11 +128,11 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
 
 def test_undo_and_redo_say_what_they_did(library: Path) -> None:
     run("canon", "ignore", "Monday")
-    assert run("canon", "undo").startswith("Undone: Monday names nobody.")
+    assert run("canon", "undo").startswith("Undone: Monday is not a character.")
     assert not (library / CANON_FILE_NAME).exists()
     result = invoke("canon", "undo")
     assert (result.stdout, result.stderr) == ("", "There is nothing to undo.\n")
-    assert run("canon", "redo").startswith("Decided again: Monday names nobody.")
+    assert run("canon", "redo").startswith("Decided again: Monday is not a character.")
     assert "already" in run("canon", "ignore", "Monday")
 
 

@@ -1,4 +1,4 @@
-"""What is known otherwise of a story: two states of it, compared. Pure."""
+"""Differences between two states of the story bible. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ DocumentRenames = Mapping[DocumentId, DocumentId]
 
 
 class StoryChangeKind(StrEnum):
-    """What a change is a change of."""
+    """Kind of a change."""
 
     NAME = "name"
     FACT = "fact"
@@ -52,9 +52,9 @@ class StoryChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoryState:
-    """One state of a story: all that is known of it, and the bible drawn from that.
+    """Stored knowledge at one time, and the bible built from it.
 
-    `loose` are facts about people of whom the bible has no profile.
+    `loose` are facts about people without a profile in the bible.
     """
 
     known: StoryKnowledge
@@ -64,11 +64,11 @@ class StoryState:
 
 @dataclass(frozen=True, slots=True)
 class StoryChange:
-    """One thing that is known otherwise, and the words that say so, old and new.
+    """A change with its old and new evidence.
 
-    `was` are places in the old state, `now` in the new one; of a value that other
-    places still say, only those that do not. `later` are the scenes of the new state
-    that touch a fact that is changed or lost, in story order.
+    `was` is evidence in the old state, `now` in the new one, without evidence that both
+    states share. `later` are the scenes of the new state affected by a changed or
+    removed fact, in story order.
     """
 
     kind: StoryChangeKind
@@ -80,7 +80,10 @@ class StoryChange:
 
 @dataclass(slots=True)
 class _TopicStatements:
-    """What one state says on its topics; `words` is wording and places of a saying."""
+    """The values of one state by topic.
+
+    `words` maps topic and normalized value to the original wording and its evidence.
+    """
 
     sayings: dict[FactTopic, dict[str, set[DocumentId]]] = field(default_factory=dict)
     words: dict[tuple[FactTopic, str], tuple[str, tuple[TextEvidence, ...]]] = field(
@@ -90,7 +93,7 @@ class _TopicStatements:
 
 
 _Row = tuple[FactAbout, str, str, str, tuple[TextEvidence, ...]]
-"""What a claim is about, whom, which quality, its value, and its words."""
+"""Kind of subject, subject, attribute, value, and evidence of a claim."""
 
 
 def build_story_state(knowledge: StoryKnowledge) -> StoryState:
@@ -115,24 +118,24 @@ def build_story_state(knowledge: StoryKnowledge) -> StoryState:
 def diff_story_states(
     before: StoryState, after: StoryState, renamed: DocumentRenames
 ) -> tuple[StoryChange, ...]:
-    """Return what differs: names, facts, moments, gaps, each in a fixed order."""
+    """Return the changes of names, facts, timeline and gaps, in a deterministic order."""
     people = align_casts(before.known.cast, after.known.cast)
     names = {old_document: document for document, old_document in renamed.items()}
     return (
-        *_names(before, after),
-        *_facts(before, after, people, names),
-        *_moments(before, after),
-        *_gaps(before, after, people),
+        *_name_changes(before, after),
+        *_fact_changes(before, after, people, names),
+        *_timeline_changes(before, after),
+        *_gap_changes(before, after, people),
     )
 
 
 def align_casts(
     before: Cast, after: Cast
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return for either cast what to call each of its people in both.
+    """Return for each cast a mapping of its names to names common to both states.
 
-    One who is called otherwise now is the same where a form of the name is left that
-    nobody else had or has. The longer name is told.
+    A renamed character is recognised by a name form that only this character has,
+    before and after. The longer of both names is used.
     """
     old, new = _forms(before), _forms(after)
     unmatched_old = {name: forms for name, forms in old.items() if name not in new}
@@ -141,7 +144,7 @@ def align_casts(
         (old_name, new_name)
         for old_name, forms in unmatched_old.items()
         for new_name, others in unmatched_new.items()
-        if _own(forms, old) & _own(others, new)
+        if _unique_forms(forms, old) & _unique_forms(others, new)
     }
     unique_pairs = [
         pair
@@ -170,7 +173,9 @@ def _forms(cast: Cast) -> dict[str, frozenset[str]]:
     }
 
 
-def _own(forms: frozenset[str], everyone: Mapping[str, frozenset[str]]) -> set[str]:
+def _unique_forms(
+    forms: frozenset[str], everyone: Mapping[str, frozenset[str]]
+) -> set[str]:
     return {
         form
         for form in forms
@@ -178,31 +183,37 @@ def _own(forms: frozenset[str], everyone: Mapping[str, frozenset[str]]) -> set[s
     }
 
 
-def _names(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
-    first = {character.name: _first(character) for character in after.bible.characters}
+def _name_changes(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
+    first = {
+        character.name: _first_evidence(character)
+        for character in after.bible.characters
+    }
     for name in find_new_characters(after.known.cast, before.known.cast):
         if name in first:
             shift = FactChange(FactAbout.CHARACTER, "", "", after=name)
             yield StoryChange(StoryChangeKind.NAME, shift, now=first[name])
-    last = {character.name: _first(character) for character in before.bible.characters}
+    last = {
+        character.name: _first_evidence(character)
+        for character in before.bible.characters
+    }
     for name in find_new_characters(before.known.cast, after.known.cast):
         if name in last:
             shift = FactChange(FactAbout.CHARACTER, "", "", before=name)
             yield StoryChange(StoryChangeKind.NAME, shift, was=last[name])
 
 
-def _first(character_profile: CharacterProfile) -> tuple[TextEvidence, ...]:
+def _first_evidence(character_profile: CharacterProfile) -> tuple[TextEvidence, ...]:
     return (character_profile.first_seen,) if character_profile.first_seen else ()
 
 
-def _facts(
+def _fact_changes(
     before: StoryState,
     after: StoryState,
     people: tuple[Mapping[str, str], Mapping[str, str]],
     names: Mapping[DocumentId, DocumentId],
 ) -> Iterator[StoryChange]:
-    old = _said(before, people[0], names)
-    new = _said(after, people[1], {})
+    old = _collect_statements(before, people[0], names)
+    new = _collect_statements(after, people[1], {})
     later = LaterSceneFinder(before.known, after.known, after.bible.scenes, names)
     called = {label: name for name, label in people[1].items()}
     for shift in find_fact_changes(old.sayings, new.sayings):
@@ -230,7 +241,7 @@ def _facts(
         )
 
 
-def _said(
+def _collect_statements(
     story: StoryState, people: Mapping[str, str], names: Mapping[DocumentId, DocumentId]
 ) -> _TopicStatements:
     topic_statements = _TopicStatements()
@@ -256,13 +267,13 @@ def _said(
 
 
 def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
-    """Yield what rests on words; the writer's decisions have not changed."""
+    """Yield the claims with evidence; canon decisions are not compared."""
     for character in story.bible.characters:
         name = people.get(character.name, character.name)
-        yield from _claimed(FactAbout.CHARACTER, name, "", character.attributes)
+        yield from _claim_rows(FactAbout.CHARACTER, name, "", character.attributes)
         for attribute, claims in list_model_claims(character):
-            yield from _claimed(FactAbout.CHARACTER, name, attribute, claims)
-        yield from (_related(tie, name, people) for tie in character.relationships)
+            yield from _claim_rows(FactAbout.CHARACTER, name, attribute, claims)
+        yield from (_relation_row(tie, name, people) for tie in character.relationships)
     for element in story.bible.world:
         for part, claims in (
             (WorldField.ELEMENT_TYPE, element.element_types),
@@ -270,7 +281,7 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
             (WorldField.CONNECTED, element.connected_characters),
         ):
             attribute = part.value.replace("_", " ")
-            yield from _claimed(FactAbout.WORLD, element.name, attribute, claims)
+            yield from _claim_rows(FactAbout.WORLD, element.name, attribute, claims)
     for sourced_fact in story.loose:
         (about, subject, attribute), value = derive_fact_topic(
             sourced_fact.fact, sourced_fact.evidence.text
@@ -278,7 +289,7 @@ def _rows(story: StoryState, people: Mapping[str, str]) -> Iterator[_Row]:
         yield about, subject, attribute, value, (sourced_fact.evidence,)
 
 
-def _claimed(
+def _claim_rows(
     about: FactAbout, subject: str, attribute: str, claims: Iterable[BibleClaim]
 ) -> Iterator[_Row]:
     for claim in claims:
@@ -286,7 +297,7 @@ def _claimed(
             yield about, subject, claim.label or attribute, claim.value, claim.evidence
 
 
-def _related(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
+def _relation_row(tie: CharacterRelation, name: str, people: Mapping[str, str]) -> _Row:
     target = people.get(tie.target, tie.target)
     target_text = f"{target} ({tie.valence})" if tie.valence else target
     return FactAbout.CHARACTER, name, tie.kind or "related", target_text, tie.evidence
@@ -308,19 +319,19 @@ def _places(
     return tuple(only) or places
 
 
-def _moments(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
-    """Yield lines of the timeline that come and go.
+def _timeline_changes(before: StoryState, after: StoryState) -> Iterator[StoryChange]:
+    """Yield timeline entries that were added or removed.
 
-    A key sentence whose words stand in both texts has not: which of them stands for a
-    scene is a matter of its other sentences.
+    A key sentence that is in both texts does not count: it may be replaced as a key
+    sentence only because other sentences of the scene changed.
     """
     old, new = _timeline(before.bible.timeline), _timeline(after.bible.timeline)
     for key, moment in new.items():
-        if key not in old and not _stands(moment, before):
+        if key not in old and not _is_in_text(moment, before):
             shift = FactChange(FactAbout.EVENT, "", moment.kind, after=key[1])
             yield StoryChange(StoryChangeKind.MOMENT, shift, now=(moment.evidence,))
     for key, moment in old.items():
-        if key not in new and not _stands(moment, after):
+        if key not in new and not _is_in_text(moment, after):
             shift = FactChange(FactAbout.EVENT, "", moment.kind, before=key[1])
             yield StoryChange(StoryChangeKind.MOMENT, shift, was=(moment.evidence,))
 
@@ -334,21 +345,21 @@ def _timeline(
     return moments_by_key
 
 
-def _stands(timeline_moment: TimelineMoment, story: StoryState) -> bool:
+def _is_in_text(timeline_moment: TimelineMoment, story: StoryState) -> bool:
     if timeline_moment.kind is not TimelineMomentKind.SENTENCE:
         return False
     return any(timeline_moment.text in text.text for text in story.known.texts.values())
 
 
-def _gaps(
+def _gap_changes(
     before: StoryState,
     after: StoryState,
     people: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> Iterator[StoryChange]:
-    old, new = _ledger(before.bible.gaps, people[0]), _ledger(after.bible.gaps, people[1])  # fmt: skip
+    old, new = _gaps_by_key(before.bible.gaps, people[0]), _gaps_by_key(after.bible.gaps, people[1])  # fmt: skip
     for key in sorted(old.keys() | new.keys()):
         was, now = old.get(key), new.get(key)
-        opened, open_before = _open(now), _open(was)
+        opened, open_before = _is_open(now), _is_open(was)
         if opened is open_before:
             continue
         gap = now if opened else was
@@ -362,7 +373,7 @@ def _gaps(
         )
 
 
-def _ledger(
+def _gaps_by_key(
     gaps: Sequence[Gap], people: Mapping[str, str]
 ) -> dict[tuple[str, str], Gap]:
     return {
@@ -371,11 +382,11 @@ def _ledger(
     }
 
 
-def _open(gap: Gap | None) -> bool:
+def _is_open(gap: Gap | None) -> bool:
     return gap is not None and gap.state is GapState.OPEN
 
 
 def _evidence(gap: Gap | None) -> tuple[TextEvidence, ...]:
-    """Return where it is left open, or where it is defined."""
+    """Return the evidence of a gap, or of its definition."""
     claims = () if gap is None else gap.defined or gap.implied
     return tuple(place for claim in claims for place in claim.evidence)

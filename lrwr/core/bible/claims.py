@@ -1,4 +1,4 @@
-"""Facts in sight, and many facts that say the same made one claim."""
+"""Claims: equal facts merged, each with its evidence."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,16 +18,15 @@ from lrwr.core.ports.story_stores import DocumentFact
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _GENERIC = frozenset({"colour", "color", "exact", "full", "current", "present"})
-"""Words that say nothing of which attribute is meant."""
-
+"""Words that do not identify an attribute: "eye colour" is "eye"."""
 
 _NAMING = frozenset({"target", "hearer", "involved", "pov", WorldField.CONNECTED.value})
-"""Fields and details that hold a character's name and nothing else."""
+"""Fields and details whose value is a character's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcedFact:
-    """A fact in sight, and the words that it rests on."""
+    """A visible fact and the text that supports it."""
 
     fact: Fact
     evidence: TextEvidence
@@ -35,11 +34,11 @@ class SourcedFact:
 
 @dataclass(frozen=True, slots=True)
 class VisibleFacts:
-    """The facts in sight, in story order, and those who are in sight."""
+    """The visible facts in story order, with the visible cast and text."""
 
     found: tuple[SourcedFact, ...]
-    roll: HorizonCast
-    sight: HorizonView
+    cast: HorizonCast
+    view: HorizonView
 
     def about(self, about: FactAbout) -> list[SourcedFact]:
         """Return the facts about one kind of subject."""
@@ -55,9 +54,10 @@ def collect_visible_facts(
     horizon_cast: HorizonCast,
     horizon_view: HorizonView,
 ) -> VisibleFacts:
-    """Return the `document_facts` whose words and names are all in sight.
+    """Return those of `document_facts` whose evidence and names are all visible.
 
-    A reader who knows the whole book may have worded a fact by names that come later.
+    Names are checked, too, because a model that has read the whole story may describe a
+    fact with a name that is revealed later.
     """
     visible_facts = [
         document_fact
@@ -73,7 +73,9 @@ def collect_visible_facts(
         SourcedFact(
             replace(
                 document_fact.fact,
-                details=tuple(_told(document_fact.fact.details, horizon_cast)),
+                details=tuple(
+                    _visible_details(document_fact.fact.details, horizon_cast)
+                ),
             ),
             horizon_view.evidence(
                 document_fact.document,
@@ -92,10 +94,12 @@ def collect_visible_facts(
     return VisibleFacts(tuple(sourced_facts), horizon_cast, horizon_view)
 
 
-def _told(
+def _visible_details(
     details: Iterable[tuple[str, str]], horizon_cast: HorizonCast
 ) -> Iterator[tuple[str, str]]:
-    """Yield the details that name only visible characters; bare names are looked up."""
+    """Yield the details without hidden names; details that are names are resolved
+    later.
+    """
     for name, text in details:
         words = text.partition(":")[2] if name == "feels" else text
         if name in _NAMING or not horizon_cast.betrays(words):
@@ -105,27 +109,27 @@ def _told(
 def merge_claims(
     rows: Iterable[tuple[str, str, TextEvidence]],
 ) -> tuple[BibleClaim, ...]:
-    """Make one claim of all that say the same; each is label, value and words.
+    """Merge rows of (label, value, evidence) with equal label and value into claims.
 
-    `rows` is in story order, and so are the claims, the writer's before all others.
-    A claim is worded as the writer has it, else as it is said first.
+    `rows` must be in story order; claims are, too, but the writer's come first. A claim
+    has the wording of the writer, else the first one.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
     for label, value, evidence in rows:
         key = (normalize_attribute(label), normalize_value(value))
         groups.setdefault(key, []).append((label, value, evidence))
-    claims = [_claim(group) for group in groups.values()]
+    claims = [_build_claim(group) for group in groups.values()]
     return tuple(sorted(claims, key=lambda claim: not claim.writers))
 
 
-def _claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
+def _build_claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
     label, value, _ = min(group, key=lambda row: row[2].keeper != WRITER_KEEPER)
     evidence = deduplicate_evidence(text_evidence for _, _, text_evidence in group)
     return BibleClaim(value, evidence, find_highest_certainty(evidence), label)
 
 
 def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
-    """Return one piece of evidence for each place, the surest."""
+    """Return one piece of evidence per location: the one with the highest certainty."""
     evidence_by_place: dict[object, TextEvidence] = {}
     for text_evidence in evidence:
         place = (text_evidence.document, text_evidence.spans)
@@ -137,13 +141,13 @@ def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence
 
 
 def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
-    """Return the greatest certainty; none without evidence."""
+    """Return the highest certainty; "not evaluated" without evidence."""
     ranked = sorted((text_evidence.certainty for text_evidence in evidence), key=_rank)
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
 def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...]:
-    """Return the language models that have read anything."""
+    """Return the names of the language models that extracted any fact, sorted."""
     keepers = {document_fact.fact.keeper for document_fact in document_facts} - {
         RULES_KEEPER,
         WRITER_KEEPER,
@@ -152,13 +156,13 @@ def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...
 
 
 def normalize_value(text: str) -> str:
-    """Return what two wordings of one value share: no case, points or articles."""
+    """Return a value without case, punctuation and articles, for comparison."""
     words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 
 def normalize_attribute(text: str) -> str:
-    """Return what two names of one attribute share: "Eyes" and "eye colour"."""
+    """Return an attribute's name for comparison: "Eyes" and "eye colour" are equal."""
     words = normalize_value(text.replace("_", " ")).split()
     specific_words = [stem_lightly(word) for word in words if word not in _GENERIC]
     return " ".join(specific_words or words)

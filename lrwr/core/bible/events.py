@@ -1,4 +1,4 @@
-"""The world, what happens, who tells whom, scenes in short: made of claims."""
+"""World elements, events, disclosures, timeline and quotes; changes of facts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -38,27 +38,25 @@ from lrwr.core.ports.story_stores import DocumentQuotation
 
 
 def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
-    """Return the things of the world, in the order in which they come up.
+    """Return the elements of the story's world, in order of first occurrence.
 
-    What a reader takes for a place and is a person's name is none.
+    Characters mistaken for settings are skipped.
     """
     groups: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.WORLD):
-        if sourced_fact.fact.subject and material.sight.names(
-            sourced_fact.fact.subject
-        ):
+        if sourced_fact.fact.subject and material.view.names(sourced_fact.fact.subject):
             groups.setdefault(
                 normalize_character_name(sourced_fact.fact.subject), []
             ).append(sourced_fact)
-    elements = (_element(group, material) for group in groups.values())
+    elements = (_build_element(group, material) for group in groups.values())
     return tuple(element for element in elements if element is not None)
 
 
 def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
-    """Return what happens, in story order, each event once."""
+    """Return the events in story order, without duplicates."""
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     for sourced_fact in material.about(FactAbout.EVENT):
-        fact, horizon_cast = sourced_fact.fact, material.roll
+        fact, horizon_cast = sourced_fact.fact, material.cast
         involved = filter(None, map(horizon_cast.shown, fact.all_details("involved")))
         tag = fact.detail("story_grid_tag")
         place = (
@@ -81,8 +79,8 @@ def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return what characters tell each other, in story order."""
     disclosures = (
         Disclosure(
-            material.roll.shown(sourced_fact.fact.subject),
-            material.roll.shown(sourced_fact.fact.detail("hearer")),
+            material.cast.shown(sourced_fact.fact.subject),
+            material.cast.shown(sourced_fact.fact.detail("hearer")),
             sourced_fact.fact.value,
             sourced_fact.evidence,
         )
@@ -97,9 +95,9 @@ def build_timeline(
     scenes: Sequence[SceneSummary],
     material: VisibleFacts,
 ) -> tuple[TimelineMoment, ...]:
-    """Return what happens and what is told, in story order.
+    """Return events and disclosures in story order.
 
-    A chapter of which no event is known is there with its key sentences.
+    A chapter without events is represented by its key sentences.
     """
     moments = [
         TimelineMoment(
@@ -127,7 +125,7 @@ def collect_quotes(
     document_quotations: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
     """Return the visible quotations, in story order."""
-    horizon_view = material.sight
+    horizon_view = material.view
     visible_quotations = [
         document_quotation
         for document_quotation in document_quotations
@@ -150,30 +148,30 @@ def _quote(
     document_quotation: DocumentQuotation, material: VisibleFacts
 ) -> AttributedQuote:
     quotation = document_quotation.quotation
-    speaker, certainty = _named(quotation.speaker, quotation.certainty, material)
-    addressee, sureness = _named(
+    speaker, certainty = _shown_name(quotation.speaker, quotation.certainty, material)
+    addressee, sureness = _shown_name(
         quotation.addressee, quotation.addressee_certainty, material
     )
-    words = material.sight.evidence(
+    words = material.view.evidence(
         document_quotation.document, quotation.spans, RULES_KEEPER, certainty, joint=" "
     )
     return AttributedQuote(speaker, addressee, sureness, words)
 
 
-def _named(
+def _shown_name(
     name: str, certainty: Certainty, material: VisibleFacts
 ) -> tuple[str, Certainty]:
-    shown_name = material.roll.shown(name) if name else ""
+    shown_name = material.cast.shown(name) if name else ""
     return shown_name, certainty if shown_name else Certainty.NOT_EVALUATED
 
 
-def _element(
+def _build_element(
     sourced_facts: Sequence[SourcedFact], material: VisibleFacts
 ) -> WorldElement | None:
     group = [
         sourced_fact
         for sourced_fact in sourced_facts
-        if not material.roll.misread(sourced_fact.fact)
+        if not material.cast.misread(sourced_fact.fact)
     ]
     if len(group) < len(sourced_facts) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
@@ -187,7 +185,7 @@ def _element(
             ("", name, sourced_fact.evidence)
             for sourced_fact in group
             if sourced_fact.fact.field == WorldField.CONNECTED
-            and (name := material.roll.shown(sourced_fact.fact.value))
+            and (name := material.cast.shown(sourced_fact.fact.value))
         ),
         certainty=find_highest_certainty(evidence),
     )
@@ -210,13 +208,13 @@ def _feelings(
 ) -> Iterator[tuple[str, str]]:
     for detail in details:
         character_name, _, feeling = detail.partition(":")
-        shown_name = material.roll.shown(character_name.strip())
+        shown_name = material.cast.shown(character_name.strip())
         if shown_name and feeling.strip():
             yield shown_name, feeling.strip()
 
 
 def _key(evidence: TextEvidence, material: VisibleFacts) -> tuple[int, str, int]:
-    return material.sight.key(evidence.document, evidence.spans[0].start)
+    return material.view.key(evidence.document, evidence.spans[0].start)
 
 
 _KIND = "kind"
@@ -224,18 +222,17 @@ _ATTRIBUTE = "attribute"
 _TARGET = "target"
 _HEARER = "hearer"
 FactTopic: TypeAlias = tuple[FactAbout, str, str]
-"""What a fact is about, whom, and which of their qualities."""
+"""Kind of subject, subject, and attribute of a fact."""
 TopicValues: TypeAlias = Mapping[str, Set[DocumentId]]
-"""What is said on one topic, in order, and the documents that say it."""
+"""Values stated on one topic, in order, each with its documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One thing that is known otherwise now.
+    """A fact or gap that was added, changed or removed.
 
-    `subject` is whom or what it is about, empty for an event; `what` names the
-    quality, and is empty for a gap that the writer marked in words. What was not known
-    has no `before`, what is not known now no `after`.
+    `subject` is empty for an event. `what` is the attribute, empty for a gap marked by
+    the author. An added fact has no `before`, a removed one no `after`.
     """
 
     about: FactAbout
@@ -246,7 +243,7 @@ class FactChange:
 
 
 def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
-    """Return what a fact is about, and what it says; `words` are those it rests on."""
+    """Return the topic of a fact and its value; `words` is its evidence."""
     attribute = fact.field.replace("_", " ")
     value = " ".join((fact.value or words).split())
     if fact.field == CharacterField.ATTRIBUTE:
@@ -255,7 +252,7 @@ def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
         attribute = fact.detail(_KIND) or attribute
         value = " ".join(filter(None, (fact.detail(_TARGET), fact.value))) or value
     elif fact.about is FactAbout.GAP and fact.keeper in (RULES_KEEPER, WRITER_KEEPER):
-        attribute = ""  # the words say it all
+        attribute = ""  # the marked text is the value
     elif fact.about is FactAbout.TOLD:
         attribute = f"told {fact.detail(_HEARER)}".strip()
     return (fact.about, fact.subject, attribute), value or attribute
@@ -264,10 +261,11 @@ def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
 def find_fact_changes(
     before: Mapping[FactTopic, TopicValues], after: Mapping[FactTopic, TopicValues]
 ) -> Iterator[FactChange]:
-    """Yield what differs, by topic; one thing said in the place of another is a change.
+    """Yield the differences by topic, sorted.
 
-    It is in its place where both are all that is new and gone on the topic, or in one
-    document. What merely moved has not changed. A gap is never in another's place.
+    A removed and an added value form one change if they are the only differences of the
+    topic or of a document. A value that moved to another document has not changed. Gaps
+    are never paired.
     """
     for topic in sorted(before.keys() | after.keys()):
         old, new = before.get(topic, {}), after.get(topic, {})
@@ -275,7 +273,7 @@ def find_fact_changes(
         added = [value for value in new if value not in old]
         pairs: list[tuple[str, str]] = []
         if topic[0] is not FactAbout.GAP and (removed or added):
-            pairs = _pairs(old, new, removed, added)
+            pairs = _pair_values(old, new, removed, added)
         yield from (
             FactChange(*topic, before=old_value, after=other)
             for old_value, other in pairs
@@ -293,7 +291,7 @@ def find_fact_changes(
         )
 
 
-def _pairs(
+def _pair_values(
     old: TopicValues, new: TopicValues, removed: Collection[str], added: Collection[str]
 ) -> list[tuple[str, str]]:
     if len(removed) == len(added) == 1:
@@ -301,8 +299,10 @@ def _pairs(
     value_pairs: dict[tuple[str, str], None] = {}
     documents = {document for sayings in (old, new) for d in sayings.values() for document in d}  # fmt: skip
     for document in sorted(documents):
-        removed_here = [value for value in old if _only(value, document, old, new)]
-        added_here = [value for value in new if _only(value, document, new, old)]
+        removed_here = [
+            value for value in old if _is_only_in(value, document, old, new)
+        ]
+        added_here = [value for value in new if _is_only_in(value, document, new, old)]
         if len(removed_here) == len(added_here) == 1 and (
             removed_here[0] in removed or added_here[0] in added
         ):
@@ -310,14 +310,14 @@ def _pairs(
     return list(value_pairs)
 
 
-def _only(
+def _is_only_in(
     value: str, document: DocumentId, own_values: TopicValues, topic_values: TopicValues
 ) -> bool:
     return document in own_values[value] and document not in topic_values.get(value, ())
 
 
 def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
-    """Return those of a cast no form of whose name is known in the other, sorted."""
+    """Return the characters of `cast` of whom no name occurs in `others`, sorted."""
     known_names = {
         alias.name for character in others.characters for alias in character.aliases
     }

@@ -1,4 +1,4 @@
-"""The story bible as a document to print, share or keep."""
+"""The story bible as blocks of a document, for export."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -23,25 +23,25 @@ from lrwr.core.bible.values import (
 from lrwr.core.model.documents import Block, BlockKind
 
 MAX_PRINTED_QUOTE_CHARS = 400
-"""Characters of a quote that are printed."""
+"""Maximum characters of a printed quotation."""
 
 
 def build_bible_blocks(bible: Bible, *, title: str = "Story bible") -> list[Block]:
-    """Return the whole bible, chapter by chapter as a reader would leaf through it."""
+    """Return the whole bible as headings, paragraphs, list items and quotations."""
     blocks = [_heading(title, 1)]
     if not bible.readers:
-        blocks.append(_text(f"What only a language model can tell is {NO_READER}"))
+        blocks.append(_text(f"Some fields are {NO_READER}"))
     blocks += _part("Characters", _characters(bible))
     blocks += _part("The world", _world(bible.world))
     blocks += _part("Relations", _relations(bible.relations))
     blocks += _part("Timeline", _timeline(bible))
     blocks += _part("Scenes", _scenes(bible.scenes))
-    blocks += _part("What the text leaves open", _gaps(bible.gaps))
+    blocks += _part("Open questions", _gaps(bible.gaps))
     return blocks
 
 
 def _part(title: str, blocks: Iterable[Block]) -> list[Block]:
-    content = list(blocks) or [_text("Nothing is known.")]
+    content = list(blocks) or [_text("None.")]
     return [_heading(title, 2), *content]
 
 
@@ -77,7 +77,7 @@ def _world(world: Iterable[WorldElement]) -> Iterator[Block]:
             yield from _claim("", claim)
         names = [claim.value for claim in element.connected_characters]
         if names:
-            yield _item("people", ", ".join(names))
+            yield _item("characters", ", ".join(names))
 
 
 def _relations(relations: Iterable[CharacterRelation]) -> Iterator[Block]:
@@ -107,7 +107,7 @@ def _scenes(scenes: Iterable[SceneSummary]) -> Iterator[Block]:
         yield _heading(f"Chapter {scene.chapter}{title}, scene {scene.scene}", 3)
         views = [claim.value for claim in scene.points_of_view]
         if views:
-            yield _item("seen by", ", ".join(views))
+            yield _item("point of view", ", ".join(views))
         if scene.present:
             yield _item("present", ", ".join(scene.present))
         for claim in scene.recap:

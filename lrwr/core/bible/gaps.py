@@ -1,4 +1,4 @@
-"""The gap ledger: what the text leaves open, and what has become of it."""
+"""The gap ledger: what the text leaves undefined, and what was decided about it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from lrwr.core.model.facts import (
 from lrwr.core.model.turns import GapFlag
 
 GapKey = tuple[str, str]
-"""Whose attribute, by the name in the whole cast; and which."""
+"""Normalized name in the whole cast, and normalized attribute."""
 
 
 @dataclass(slots=True)
@@ -39,39 +39,42 @@ class _GapEntry:
     found: list[SourcedFact] = field(default_factory=list)
     wondered: list[GapFlag] = field(default_factory=list)
     answer: str = ""
-    unsaid: bool = False
+    is_declined: bool = False
 
 
 def build_gap_ledger(
     material: VisibleFacts, canon: Canon, wondered: Sequence[GapFlag] = ()
 ) -> tuple[Gap, ...]:
-    """Return every gap in sight: in story order, then those of conversations, last
-    those that only canon knows.
+    """Return every visible gap.
 
-    Under a horizon an answer of the writer's is not shown: it has no place in the
-    story. `wondered` is what conversations asked for that stood where the horizon is
-    or before it.
+    Gaps in the text come first, in story order, then those found in threads, then those
+    known only from canon decisions. With a horizon, answers in canon are hidden because
+    they have no location in the story. `wondered` are gaps found while answering
+    questions, limited to the horizon by the caller.
     """
     entries: dict[GapKey, _GapEntry] = {}
     for sourced_fact in material.about(FactAbout.GAP):
         question = to_undefined_attribute(sourced_fact)
-        if question.about and not material.roll.shown(question.about):
+        if question.about and not material.cast.shown(question.about):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
         entry.found.append(sourced_fact)
-    _add_wondered(entries, material, wondered)
+    _add_flagged(entries, material, wondered)
     _add_decisions(entries, material, canon)
-    defined = _defined(material)
+    defined = _collect_definitions(material)
     ids = assign_short_ids(entries)
     return tuple(
-        _gap(ids[key], entry, defined.get(key, ()), material)
+        _build_gap(ids[key], entry, defined.get(key, ()), material)
         for key, entry in entries.items()
     )
 
 
 def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
-    """Return what a fact leaves open; where the writer marked it, in those words."""
+    """Return the attribute that a gap fact leaves undefined.
+
+    For gaps marked by the author this is the marked text.
+    """
     fact = sourced_fact.fact
     if fact.keeper in (RULES_KEEPER, WRITER_KEEPER) or not fact.field:
         return UndefinedAttribute(
@@ -83,7 +86,7 @@ def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
 
 
 def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
-    """Return the gap whose id is `text`, or begins with it and no other does.
+    """Return the gap with the id `text`, or the only one whose id starts with it.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -91,7 +94,7 @@ def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
     return find_by_id_prefix(text, gaps, noun="gap", listed_by="lrwr gaps --all")
 
 
-def _add_wondered(
+def _add_flagged(
     entries: dict[GapKey, _GapEntry],
     material: VisibleFacts,
     wondered: Iterable[GapFlag],
@@ -99,8 +102,8 @@ def _add_wondered(
     for flag in wondered:
         question = UndefinedAttribute(flag.about, flag.undefined_attribute)
         texts = (flag.undefined_attribute, flag.what_is_implied)
-        hidden = flag.about and not material.roll.shown(flag.about)
-        if hidden or any(map(material.roll.betrays, texts)):
+        hidden = flag.about and not material.cast.shown(flag.about)
+        if hidden or any(map(material.cast.betrays, texts)):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
@@ -110,16 +113,19 @@ def _add_wondered(
 def _add_decisions(
     entries: dict[GapKey, _GapEntry], material: VisibleFacts, canon: Canon
 ) -> None:
-    for question, answer in (*canon.answers.items(), *((q, "") for q in canon.unsaid)):
+    for question, answer in (
+        *canon.answers.items(),
+        *((q, "") for q in canon.unsaid),
+    ):
         key = _key(question, material)
-        if key not in entries and material.sight.bounded:
+        if key not in entries and material.view.bounded:
             continue
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
         entry.about, entry.attribute = question.about, question.attribute
-        entry.answer, entry.unsaid = answer, not answer
+        entry.answer, entry.is_declined = answer, not answer
 
 
-def _gap(
+def _build_gap(
     id_: str, entry: _GapEntry, defined: Sequence[BibleClaim], material: VisibleFacts
 ) -> Gap:
     implications = [
@@ -132,26 +138,26 @@ def _gap(
         sourced_fact.fact.detail("suggestion") for sourced_fact in entry.found
     ]
     suggestions += [flag.development_suggestion for flag in entry.wondered]
-    about = material.roll.shown(entry.about) if entry.about else ""
-    decided = entry.about if (entry.answer or entry.unsaid) else about
+    about = material.cast.shown(entry.about) if entry.about else ""
+    decided = entry.about if (entry.answer or entry.is_declined) else about
     return Gap(
         id=id_,
         asked=UndefinedAttribute(
-            about if material.sight.bounded else decided, entry.attribute
+            about if material.view.bounded else decided, entry.attribute
         ),
         about=about,
         attribute=entry.attribute,
         state=_state(entry, defined),
-        implied=implied or _inferred(entry.wondered),
+        implied=implied or _implied_claims(entry.wondered),
         suggestions=tuple(dict.fromkeys(filter(None, suggestions))),
-        answer="" if material.sight.bounded else entry.answer,
+        answer="" if material.view.bounded else entry.answer,
         defined=tuple(defined),
         wondered=not entry.found and bool(entry.wondered),
     )
 
 
-def _inferred(wondered: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
-    """Return what answers took to be implied, as claims without evidence."""
+def _implied_claims(wondered: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
+    """Return the implications noted in answers, as claims without evidence."""
     implications = dict.fromkeys(flag.what_is_implied for flag in wondered)
     return tuple(
         BibleClaim(implication, (), Certainty.NOT_EVALUATED)
@@ -163,20 +169,22 @@ def _inferred(wondered: Iterable[GapFlag]) -> tuple[BibleClaim, ...]:
 def _state(entry: _GapEntry, defined: Sequence[BibleClaim]) -> GapState:
     if defined:
         return GapState.CLOSED
-    if entry.unsaid:
+    if entry.is_declined:
         return GapState.DECLINED
     return GapState.ANSWERED if entry.answer else GapState.OPEN
 
 
-def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
-    """Return the claims for each attribute, and for each kind of relation."""
+def _collect_definitions(
+    material: VisibleFacts,
+) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
+    """Return the claims that define each attribute and each kind of relationship."""
     rows_by_key: dict[GapKey, list[tuple[str, str, TextEvidence]]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         fact, value = sourced_fact.fact, sourced_fact.fact.value
         label = fact.detail("attribute")
         if fact.field == CharacterField.RELATIONSHIP:
             label = fact.detail("kind")
-            value = material.roll.shown(fact.detail("target"))
+            value = material.cast.shown(fact.detail("target"))
         elif fact.field != CharacterField.ATTRIBUTE:
             continue
         if label and value:
@@ -188,6 +196,6 @@ def _defined(material: VisibleFacts) -> Mapping[GapKey, tuple[BibleClaim, ...]]:
 
 
 def _key(question: UndefinedAttribute, material: VisibleFacts) -> GapKey:
-    person = material.roll.person(question.about)
+    person = material.cast.person(question.about)
     about = normalize_value(person or question.about) if question.about else ""
     return about, normalize_attribute(question.attribute)

@@ -1,4 +1,4 @@
-"""How far one has read: what of the documents is in sight, and where it stands."""
+"""Visibility of text, facts and characters up to a horizon."""
 
 import re
 from bisect import bisect_right
@@ -20,7 +20,7 @@ from lrwr.core.ports.story_stores import DocumentFact, FirstMention
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope
 
 OMISSION_MARK = " … "
-"""Stands where words between two stretches are left out."""
+"""Replaces omitted words between two spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class _SceneSpan:
 
 
 class HorizonView:
-    """What a reader who has come to the horizon has seen; with none, everything.
+    """The text visible to a reader who has read up to the horizon; all text without
+    one.
 
-    Under a horizon only the story's own words count: notes and the author's comments
-    have no place in it.
+    With a horizon only the story text is visible, not notes or authors' comments.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class HorizonView:
         self._documents = scope.documents
         self._until = scope.until
         self._ranks = {document: rank for rank, document in enumerate(order.story)}
-        self._own: dict[DocumentId, list[_SceneSpan]] = {}
+        self._parts_by_document: dict[DocumentId, list[_SceneSpan]] = {}
 
     def sees(self, document: DocumentId, spans: Sequence[Span]) -> bool:
-        """Say whether all of `spans` are there, and in sight."""
+        """Return whether all of `spans` exist in the document and are visible."""
         if not spans or not self.opens(document):
             return False
         size = len(self.texts[document].text)
@@ -63,32 +63,32 @@ class HorizonView:
         if not all(0 <= span.start < span.end <= until for span in spans):
             return False
         return not self.bounded or all(
-            any(True for _ in self._cut(document, span)) for span in spans
+            any(True for _ in self._visible_parts(document, span)) for span in spans
         )
 
     def knows(self, document_fact: DocumentFact) -> bool:
-        """Say whether a fact is visible, and all text that its reader had read for it."""
+        """Return whether a fact is visible, and all text it was derived from."""
         if not self.sees(document_fact.document, document_fact.fact.spans):
             return False
         until = self._until.get(document_fact.document)
         return until is None or document_fact.fact.reach <= until
 
     def opens(self, document: DocumentId) -> bool:
-        """Say whether anything of `document` is in sight."""
+        """Return whether any part of `document` is visible."""
         if document not in self.order.outlines or document not in self.texts:
             return False
         return self._documents is None or document in self._documents
 
     def whole(self, document: DocumentId) -> bool:
-        """Say whether a document in sight is seen to its end."""
+        """Return whether a visible document is visible to its end."""
         return document not in self._until
 
     def tells(self, document: DocumentId) -> bool:
-        """Say whether `document` tells the story, and is no note on it."""
+        """Return whether `document` is part of the story, not a note."""
         return document in self._ranks
 
     def key(self, document: DocumentId, start: int) -> tuple[int, str, int]:
-        """Return what sorts places into story order; notes come before it all."""
+        """Return a sort key for story order; notes come before the story."""
         return self._ranks.get(document, -1), document, start
 
     def evidence(
@@ -99,10 +99,14 @@ class HorizonView:
         certainty: Certainty,
         joint: str = OMISSION_MARK,
     ) -> TextEvidence:
-        """Return the evidence at `spans`, which are visible."""
+        """Return the evidence at `spans`, which must be visible.
+
+        With a horizon, authors' comments are cut out; `joint` replaces them in the
+        text.
+        """
         document_text = self.texts[document]
         stretches = tuple(
-            stretch for span in spans for stretch in self._shown(document, span)
+            stretch for span in spans for stretch in self._shown_spans(document, span)
         )
         chapter, scene = self.home(document, spans[0])
         chapters = self.order.outlines[document].chapters
@@ -123,31 +127,37 @@ class HorizonView:
         )
 
     def home(self, document: DocumentId, span: Span) -> tuple[int, int]:
-        """Return the indexes of the chapter and the scene in which `span` begins."""
+        """Return the indices of the chapter and the scene in which `span` begins."""
         part = next(self._parts_from(document, span.start), None)
         if part is not None and part.span.start <= span.start:
             return part.chapter, part.scene
         chapters = self.order.outlines[document].chapters
         for n, chapter in enumerate(chapters):
             for m, scene in enumerate(chapter.scenes):
-                if _begins(span, scene.span):
+                if _starts_within(span, scene.span):
                     return n, m
-        within = (n for n, c in enumerate(chapters) if _begins(span, c.span))
+        within = (n for n, c in enumerate(chapters) if _starts_within(span, c.span))
         return next(within, 0), 0
 
     def scenes(self) -> Iterator[tuple[DocumentId, Chapter, int, int]]:
-        """Yield each scene in sight: its chapter, that one's number, its own index."""
+        """Yield each visible scene: document, chapter, chapter number, index of the
+        scene.
+        """
         for document, chapter, number in self.order.iter_chapters():
             for index, scene in enumerate(chapter.scenes):
-                if self.opens(document) and self._ends(document, scene.span):
+                if self.opens(document) and self._is_visible_to_end(
+                    document, scene.span
+                ):
                     yield document, chapter, number, index
 
     def names(self, name: str) -> bool:
-        """Say whether `name` stands in the text in sight; always without a horizon."""
-        return not self.bounded or name.casefold() in self._told
+        """Return whether `name` occurs in the visible text; always true without a
+        horizon.
+        """
+        return not self.bounded or name.casefold() in self._visible_text
 
     def prefix(self, document: DocumentId) -> str:
-        """Return the visible text of the story, one span a line."""
+        """Return the visible story text of a document, one line per part of a scene."""
         text = self.texts[document].text
         until = self._until.get(document, len(text))
         visible_spans = (
@@ -158,22 +168,22 @@ class HorizonView:
         )
 
     @cached_property
-    def _told(self) -> str:
+    def _visible_text(self) -> str:
         visible_documents = (d for d in self.order.story if self.opens(d))
         return "\n".join(
             self.prefix(document) for document in visible_documents
         ).casefold()
 
-    def _ends(self, document: DocumentId, span: Span) -> bool:
+    def _is_visible_to_end(self, document: DocumentId, span: Span) -> bool:
         return span.end <= self._until.get(document, span.end)
 
-    def _shown(self, document: DocumentId, span: Span) -> Iterator[Span]:
+    def _shown_spans(self, document: DocumentId, span: Span) -> Iterator[Span]:
         if self.bounded:
-            return self._cut(document, span)
+            return self._visible_parts(document, span)
         return iter((span,))
 
-    def _cut(self, document: DocumentId, span: Span) -> Iterator[Span]:
-        """Yield the stretches of `span` that are no comment."""
+    def _visible_parts(self, document: DocumentId, span: Span) -> Iterator[Span]:
+        """Yield the parts of `span` that are story text."""
         for part in self._parts_from(document, span.start):
             if part.span.start >= span.end:
                 break
@@ -187,9 +197,9 @@ class HorizonView:
         return islice(parts, first, None)
 
     def _parts(self, document: DocumentId) -> list[_SceneSpan]:
-        if document not in self._own:
+        if document not in self._parts_by_document:
             chapters = self.order.outlines[document].chapters
-            self._own[document] = sorted(
+            self._parts_by_document[document] = sorted(
                 (
                     _SceneSpan(part, n, m)
                     for n, chapter in enumerate(chapters)
@@ -198,10 +208,10 @@ class HorizonView:
                 ),
                 key=lambda part: part.span,
             )
-        return self._own[document]
+        return self._parts_by_document[document]
 
 
-def _begins(span: Span, within: Span) -> bool:
+def _starts_within(span: Span, within: Span) -> bool:
     return within.start <= span.start < within.end
 
 
@@ -210,10 +220,10 @@ _ARTICLE = re.compile(r"(?:the|a|an) ")
 
 @dataclass(frozen=True, slots=True)
 class VisibleCharacter:
-    """A character as far as one has read; `character.name` is the name to show.
+    """A character as known at the horizon; `character.name` is the display name.
 
-    `character.aliases` are those seen, most mentioned first. `first` is where, None
-    for somebody who is in no text.
+    `character.aliases` are the visible ones, most mentioned first. `first` is the first
+    mention; None for a character who occurs in no text.
     """
 
     character: Character
@@ -221,10 +231,10 @@ class VisibleCharacter:
 
 
 class HorizonCast:
-    """The cast at a horizon. Keeps the whole cast's names to itself.
+    """The characters visible at a horizon, with their names and mentions up to there.
 
-    A fact names people by whatever the text or a reader calls them; `shown` gives
-    what to call them here, or nothing where that would give something away.
+    Facts may use any name of a character; `shown` converts it to the visible display
+    name, or to "" if that would reveal something after the horizon.
     """
 
     def __init__(
@@ -235,19 +245,19 @@ class HorizonCast:
         names: CanonNames,
     ) -> None:
         self._cast = cast
-        self._sight = horizon_view
+        self._view = horizon_view
         self._names = names
-        self._index = _index(cast)
-        self._counted: dict[DocumentId, Mapping[str, int]] = {}
-        self._rows: dict[str, list[FirstMention]] = {}
+        self._index_by_name = _index_by_name(cast)
+        self._counts_by_document: dict[DocumentId, Mapping[str, int]] = {}
+        self._rows_by_character: dict[str, list[FirstMention]] = {}
         for row in first_seen:
             if horizon_view.sees(row.document, (row.span,)):
-                self._rows.setdefault(row.character, []).append(row)
+                self._rows_by_character.setdefault(row.character, []).append(row)
 
     @cached_property
     def seen(self) -> Mapping[str, VisibleCharacter]:
-        """Return visible characters by their name in the whole cast, most mentioned first."""
-        visible_by_name = {c.name: self._seen(c) for c in self._cast.characters}
+        """Visible characters by their name in the whole cast, most mentioned first."""
+        visible_by_name = {c.name: self._make_visible(c) for c in self._cast.characters}
         visible_pairs = [
             (name, visible_character)
             for name, visible_character in visible_by_name.items()
@@ -256,32 +266,34 @@ class HorizonCast:
         return dict(sorted(visible_pairs, key=lambda pair: -pair[1].character.mentions))
 
     def person(self, name: str) -> str:
-        """Return the name in the whole cast of whoever is called so; empty if nobody.
+        """Return the name in the whole cast of the character called `name`, or "".
 
-        A name that several people share is nobody's.
+        Also "" if several characters share the name.
         """
-        people = self._index.get(normalize_character_name(name), ())
+        people = self._index_by_name.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
     def shown(self, name: str) -> str:
-        """Return the display name of whoever a fact calls `name`; empty if not visible."""
+        """Return the display name of the character that a fact calls `name`; "" if not
+        visible.
+        """
         person = self.person(name)
         if person:
             visible_character = self.seen.get(person)
             return visible_character.character.name if visible_character else ""
-        return name if self._sight.names(name) else ""
+        return name if self._view.names(name) else ""
 
     def misread(self, fact: Fact) -> bool:
-        """Say whether a fact takes a person for a place."""
+        """Return whether a fact wrongly describes a character as a setting."""
         return is_misread_place(fact, self._cast)
 
     def betrays(self, text: str) -> bool:
-        """Say whether `text` names somebody in a form that is not in sight yet."""
-        return self._unseen is not None and bool(self._unseen.search(text))
+        """Return whether `text` contains a name that is not visible yet."""
+        return self._hidden_names is not None and bool(self._hidden_names.search(text))
 
     @cached_property
-    def _unseen(self) -> re.Pattern[str] | None:
-        if not self._sight.bounded:
+    def _hidden_names(self) -> re.Pattern[str] | None:
+        if not self._view.bounded:
             return None
         forms = {
             name
@@ -293,19 +305,19 @@ class HorizonCast:
         )
         return compile_forms_pattern(forms.difference(visible_aliases))
 
-    def _seen(self, character: Character) -> VisibleCharacter | None:
-        rows = self._rows.get(character.name, [])
-        if self._sight.bounded and not rows:
+    def _make_visible(self, character: Character) -> VisibleCharacter | None:
+        rows = self._rows_by_character.get(character.name, [])
+        if self._view.bounded and not rows:
             return None
         aliases = self._aliases(character, rows)
         called = {alias.name for alias in aliases}
         name = character.name
-        if self._sight.bounded and name not in called:
+        if self._view.bounded and name not in called:
             name = aliases[0].name
-        story_rows = [row for row in rows if self._sight.tells(row.document)]
-        place = min(story_rows or rows, key=self._place, default=None)
+        story_rows = [row for row in rows if self._view.tells(row.document)]
+        place = min(story_rows or rows, key=self._row_key, default=None)
         certainty = character.certainty
-        if self._confirmed(character):
+        if self._is_confirmed(character):
             certainty = Certainty.CONFIRMED
         return VisibleCharacter(
             replace(character, name=name, aliases=aliases, certainty=certainty), place
@@ -317,11 +329,11 @@ class HorizonCast:
         if not rows:
             return character.aliases
         counts: dict[str, int] = {}
-        story_rows = [row for row in rows if self._sight.tells(row.document)]
+        story_rows = [row for row in rows if self._view.tells(row.document)]
         for row in story_rows or rows:
             counts[row.alias] = counts.get(row.alias, 0) + self._mentions(row)
         aliases_by_name = {alias.name: alias for alias in character.aliases}
-        if not self._sight.bounded:
+        if not self._view.bounded:
             counts = {name: counts.get(name, 0) for name in (*aliases_by_name, *counts)}
         plainly = Alias("", 0, character.certainty)
         aliases = [
@@ -331,19 +343,19 @@ class HorizonCast:
         return tuple(sorted(aliases, key=lambda alias: (-alias.mentions, alias.name)))
 
     def _mentions(self, row: FirstMention) -> int:
-        """Count a name as far as one has read; the row counts in the whole document."""
-        if self._sight.whole(row.document):
+        """Count the visible mentions; the row's count covers the whole document."""
+        if self._view.whole(row.document):
             return row.mentions
         return min(row.mentions, self._counts(row.document).get(row.alias, 1))
 
     def _counts(self, document: DocumentId) -> Mapping[str, int]:
-        if document not in self._counted:
+        if document not in self._counts_by_document:
             forms = {a.name for c in self._cast.characters for a in c.aliases}
-            text = self._sight.prefix(document)
-            self._counted[document] = count_form_occurrences(text, forms)
-        return self._counted[document]
+            text = self._view.prefix(document)
+            self._counts_by_document[document] = count_form_occurrences(text, forms)
+        return self._counts_by_document[document]
 
-    def _confirmed(self, character: Character) -> bool:
+    def _is_confirmed(self, character: Character) -> bool:
         names = self._names
         confirmed_names = {*names.confirmed, *names.renamed, *names.renamed.values()}
         confirmed_names.update(name for pair in names.split for name in pair)
@@ -355,12 +367,12 @@ class HorizonCast:
             own_names | {normalize_canon_text(character.name)}
         )
 
-    def _place(self, row: FirstMention) -> tuple[int, str, int]:
-        return self._sight.key(row.document, row.span.start)
+    def _row_key(self, row: FirstMention) -> tuple[int, str, int]:
+        return self._view.key(row.document, row.span.start)
 
 
 def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
-    """Count each form in `text`, the longest that fits first, as whole words."""
+    """Count each form in `text` as whole words; the longest form at a place counts."""
     pattern = compile_forms_pattern(forms)
     counts: dict[str, int] = {}
     for match in pattern.finditer(text) if pattern else ():
@@ -369,7 +381,9 @@ def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
 
 
 def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
-    """Return what finds any of `forms` as whole words, the longest first."""
+    """Return a regex that matches any of `forms` as whole words, longest first, or
+    None.
+    """
     longest = sorted(filter(None, forms), key=lambda form: (-len(form), form))
     if not longest:
         return None
@@ -377,12 +391,12 @@ def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
 
 
 def normalize_character_name(name: str) -> str:
-    """Return what two spellings of one name share: no case, points or article."""
+    """Return a name without case, punctuation and leading article, for comparison."""
     words = re.sub(r"[^\w' ]+", " ", name.replace("’", "'")).casefold()
     return _ARTICLE.sub("", " ".join(words.split()), count=1)
 
 
-def _index(cast: Cast) -> dict[str, tuple[str, ...]]:
+def _index_by_name(cast: Cast) -> dict[str, tuple[str, ...]]:
     index: dict[str, tuple[str, ...]] = {}
     for form, people in cast.shared.items():
         index[normalize_character_name(form)] = tuple(people)

@@ -1,4 +1,4 @@
-"""Which later scenes touch what was changed: the new state's scenes, in story order."""
+"""Later scenes affected by a changed fact."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,17 @@ from lrwr.core.bible.values import SceneSummary, TextEvidence
 from lrwr.core.model.documents import DocumentId
 
 _Place = tuple[int, float]
-"""A document's rank in story order, and a character of it."""
+"""Index of a document in story order, and an offset in it."""
 
 _BEFORE_ALL: _Place = (-1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class AffectedScene:
-    """A scene that touches a fact; `says` that it still says the old value, in `line`."""
+    """A scene affected by a change; `says` means that it still states the old value.
+
+    `line` is the first line of the scene, or of the old value.
+    """
 
     document: DocumentId
     line: int
@@ -26,7 +29,10 @@ class AffectedScene:
 
 
 class LaterSceneFinder:
-    """Finds the scenes after a place. `names` are new names of documents, by the old."""
+    """Finds the scenes after the location of a changed fact.
+
+    `names` maps old document ids to new ones.
+    """
 
     def __init__(
         self,
@@ -41,7 +47,7 @@ class LaterSceneFinder:
         self._scenes = scenes
         self._ranks = {document: n for n, document in enumerate(after.order.story)}
         self._known: dict[tuple[str, bool], tuple[SceneSummary, ...]] = {}
-        self._same: dict[DocumentId, tuple[int, int]] = {}
+        self._common_ends: dict[DocumentId, tuple[int, int]] = {}
 
     def touched(
         self,
@@ -51,16 +57,16 @@ class LaterSceneFinder:
         now: Sequence[TextEvidence],
         still: Sequence[TextEvidence],
     ) -> tuple[AffectedScene, ...]:
-        """Return the scenes after a fact's place that touch it, in story order.
+        """Return the scenes affected by a changed fact, in story order.
 
-        It is about `person`, as the new state calls them; or about a thing, or somebody
-        unknown, and None: then scenes count that name the `subject`. The place is that of the new
-        words, else where the old ones were; a note comes before all scenes. `still` are
-        the places that say the old value in the new state.
+        Scenes count if `person` (the name in the new state) is present, or, if `person`
+        is None, if their text names the `subject`. Only scenes after the new evidence
+        `now` count; without it, after the old evidence `was`. A note comes before all
+        scenes. `still` is evidence of the old value in the new state.
         """
         place = self._place(was, now)
         scenes_by_place: dict[tuple[int, float, int], AffectedScene] = {}
-        for scene in self._there(subject, person):
+        for scene in self._relevant_scenes(subject, person):
             at = (self._ranks[scene.document], scene.span.start)
             if at > place:
                 scenes_by_place[*at, scene.scene] = AffectedScene(
@@ -83,7 +89,7 @@ class LaterSceneFinder:
         if at <= place:
             return
         matching_scenes = (
-            scene for scene in self._scenes if _holds(scene, text_evidence)
+            scene for scene in self._scenes if _contains(scene, text_evidence)
         )
         start = next((scene.span.start for scene in matching_scenes), at[1])
         scenes_by_place[rank, start, text_evidence.scene] = AffectedScene(
@@ -94,17 +100,19 @@ class LaterSceneFinder:
             says=True,
         )
 
-    def _there(self, subject: str, person: str | None) -> tuple[SceneSummary, ...]:
+    def _relevant_scenes(
+        self, subject: str, person: str | None
+    ) -> tuple[SceneSummary, ...]:
         key = (subject if person is None else person, person is None)
         if key not in self._known:
             if person is None:
-                scenes = self._naming(subject)
+                scenes = self._scenes_naming(subject)
             else:
                 scenes = tuple(s for s in self._scenes if person in s.present)
             self._known[key] = scenes
         return self._known[key]
 
-    def _naming(self, element_name: str) -> tuple[SceneSummary, ...]:
+    def _scenes_naming(self, element_name: str) -> tuple[SceneSummary, ...]:
         pattern = compile_forms_pattern([element_name])
         return tuple(
             scene
@@ -130,17 +138,18 @@ class LaterSceneFinder:
         if now:
             return _BEFORE_ALL
         return min(
-            (self._moved(text_evidence) for text_evidence in was), default=_BEFORE_ALL
+            (self._map_location(text_evidence) for text_evidence in was),
+            default=_BEFORE_ALL,
         )
 
-    def _moved(self, text_evidence: TextEvidence) -> _Place:
-        """Return where the words would stand now that stood there once."""
+    def _map_location(self, text_evidence: TextEvidence) -> _Place:
+        """Return the location in the new state that corresponds to old evidence."""
         story = self._before.order.story
         if text_evidence.document not in story:
             return _BEFORE_ALL
         document = self._names.get(text_evidence.document, text_evidence.document)
         if document in self._ranks:
-            at = self._carried(
+            at = self._map_offset(
                 text_evidence.spans[0].start, text_evidence.document, document
             )
             return self._ranks[document], at
@@ -148,20 +157,20 @@ class LaterSceneFinder:
         names = (self._names.get(other, other) for other in earlier)
         return max((self._ranks.get(name, -1) for name in names), default=-1), float("inf")  # fmt: skip
 
-    def _carried(self, at: int, was: DocumentId, document: DocumentId) -> int:
-        """Return where a character is now; what was written anew has its beginning."""
+    def _map_offset(self, at: int, was: DocumentId, document: DocumentId) -> int:
+        """Return the new offset of an old one; inside rewritten text, its start."""
         old, new = self._before.texts[was].text, self._after.texts[document].text
-        if was not in self._same:
-            head = _alike(old, new)
-            tail = _alike(old[head:][::-1], new[head:][::-1])
-            self._same[was] = head, tail
-        head, tail = self._same[was]
+        if was not in self._common_ends:
+            head = _common_prefix_length(old, new)
+            tail = _common_prefix_length(old[head:][::-1], new[head:][::-1])
+            self._common_ends[was] = head, tail
+        head, tail = self._common_ends[was]
         if at < head:
             return at
         return at + len(new) - len(old) if at >= len(old) - tail else head
 
 
-def _holds(scene: SceneSummary, text_evidence: TextEvidence) -> bool:
+def _contains(scene: SceneSummary, text_evidence: TextEvidence) -> bool:
     start = text_evidence.spans[0].start
     return (
         scene.document == text_evidence.document
@@ -169,7 +178,7 @@ def _holds(scene: SceneSummary, text_evidence: TextEvidence) -> bool:
     )
 
 
-def _alike(text: str, other: str) -> int:
+def _common_prefix_length(text: str, other: str) -> int:
     """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(text, other, strict=False))
     differ = (n for n, (letter, other_letter) in pairs if letter != other_letter)

@@ -1,7 +1,7 @@
-"""Whom and what of the bible a name means, and which names a question holds.
+"""Lookup of characters and world elements by name, and recognition of names in
+questions.
 
-Only the bible is looked at, so nothing that comes after its horizon is ever named.
-English rules.
+Only names in the given bible are used, so nothing after its horizon is revealed.
 """
 
 import re
@@ -21,22 +21,21 @@ from lrwr.core.nlp.names.lexicon import (
 )
 
 EXACT_NAME_CONFIDENCE = 0.95
-"""The question has a name as the bible has it. Not 1.0: some names are words, too."""
+"""Confidence of an exact name. Below 1.0 because some names are common words, too."""
 
 NEAR_NAME_CONFIDENCE = 0.75
-"""A part of a name, a slip of the keyboard, or a name that several share: as a rule
-it is meant, now and then somebody else is."""
+"""Confidence of a partial, misspelled or shared name: usually right."""
 
 UNKNOWN_NAME_CONFIDENCE = 0.6
-"""A capitalised word that the bible does not hold: a name in most cases, but maybe a
-title or an emphasis. Just enough to be looked for."""
+"""Confidence of a capitalised word that is not in the bible: probably a name, maybe a
+title or emphasis. Just high enough to be searched for."""
 
 _ARTICLES = frozenset({"the", "a", "an"})
 _SHORTEST = 4
-"""The fewest letters of a name that is matched with a slip in it."""
+"""Minimum letters of a name that may match with one wrong letter; twice that for two."""
 
 _BACK = 40
-"""Characters before a word that are looked at for the end of a sentence."""
+"""Characters before a word that are searched for the end of a sentence."""
 
 _PARTICLES = frozenset({"of", "the", "in", "and", "de", "von", "van", "la"})
 _OPENERS = frozenset(
@@ -46,18 +45,18 @@ _OPENERS = frozenset(
         "suppose", "tell",
     }
 )  # fmt: skip
-"""Verbs that open a request and are capitalised for no other reason."""
+"""Verbs that start a request and are capitalised only for that reason."""
 
 _SPEAKER = frozenset({"i", "i'm", "i'll", "i've", "i'd", "i’m", "i’ll", "i’ve", "i’d"})
 _PAUSE = re.compile(
     rf"[?!;:,\n]|\b(?!(?:{'|'.join(sorted(TITLE_ABBREVIATIONS))})\.)\w+\.\s",
     re.IGNORECASE,
 )
-"""What never stands inside of a name."""
+"""Punctuation that never occurs inside a name."""
 
 
 class NamedEntityKind(StrEnum):
-    """What a name in a question names."""
+    """What a name in a question refers to; a stranger is not in the bible."""
 
     PERSON = "PERSON"
     THING = "THING"
@@ -66,10 +65,10 @@ class NamedEntityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A name in a question: where, what it is, and the name it goes by.
+    """A name in a question.
 
-    A name of a bible is given as the bible has it, save one that several people share.
-    `elements` are the things of the world that it names.
+    `name` is the name in the bible, unless several share it. `elements` are the world
+    elements that it may mean. `confidence` is one of the constants of this module.
     """
 
     span: Span
@@ -80,7 +79,10 @@ class NamedEntity:
 
 
 def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
-    """Return everybody whom `name` may mean: by a form, else in part or by a slip."""
+    """Return all characters that `name` may mean.
+
+    Exact names first; otherwise partial or misspelled ones.
+    """
     exact = match_people_exactly(name, bible)
     if exact:
         return exact
@@ -92,7 +94,7 @@ def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
 
 def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
     """Return every character called `name`, ignoring case and an article."""
-    folded_name = fold_name(_bare(name))
+    folded_name = fold_name(_strip_possessive(name))
     return tuple(
         character
         for character in bible.characters
@@ -102,7 +104,9 @@ def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...
 
 
 def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
-    """Return every thing that `name` may mean: by name, else in part or by a slip."""
+    """Return all world elements that `name` may mean: exact, else partial, else
+    misspelled.
+    """
     element_name = normalize_element_name(name)
     if not element_name:
         return ()
@@ -111,18 +115,18 @@ def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
         or tuple(
             element
             for element in bible.world
-            if _shares(element_name, normalize_element_name(element.name))
+            if _shares_words(element_name, normalize_element_name(element.name))
         )
         or tuple(
             element
             for element in bible.world
-            if _slipped(element_name, normalize_element_name(element.name))
+            if _is_misspelling(element_name, normalize_element_name(element.name))
         )
     )
 
 
 def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
-    """Return every thing called `name`, but for case, an article and a plural."""
+    """Return every world element called `name`, ignoring case, article and plural."""
     element_name = normalize_element_name(name)
     return tuple(
         element
@@ -132,7 +136,7 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
 
 
 def normalize_element_name(name: str) -> str:
-    """Return a thing's name as it is compared: tide rule for The Tide Rules'."""
+    """Return an element's name for comparison: "The Tide Rules'" gives "tide rule"."""
     words = [normalize_word(word) for word in WORD_PATTERN.findall(name)]
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
@@ -142,26 +146,29 @@ def normalize_element_name(name: str) -> str:
 
 
 def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]:
-    """Return the names that `text` holds, in order; of two in one place the longer.
+    """Return the names in `text`, in order; of overlapping ones the longest.
 
-    Somebody and something of one name are one, a person with elements.
+    A name shared by a character and a world element gives one entity with both.
     """
-    people, elements = list(_people_in(text, bible)), list(_things_in(text, bible))
-    entities = [person for person in people if not _covered(person.span, elements)]
+    people, elements = (
+        list(_find_people(text, bible)),
+        list(_find_elements(text, bible)),
+    )
+    entities = [person for person in people if not _is_covered(person.span, elements)]
     entities_by_span = {entity.span: entity for entity in entities}
     for element in elements:
         if element.span in entities_by_span:
             same_entity = entities_by_span[element.span]
             entities.remove(same_entity)
-            entities.append(_both(same_entity, element))
-        elif not _covered(element.span, people):
+            entities.append(_merge_entities(same_entity, element))
+        elif not _is_covered(element.span, people):
             entities.append(element)
-    entities += _strangers_in(text, [entity.span for entity in entities])
+    entities += _find_unknown_names(text, [entity.span for entity in entities])
     return tuple(sorted(entities, key=lambda entity: entity.span))
 
 
 def collect_bible_names(bible: Bible) -> frozenset[str]:
-    """Return every form of every name, of characters and of things."""
+    """Return all names of characters and world elements."""
     people = (name for character in bible.characters for name in _all_names(character))
     return frozenset(people) | {element.name for element in bible.world}
 
@@ -172,7 +179,7 @@ def _all_names(character_profile: CharacterProfile) -> Iterator[str]:
     yield from (claim.value for claim in character_profile.also_called)
 
 
-def _bare(name: str) -> str:
+def _strip_possessive(name: str) -> str:
     return re.sub(r"['’]s?\s*$", "", name.strip(" ?!,;:"))
 
 
@@ -181,34 +188,36 @@ def _singular(word: str) -> str:
     return word if is_unchanged else word.removesuffix("s")
 
 
-def _shares(name: str, other: str) -> bool:
-    """Say whether all words of one name are among those of the other."""
+def _shares_words(name: str, other: str) -> bool:
+    """Return whether all words of one name are among those of the other."""
     words, others = set(name.split()), set(other.split())
     return bool(others) and (words <= others or others <= words)
 
 
-def _slipped(word: str, name: str) -> bool:
+def _is_misspelling(word: str, name: str) -> bool:
     allowed = 1 if len(word) < 2 * _SHORTEST else 2
     if len(word) < _SHORTEST or word[:1] != name[:1]:
         return False
     return lookup.bounded_edit_distance(word, name, allowed) <= allowed
 
 
-def _covered(span: Span, others: Sequence[NamedEntity]) -> bool:
-    """Say whether a longer name holds this one."""
+def _is_covered(span: Span, others: Sequence[NamedEntity]) -> bool:
+    """Return whether a longer name contains this span."""
     return any(other.span.holds(span) and other.span != span for other in others)
 
 
-def _both(person: NamedEntity, element: NamedEntity) -> NamedEntity:
+def _merge_entities(person: NamedEntity, element: NamedEntity) -> NamedEntity:
     confidence = max(person.confidence, element.confidence)
     return NamedEntity(
         person.span, NamedEntityKind.PERSON, person.name, confidence, element.elements
     )
 
 
-def _people_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
+def _find_people(text: str, bible: Bible) -> Iterator[NamedEntity]:
     cast = extract_visible_cast(bible)
-    for span, people in lookup.find_names_in_question(_opened_low(text), cast):
+    for span, people in lookup.find_names_in_question(
+        _lowercase_sentence_starts(text), cast
+    ):
         words = text[span.start : span.end]
         exact = len(people) == 1 and lookup.is_character_name(words, cast)
         name = people[0] if len(people) == 1 else words
@@ -220,23 +229,23 @@ def _people_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
         )
 
 
-def _opened_low(text: str) -> str:
-    """Return `text` without the capitals that open sentences: "did Nell" of "Did Nell".
+def _lowercase_sentence_starts(text: str) -> str:
+    """Return `text` with sentence-initial common words in lower case.
 
-    Where there is no other capital it stays as it is: whoever writes none at all may
-    mean a name by any word.
+    If no other capital is left, `text` is returned unchanged: in a question without
+    capitals every word may be a name.
     """
     letters = list(text)
     for word in WORD_PATTERN.finditer(text):
         common = _is_common(word[0]) and word[0].lower() not in NAME_TITLES
-        if word[0][0].isupper() and common and _opens(text, word.start()):
+        if word[0][0].isupper() and common and _starts_sentence(text, word.start()):
             letters[word.start()] = word[0][0].lower()
     low = "".join(letters)
     return text if low == low.lower() else low
 
 
-def _things_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
-    """Yield the things of the world; the longest name at each place counts."""
+def _find_elements(text: str, bible: Bible) -> Iterator[NamedEntity]:
+    """Yield the world elements in `text`; the longest name at each position counts."""
     keys: dict[str, list[WorldElement]] = {}
     for element in bible.world:
         key = normalize_element_name(element.name)
@@ -260,35 +269,40 @@ def _things_in(text: str, bible: Bible) -> Iterator[NamedEntity]:
 def _longest(
     text: str, words: Sequence[re.Match[str]], keys: Collection[str]
 ) -> tuple[int, Span | None]:
-    """Return how many words the longest name takes that begins here, and where."""
+    """Return the number of words and the span of the longest element name that starts
+    here.
+    """
     if words[0][0].lower() in _ARTICLES:
         return 1, None
     most = max((len(key.split()) for key in keys), default=0)
     for size in range(min(most, len(words)), 0, -1):
-        span = _between(words[0], words[size - 1])
+        span = _name_span(words[0], words[size - 1])
         stretch = text[span.start : span.end]
         if normalize_element_name(stretch) in keys and not _PAUSE.search(stretch):
             return size, span
     return 1, None
 
 
-def _between(first: re.Match[str], last: re.Match[str]) -> Span:
-    """Return the span of a name, without the `'s` after it."""
-    return Span(first.start(), last.start() + len(_bare(last[0])))
+def _name_span(first: re.Match[str], last: re.Match[str]) -> Span:
+    """Return the span of a name, without a final "'s"."""
+    return Span(first.start(), last.start() + len(_strip_possessive(last[0])))
 
 
-def _strangers_in(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:
-    """Yield capitalised names that lie outside of `spans`.
+def _find_unknown_names(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:
+    """Yield capitalised names outside of `spans`.
 
-    A word that opens a sentence is one only if it owns something or has company.
+    At a sentence start, a word counts only in a possessive or with another capitalised
+    word.
     """
     if text.isupper():
         return
-    for run in _runs(text, spans):
-        span = _between(run[0], run[-1])
+    for run in _capitalised_runs(text, spans):
+        span = _name_span(run[0], run[-1])
         owns = span.end < run[-1].end()
         common = all(_is_common(word[0]) for word in run)
-        if not common and (len(run) > 1 or owns or not _opens(text, span.start)):
+        if not common and (
+            len(run) > 1 or owns or not _starts_sentence(text, span.start)
+        ):
             yield NamedEntity(
                 span,
                 NamedEntityKind.STRANGER,
@@ -297,8 +311,10 @@ def _strangers_in(text: str, spans: Sequence[Span]) -> Iterator[NamedEntity]:
             )
 
 
-def _runs(text: str, spans: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
-    """Yield runs of adjacent capitalised words, with small words between them."""
+def _capitalised_runs(
+    text: str, spans: Sequence[Span]
+) -> Iterator[list[re.Match[str]]]:
+    """Yield runs of adjacent capitalised words, with particles between them."""
     covered = {at for span in spans for at in range(span.start, span.end)}
     run: list[re.Match[str]] = []
     small: list[re.Match[str]] = []
@@ -323,11 +339,11 @@ def _runs(text: str, spans: Sequence[Span]) -> Iterator[list[re.Match[str]]]:
 def _may_be_name(text: str, word: re.Match[str]) -> bool:
     if not word[0][0].isupper() or word[0].lower() in _SPEAKER:
         return False
-    return not (_is_common(word[0]) and _opens(text, word.start()))
+    return not (_is_common(word[0]) and _starts_sentence(text, word.start()))
 
 
-def _opens(text: str, start: int) -> bool:
-    """Say whether a sentence begins at `start`; what follows a title is inside one."""
+def _starts_sentence(text: str, start: int) -> bool:
+    """Return whether a sentence begins at `start`; an abbreviated title ends none."""
     before = text[max(0, start - _BACK) : start].rstrip(" \n\"'“‘(")
     if not before or before[-1] in "!?":
         return True

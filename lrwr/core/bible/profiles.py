@@ -1,4 +1,4 @@
-"""Character profiles and relations, made of claims."""
+"""Character profiles and relationships, built from claims."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -40,26 +40,26 @@ def build_character_profiles(
     """Return a profile of each visible character, most mentioned first."""
     facts_by_person: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
-        person = material.roll.person(sourced_fact.fact.subject)
+        person = material.cast.person(sourced_fact.fact.subject)
         if person:
             facts_by_person.setdefault(person, []).append(sourced_fact)
     return tuple(
-        _profile(
+        _build_profile(
             visible_character, facts_by_person.get(name, []), relations, gaps, material
         )
-        for name, visible_character in material.roll.seen.items()
+        for name, visible_character in material.cast.seen.items()
     )
 
 
 def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
-    """Return every relation in sight; what changes is there in both shapes."""
+    """Return all visible relationships; one that changes appears once per valence."""
     groups: dict[RelationKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         fact = sourced_fact.fact
         if fact.field != CharacterField.RELATIONSHIP:
             continue
-        source = material.roll.shown(fact.subject)
-        target = material.roll.shown(fact.detail("target"))
+        source = material.cast.shown(fact.subject)
+        target = material.cast.shown(fact.detail("target"))
         if source and target and source != target:
             key = (source, target, normalize_attribute(fact.detail("kind")))
             groups.setdefault(key, []).append(sourced_fact)
@@ -73,7 +73,7 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
 def _relations(
     source: str, target: str, group: Sequence[SourcedFact]
 ) -> Iterable[CharacterRelation]:
-    """Yield one relation for each valence; who judged none agrees with the first."""
+    """Yield one relation per valence; facts without a valence support the first."""
     valences = list(dict.fromkeys(f.fact.value for f in group if f.fact.value)) or [""]
     kind = next((f.fact.detail("kind") for f in group if f.fact.detail("kind")), "")
     for valence in valences:
@@ -84,21 +84,21 @@ def _relations(
         )
 
 
-def _profile(
+def _build_profile(
     visible_character: VisibleCharacter,
     sourced_facts: Sequence[SourcedFact],
     relations: Sequence[CharacterRelation],
     gaps: Sequence[Gap],
     material: VisibleFacts,
 ) -> CharacterProfile:
-    character, horizon_view = visible_character.character, material.sight
+    character, horizon_view = visible_character.character, material.view
     first = None
     if visible_character.first is not None:
         place = (visible_character.first.document, (visible_character.first.span,))
         first = horizon_view.evidence(*place, RULES_KEEPER, character.certainty)
     gender, certainty = character.gender, character.gender_certainty
     if horizon_view.bounded:
-        gender, certainty = _gender_seen(character.name, visible_character)
+        gender, certainty = _visible_gender(character.name, visible_character)
     own_gaps = [gap for gap in gaps if gap.about == character.name]
     profile = CharacterProfile(
         name=character.name,
@@ -115,10 +115,10 @@ def _profile(
         relationships=tuple(r for r in relations if r.source == character.name),
         open_gaps=tuple(gap for gap in own_gaps if gap.state is GapState.OPEN),
     )
-    return _filled(profile, sourced_facts, own_gaps)
+    return _with_claims(profile, sourced_facts, own_gaps)
 
 
-def _filled(
+def _with_claims(
     profile: CharacterProfile, sourced_facts: Sequence[SourcedFact], gaps: Sequence[Gap]
 ) -> CharacterProfile:
     answers = tuple(
@@ -129,17 +129,23 @@ def _filled(
     return replace(
         profile,
         also_called=_other_names(profile, sourced_facts),
-        attributes=_by_label(
-            answers + merge_claims(_said(sourced_facts, CharacterField.ATTRIBUTE))
+        attributes=_group_by_label(
+            answers + merge_claims(_claim_rows(sourced_facts, CharacterField.ATTRIBUTE))
         ),
-        personality_traits=merge_claims(_said(sourced_facts, CharacterField.TRAIT)),
-        stated_values=merge_claims(_said(sourced_facts, CharacterField.STATED_VALUE)),
-        behavioral_patterns=merge_claims(_said(sourced_facts, CharacterField.BEHAVIOR)),
+        personality_traits=merge_claims(
+            _claim_rows(sourced_facts, CharacterField.TRAIT)
+        ),
+        stated_values=merge_claims(
+            _claim_rows(sourced_facts, CharacterField.STATED_VALUE)
+        ),
+        behavioral_patterns=merge_claims(
+            _claim_rows(sourced_facts, CharacterField.BEHAVIOR)
+        ),
         speech_patterns=merge_claims(
-            _said(sourced_facts, CharacterField.SPEECH_PATTERN)
+            _claim_rows(sourced_facts, CharacterField.SPEECH_PATTERN)
         ),
         external_references=merge_claims(
-            _said(sourced_facts, CharacterField.EXTERNAL_REFERENCE)
+            _claim_rows(sourced_facts, CharacterField.EXTERNAL_REFERENCE)
         ),
     )
 
@@ -148,7 +154,7 @@ def _other_names(
     profile: CharacterProfile, sourced_facts: Sequence[SourcedFact]
 ) -> tuple[BibleClaim, ...]:
     alias_names = {normalize_character_name(form.name) for form in profile.aliases}
-    claims = merge_claims(_said(sourced_facts, CharacterField.ALIAS))
+    claims = merge_claims(_claim_rows(sourced_facts, CharacterField.ALIAS))
     return tuple(
         claim
         for claim in claims
@@ -156,8 +162,8 @@ def _other_names(
     )
 
 
-def _by_label(bible_claims: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
-    """Put claims about one attribute together, else as they are."""
+def _group_by_label(bible_claims: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
+    """Group claims by attribute, in order of first occurrence."""
     labels = list(
         dict.fromkeys(normalize_attribute(claim.label) for claim in bible_claims)
     )
@@ -166,7 +172,7 @@ def _by_label(bible_claims: Sequence[BibleClaim]) -> tuple[BibleClaim, ...]:
     )
 
 
-def _said(
+def _claim_rows(
     sourced_facts: Sequence[SourcedFact], field: CharacterField
 ) -> Iterable[tuple[str, str, TextEvidence]]:
     for sourced_fact in sourced_facts:
@@ -178,12 +184,12 @@ def _said(
             )
 
 
-def _gender_seen(
+def _visible_gender(
     name: str, visible_character: VisibleCharacter
 ) -> tuple[Gender, Certainty]:
-    """Return the gender that titles in sight tell.
+    """Return the gender according to the visible titles.
 
-    The cast's own is judged from the whole text, which may say more than one has read.
+    The cast's gender uses the whole text, which may reveal more than is visible.
     """
     forms = (name, *(alias.name for alias in visible_character.character.aliases))
     genders = {

@@ -1,4 +1,4 @@
-"""Each scene in short: whose eyes it is seen through, what happens, who is there."""
+"""Scene summaries: point of view, recap, characters present."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,20 +16,20 @@ from lrwr.core.ports.story_stores import Appearance, AppearanceRole
 from lrwr.core.retrieval.story import number_chapters
 
 SceneKey = tuple[DocumentId, int, int]
-"""A document, and the indexes of a chapter of it and a scene of that."""
+"""Document, index of the chapter, index of the scene in the chapter."""
 
 
 def build_scene_summaries(
     material: VisibleFacts, appearances: Iterable[Appearance], canon: Canon
 ) -> tuple[SceneSummary, ...]:
     """Return a summary of every visible scene, in story order."""
-    horizon_view = material.sight
+    horizon_view = material.view
     facts_by_scene: dict[SceneKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.SCENE):
         evidence = sourced_fact.evidence
         home = horizon_view.home(evidence.document, evidence.spans[0])
         facts_by_scene.setdefault((evidence.document, *home), []).append(sourced_fact)
-    people_by_scene = _presence(material, appearances)
+    people_by_scene = _count_presence(material, appearances)
     scenes = []
     for document, chapter, number, index in horizon_view.scenes():
         outline = horizon_view.order.outlines[document]
@@ -58,14 +58,18 @@ def build_scene_summaries(
 def find_decided_point_of_view(
     canon: Canon, outline: DocumentOutline, chapter: Chapter, scene: int
 ) -> str:
-    """Return the point of view decided for a scene, its chapter or its file, or empty."""
+    """Return the point of view set in canon for a scene, its chapter or its file, or
+    "".
+
+    `scene` is the scene's index in the chapter.
+    """
     if not canon.points_of_view:
         return ""
     document = normalize_canon_path(outline.id)
     places = [
         ManuscriptLocation(document, name, number)
         for number in (scene + 1, None)
-        for name in _names(outline, chapter)
+        for name in _chapter_names(outline, chapter)
     ]
     views = (
         canon.points_of_view.get(location, "")
@@ -75,7 +79,7 @@ def find_decided_point_of_view(
 
 
 def _recap(scene_facts: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
-    sourced_facts = _with(scene_facts, "recap")
+    sourced_facts = _select_field(scene_facts, "recap")
     return merge_claims(
         ("", sourced_fact.fact.value, sourced_fact.evidence)
         for sourced_fact in sourced_facts
@@ -83,7 +87,9 @@ def _recap(scene_facts: Iterable[SourcedFact]) -> tuple[BibleClaim, ...]:
     )
 
 
-def _with(sourced_facts: Iterable[SourcedFact], field: str) -> list[SourcedFact]:
+def _select_field(
+    sourced_facts: Iterable[SourcedFact], field: str
+) -> list[SourcedFact]:
     return [
         sourced_fact
         for sourced_fact in sourced_facts
@@ -95,13 +101,13 @@ def _key_sentences(
     scene_facts: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[TextEvidence, ...]:
     return tuple(
-        material.sight.evidence(
+        material.view.evidence(
             sourced_fact.evidence.document,
             (span,),
             sourced_fact.fact.keeper,
             sourced_fact.fact.certainty,
         )
-        for sourced_fact in _with(scene_facts, "recap")
+        for sourced_fact in _select_field(scene_facts, "recap")
         if not sourced_fact.fact.value
         for span in sourced_fact.evidence.spans
     )
@@ -110,11 +116,11 @@ def _key_sentences(
 def _points_of_view(
     decided: str, scene_facts: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[BibleClaim, ...]:
-    shown_name = material.roll.shown(decided) if decided else ""
+    shown_name = material.cast.shown(decided) if decided else ""
     claims = merge_claims(
         ("", name, sourced_fact.evidence)
-        for sourced_fact in _with(scene_facts, "pov")
-        if (name := material.roll.shown(sourced_fact.fact.value))
+        for sourced_fact in _select_field(scene_facts, "pov")
+        if (name := material.cast.shown(sourced_fact.fact.value))
     )
     if not shown_name:
         return claims
@@ -122,17 +128,17 @@ def _points_of_view(
     return (BibleClaim(shown_name, (), Certainty.CONFIRMED, decided=True), *others)
 
 
-def _presence(
+def _count_presence(
     material: VisibleFacts, appearances: Iterable[Appearance]
 ) -> Mapping[SceneKey, tuple[str, ...]]:
-    horizon_view = material.sight
+    horizon_view = material.view
     counts: dict[SceneKey, dict[str, int]] = {}
     for appearance in appearances:
         if appearance.role is AppearanceRole.MENTIONED or not horizon_view.sees(
             appearance.document, (appearance.span,)
         ):
             continue
-        name = material.roll.shown(appearance.character)
+        name = material.cast.shown(appearance.character)
         if name:
             home = (
                 appearance.document,
@@ -147,8 +153,8 @@ def _most_first(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
 
-def _names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
-    """Return what a chapter is called in its file, best first."""
+def _chapter_names(outline: DocumentOutline, chapter: Chapter) -> Sequence[str]:
+    """Return the names by which canon may refer to a chapter, best first."""
     at = next(n for n, candidate in enumerate(outline.chapters) if candidate is chapter)
     number = number_chapters({outline.id: outline}, [outline.id])[outline.id][at]
     title = normalize_canon_text(chapter.title)

@@ -1,4 +1,4 @@
-"""BibleService: reads what is known of the story and projects it at any moment."""
+"""BibleService: loads stored story knowledge and builds the bible up to a horizon."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -54,9 +54,10 @@ from lrwr.core.retrieval.story import (
 
 @dataclass(frozen=True, slots=True)
 class StoryKnowledge:
-    """All that is known of a story, the whole of it.
+    """All stored knowledge of a story, without a horizon.
 
-    `wondered` is what conversations left open that may be seen where one reads to.
+    `wondered` are gaps found in threads; the only part that may be limited to a
+    horizon.
     """
 
     order: StoryOrder
@@ -71,10 +72,10 @@ class StoryKnowledge:
 
 
 def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
-    """Return what one knows who has read up to `horizon`; None means everything.
+    """Return the story bible as known up to `horizon`; None means everything.
 
-    What rests on words after the horizon, on a note or on an author's comment is not
-    there; nor is a name that has not been seen by then.
+    Excludes facts whose evidence is after the horizon, in a note or in an author's
+    comment, and names not mentioned by then.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, horizon)
     horizon_cast = HorizonCast(
@@ -101,14 +102,14 @@ def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> 
 
 
 _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
-"""What the bible is made of; facts about passages are many, and for searching."""
+"""Facts that the bible uses; those about passages are many, and used for search only."""
 
 
 class BibleService:
-    """Reads only; several calls may run at once. A horizon bounds everything.
+    """Read access to the story bible; calls may run concurrently.
 
-    `patterns` is the setting `[manuscript] order`. `canon` reads the writer's
-    decisions, anew for each call; `wondered` what conversations left open.
+    `patterns` is the setting `[manuscript] order`. `canon` loads the writer's decisions
+    and `wondered` the gaps found in threads; both are called every time.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class BibleService:
         self._wondered = wondered
 
     async def horizon(self, text: str) -> Horizon:
-        """Return the place in the story that the writer calls `text`.
+        """Return the horizon for a chapter, scene or file typed by the user.
 
         Raises:
             NotFound: There is no such chapter, scene or file.
@@ -136,10 +137,10 @@ class BibleService:
         return parse_horizon(text, await self._order(canon))
 
     async def read(self, horizon: Horizon | None = None) -> Bible:
-        """Return all that is known up to `horizon`.
+        """Return the story bible up to `horizon`.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         knowledge = await self.knowledge(horizon)
@@ -147,10 +148,10 @@ class BibleService:
         return replace(project_bible(knowledge, horizon), unread=not counts.documents)
 
     async def knowledge(self, horizon: Horizon | None = None) -> StoryKnowledge:
-        """Return everything that is known; of what was wondered, up to `horizon`.
+        """Return all stored knowledge; gaps of threads only up to `horizon`.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
@@ -173,13 +174,13 @@ class BibleService:
         )
 
     async def stated(self) -> StoryKnowledge:
-        """Return what is stated of people, by whom and where, and all texts.
+        """Return the knowledge needed to find contradictions: texts, cast, character
+        facts, canon.
 
-        It is what is held against confirmed canon: all that is known but other facts,
-        quotations, who is where, and what was wondered.
+        Other facts, quotations, appearances and gaps of threads are left empty.
 
         Raises:
-            SettingsProblem: The file of the writer's decisions is broken.
+            SettingsProblem: The canon file is invalid.
             StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
@@ -197,30 +198,30 @@ class BibleService:
     async def characters(
         self, horizon: Horizon | None = None
     ) -> tuple[CharacterProfile, ...]:
-        """Return everyone in the story, most mentioned first."""
+        """Return all characters, most mentioned first."""
         return (await self.read(horizon)).characters
 
     async def character(
         self, name: str, horizon: Horizon | None = None
     ) -> CharacterProfile:
-        """Return the character whom the writer calls `name`.
+        """Return the character called `name`.
 
         Raises:
-            NotFound: Nobody is called so, or several are; the hint offers some.
+            NotFound: There is none, or several; the hint suggests names.
         """
         return find_profile_by_name(name, await self.read(horizon))
 
     async def world(self, horizon: Horizon | None = None) -> tuple[WorldElement, ...]:
-        """Return the things of the world, in the order in which they come up."""
+        """Return the elements of the story's world, in order of first occurrence."""
         return (await self.read(horizon)).world
 
     async def timeline(
         self, character: str = "", horizon: Horizon | None = None
     ) -> tuple[TimelineMoment, ...]:
-        """Return what happens, in story order; or where one character is part of it.
+        """Return the timeline in story order, optionally only of one character.
 
         Raises:
-            NotFound: Nobody is called `character`.
+            NotFound: No character is called `character`.
         """
         bible = await self.read(horizon)
         if not character:
@@ -231,10 +232,10 @@ class BibleService:
     async def relations(
         self, character: str = "", horizon: Horizon | None = None
     ) -> tuple[CharacterRelation, ...]:
-        """Return who is what to whom; or what one character is, and others to them.
+        """Return all relationships, optionally only those to or from one character.
 
         Raises:
-            NotFound: Nobody is called `character`.
+            NotFound: No character is called `character`.
         """
         bible = await self.read(horizon)
         if not character:
@@ -245,10 +246,10 @@ class BibleService:
     async def quotes(
         self, speaker: str = "", horizon: Horizon | None = None
     ) -> tuple[AttributedQuote, ...]:
-        """Return what is said, in story order; or what one character says.
+        """Return the quoted dialogue in story order, optionally only of one speaker.
 
         Raises:
-            NotFound: Nobody is called `speaker`.
+            NotFound: No character is called `speaker`.
         """
         bible = await self.read(horizon)
         if not speaker:
@@ -259,10 +260,10 @@ class BibleService:
     async def gaps(
         self, character: str = "", horizon: Horizon | None = None
     ) -> tuple[Gap, ...]:
-        """Return what the text leaves open, and what has become of it.
+        """Return all gaps, optionally only those about one character.
 
         Raises:
-            NotFound: Nobody is called `character`.
+            NotFound: No character is called `character`.
         """
         bible = await self.read(horizon)
         if not character:
@@ -271,7 +272,7 @@ class BibleService:
         return tuple(gap for gap in bible.gaps if gap.about == name)
 
     async def recap(self, horizon: Horizon | None = None) -> tuple[SceneSummary, ...]:
-        """Return every scene in short, in story order."""
+        """Return the scene summaries, in story order."""
         return (await self.read(horizon)).scenes
 
     async def _order(self, canon: Canon) -> StoryOrder:
@@ -283,9 +284,10 @@ class BibleService:
     async def _texts_with_facts(
         self, order: StoryOrder
     ) -> tuple[dict[DocumentId, DocumentText], list[DocumentFact]]:
-        """Return texts and what is stated in them, though a save be stored meanwhile.
+        """Return texts and the character facts in them, consistent with each other.
 
-        Facts that are the same before and after the texts were read stand in them.
+        Another process may store a save in between, so the facts are read before and
+        after the texts until both are equal.
         """
         facts = await self._stories.facts({FactAbout.CHARACTER})
         while True:
@@ -296,10 +298,10 @@ class BibleService:
 
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
-    """Return the one character of `bible` whom the writer calls `name`.
+    """Return the only character of `bible` called `name`.
 
     Raises:
-        NotFound: Nobody is called so, or several are; the hint offers some.
+        NotFound: There is none, or several; the hint suggests names.
     """
     people = {profile.name: profile for profile in bible.characters}
     fits = [
@@ -311,18 +313,19 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
         return fits[0]
     if fits:
         names = " or ".join(profile.name for profile in fits[:4])
-        raise NotFound(f"{name} may be several people", hint=f"Say {names}.")
+        raise NotFound(f"{name} may mean several characters", hint=f"Use {names}.")
     similar_names = get_close_matches(name, list(people), n=2, cutoff=0.5)
     raise NotFound(
-        f"Nobody in the story{' so far' if bible.bounded else ''} is called {name}",
+        f"No character is called {name}"
+        f"{' up to this point of the story' if bible.bounded else ''}",
         hint=f"Did you mean {' or '.join(similar_names)}?"
         if similar_names
-        else "`lrwr characters` lists everyone.",
+        else "Run `lrwr characters` to list all characters.",
     )
 
 
 def extract_visible_cast(bible: Bible) -> Cast:
-    """Return the bible's characters with the forms of their names seen so far."""
+    """Return the bible's characters as a cast, with the visible name forms."""
     return Cast(
         tuple(
             Character(

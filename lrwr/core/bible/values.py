@@ -1,4 +1,4 @@
-"""Values of the story bible: claims with their evidence, and the short ids users type."""
+"""Values of the story bible, short ids for users to type, and their wording."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,11 @@ from lrwr.core.model.text import LineRange, Span
 
 @dataclass(frozen=True, slots=True)
 class TextEvidence:
-    """Words of a document that something rests on.
+    """A quotation that supports a claim, with its location.
 
-    `text` are the words at `spans`, verbatim; " … " stands where some are left out,
-    save in a quotation, whose stretches a space joins.
-    `chapter` is the number in story order, 0 before the first, None outside of the
-    story; `scene` counts from 1. `keeper` says who read it so: see `Fact`.
+    `text` are the words at `spans`, verbatim, joined by " … " (in dialogue by a space).
+    `chapter` is the number in story order: 0 before the first chapter, None in a note.
+    `scene` counts from 1. `keeper` says who extracted it (see `Fact`).
     """
 
     document: DocumentId
@@ -38,10 +37,10 @@ class TextEvidence:
 
 @dataclass(frozen=True, slots=True)
 class BibleClaim:
-    """One thing that is said, with all that says so, in story order.
+    """A statement with all its evidence, in story order.
 
-    `label` names what is claimed where that is not plain: an attribute. A claim
-    without evidence is `decided`: the writer's answer, in the canon file.
+    `label` is the attribute, if needed. `decided` marks the writer's decision in the
+    canon file, which has no evidence.
     """
 
     value: str
@@ -52,7 +51,7 @@ class BibleClaim:
 
     @property
     def writers(self) -> bool:
-        """Whether the writer says so."""
+        """Whether the writer states it, in a note or in canon."""
         return self.decided or any(
             text_evidence.keeper == WRITER_KEEPER for text_evidence in self.evidence
         )
@@ -60,10 +59,10 @@ class BibleClaim:
 
 @dataclass(frozen=True, slots=True)
 class CharacterRelation:
-    """How one character stands to another, as the text has it.
+    """A relationship between two characters as the text states it.
 
-    `target` is the `kind` of `source`: their sister, their employer, …; `valence` is
-    ally, antagonist, neutral or complex. Either is empty where nobody said.
+    `target` is the `kind` (such as "sister") of `source`; `valence` is ally,
+    antagonist, neutral or complex. Either may be empty.
     """
 
     source: str
@@ -75,25 +74,25 @@ class CharacterRelation:
 
 
 class GapState(StrEnum):
-    """What has become of a gap."""
+    """State of a gap."""
 
     OPEN = "open"
     ANSWERED = "answered"
-    """The writer has defined it; the text has not."""
+    """Defined by the writer in canon, not by the text."""
     DECLINED = "left open"
-    """The writer leaves it open on purpose."""
+    """Left undefined on purpose, by decision of the writer."""
     CLOSED = "closed"
-    """The text or the notes define it now."""
+    """Defined by the text or the notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What the text leaves undefined: an attribute of `about`, empty for nobody's.
+    """An attribute that the text leaves undefined; `about` is empty if it is nobody's.
 
-    `id` stays the same from run to run. `asked` is the question as the canon has it,
-    or would. `implied` is what the text lets one infer. `answer` is the writer's,
-    empty without one and under a horizon. `defined` is where the text says it after
-    all. `wondered` says that a conversation asked, and nothing else did.
+    `id` is stable between runs. `asked` is the key of the gap in canon. `implied` are
+    conclusions that the text allows. `answer` is the writer's; empty without one and
+    with a horizon. `defined` is evidence that the text defines it after all. `wondered`
+    means that only a thread found the gap.
     """
 
     id: str
@@ -110,7 +109,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class AliasForm:
-    """A form of a name, and how often it occurs as far as one has read."""
+    """A name form of a character, and its number of mentions up to the horizon."""
 
     name: str
     mentions: int
@@ -119,13 +118,12 @@ class AliasForm:
 
 @dataclass(frozen=True, slots=True)
 class CharacterProfile:
-    """A character, as far as one has read.
+    """A character as known at the horizon.
 
-    `aliases` are all forms seen so far, most mentioned first, `name` among them;
-    `also_called` are names that a reader found besides. `relationships` are those of
-    which this character is the source.
-    Claims about one attribute stand in story order, the writer's first: what changes
-    is there in both shapes.
+    `aliases` are all visible name forms including `name`, most mentioned first;
+    `also_called` are further names found by a language model. `relationships` are those
+    with this character as the source. Claims about one attribute are in story order,
+    the writer's first; a value that changes appears once for each value.
     """
 
     name: str
@@ -148,13 +146,13 @@ class CharacterProfile:
 
     @property
     def mentions(self) -> int:
-        """How often the text names this character."""
+        """Number of mentions of all name forms."""
         return sum(form.mentions for form in self.aliases)
 
 
 @dataclass(frozen=True, slots=True)
 class WorldElement:
-    """A thing of the world; `element_types` holds two claims where two are made."""
+    """An element of the story's world; conflicting types give several `element_types`."""
 
     name: str
     element_types: tuple[BibleClaim, ...]
@@ -165,7 +163,7 @@ class WorldElement:
 
 @dataclass(frozen=True, slots=True)
 class NarrativeEvent:
-    """Something that happens; `emotional_weight` says what it does to whom."""
+    """An event; `emotional_weight` maps characters to their feelings."""
 
     description: str
     characters_involved: tuple[str, ...]
@@ -176,7 +174,7 @@ class NarrativeEvent:
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """Somebody tells somebody something; `hearer` is empty where nobody is named."""
+    """A character tells another one something; `hearer` is empty if not named."""
 
     teller: str
     hearer: str
@@ -186,11 +184,10 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True)
 class SceneSummary:
-    """A scene in short.
+    """Summary of a scene.
 
-    `points_of_view` are claims of names, the writer's first. Without a `recap`, the
-    `key_sentences` stand for it. `present` are those who act or speak there, most
-    present first.
+    `points_of_view` are names, the writer's first. `key_sentences` replace a missing
+    `recap`. `present` are the characters who act or speak, most frequent first.
     """
 
     document: DocumentId
@@ -207,9 +204,9 @@ class SceneSummary:
 
 @dataclass(frozen=True, slots=True)
 class AttributedQuote:
-    """What somebody says, verbatim; `speaker` and `addressee` empty if nobody knows.
+    """Quoted dialogue, verbatim; `speaker` and `addressee` are empty if unknown.
 
-    `evidence.certainty` is the speaker's.
+    `evidence.certainty` is that of the speaker.
     """
 
     speaker: str
@@ -219,17 +216,17 @@ class AttributedQuote:
 
 
 class TimelineMomentKind(StrEnum):
-    """What a line of the timeline is."""
+    """Kind of an entry in the timeline."""
 
     EVENT = "event"
     TOLD = "told"
     SENTENCE = "key sentence"
-    """A sentence that stands for a scene of which no event is known."""
+    """A sentence that represents a chapter without known events."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
-    """One line of the timeline; `characters` are those it is about."""
+    """An entry of the timeline; `characters` are those involved."""
 
     kind: TimelineMomentKind
     text: str
@@ -239,12 +236,12 @@ class TimelineMoment:
 
 @dataclass(frozen=True, slots=True)
 class Bible:
-    """All that is known of the story up to a moment of it.
+    """The story bible up to a horizon.
 
-    Characters come most mentioned first, all else in story order. `readers` are the
-    language models that have read, anywhere; with none, what only a model can tell
-    is not evaluated. `bounded` means that there is a horizon, `unread` that nobody has
-    read any of it, not even the rules.
+    Characters are sorted by mentions, everything else by story order. `readers` are the
+    language models that have analysed the text; without one, some fields are not
+    analysed. `bounded` means that there is a horizon, `unread` that no document has
+    been ingested with pipeline b.
     """
 
     characters: tuple[CharacterProfile, ...] = ()
@@ -262,13 +259,14 @@ class Bible:
 
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
+"""Consonants that are hard to confuse; without vowels, no id is a word."""
 _SHORTEST = 4
 _LONGEST = 12
 KeyT = TypeVar("KeyT", bound=tuple[str, ...])
 
 
 class HasId(Protocol):
-    """Something with an id."""
+    """A value with an id."""
 
     @property
     def id(self) -> str:
@@ -280,7 +278,10 @@ IdentifiedT = TypeVar("IdentifiedT", bound=HasId)
 
 
 def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
-    """Return a short unique id for each key, longer where short ids would collide."""
+    """Return a unique id of 4 to 12 consonants for each key, derived from its hash.
+
+    Ids are as short as possible without one being the start of another.
+    """
     letters_by_key = {key: _letters("\0".join(key)) for key in keys}
     ids: dict[KeyT, str] = {}
     for key, letters in letters_by_key.items():
@@ -297,9 +298,9 @@ def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
 def find_by_id_prefix(
     text: str, items: Sequence[IdentifiedT], *, noun: str, listed_by: str
 ) -> IdentifiedT:
-    """Return the one whose id is `text`, or begins with it and no other does.
+    """Return the item with the id `text`, or the only one whose id starts with it.
 
-    `noun` and `listed_by`, a command, are for the message where there is none.
+    `noun` and the command `listed_by` are used in the error message.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -311,9 +312,13 @@ def find_by_id_prefix(
         return (exact or fits)[0]
     similar_ids = get_close_matches(word, [item.id for item in items], n=1)
     offered = f"Did you mean {similar_ids[0]}? " if similar_ids and not fits else ""
-    problem = f"More than one {noun} begins with" if fits else f"No {noun} is called"
+    problem = (
+        f"More than one {noun} has an id that starts with"
+        if fits
+        else f"No {noun} has the id"
+    )
     raise NotFound(
-        f"{problem} {text!r}", hint=f"{offered}`{listed_by}` lists them with their ids."
+        f"{problem} {text!r}", hint=f"{offered}Run `{listed_by}` to list all ids."
     )
 
 
@@ -331,13 +336,13 @@ NO_READER = "not evaluated: no language model has read this manuscript."
 
 
 def format_evidence_location(evidence: TextEvidence) -> str:
-    """Return `file:first-last`, as editors and writers know it."""
+    """Return the location as `file:line` or `file:first-last`."""
     first, last = evidence.lines.first, evidence.lines.last
     return f"{evidence.document}:{first}{'' if first == last else f'-{last}'}"
 
 
 def format_chapter_name(evidence: TextEvidence) -> str:
-    """Return a place in the story in words; the document's title outside of it."""
+    """Return "Chapter 3 “Title”", or "Notes, Title" outside the story."""
     if evidence.chapter is None:
         return f"Notes, {evidence.chapter_title}"
     title = f" “{evidence.chapter_title}”" if evidence.chapter_title else ""
@@ -349,7 +354,7 @@ def format_chapter_name(evidence: TextEvidence) -> str:
 def list_model_claims(
     profile: CharacterProfile,
 ) -> Iterator[tuple[str, tuple[BibleClaim, ...]]]:
-    """Yield what only a language model tells of a character, and what to call it."""
+    """Yield label and claims of the fields that only a language model can fill."""
     yield "also called", profile.also_called
     yield "trait", profile.personality_traits
     yield "values", profile.stated_values
@@ -375,7 +380,7 @@ def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str
 
 
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
-    """Return who and who, and what: "Nell’s sister", "Mags"; "Nell and Mags", "ally"."""
+    """Return ("Nell’s sister", "Mags"), or ("Nell and Mags", "ally") without a kind."""
     valence_note = (
         f" ({relation.valence})" if relation.kind and relation.valence else ""
     )
@@ -389,5 +394,5 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
 
 
 def list_gap_implications(gap: Gap) -> list[str]:
-    """Return what the text lets one infer, unless it only says the gap again."""
+    """Return the implications of a gap, without those that repeat it."""
     return [claim.value for claim in gap.implied if claim.value != gap.attribute]

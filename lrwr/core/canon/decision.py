@@ -1,4 +1,4 @@
-"""Each way to decide, and what is remembered of it."""
+"""The kinds of decisions, their wording, and records of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 
 @dataclass(frozen=True, slots=True)
 class DocumentTypeSet:
-    """This document is of that type."""
+    """The document has this type."""
 
     document: DocumentId
     type: DocumentType
@@ -24,14 +24,14 @@ class DocumentTypeSet:
 
 @dataclass(frozen=True, slots=True)
 class StoryOrderSet:
-    """These documents are told in this order; it replaces the order decided before."""
+    """The documents are told in this order; replaces an earlier order."""
 
     documents: tuple[DocumentId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PointOfViewSet:
-    """This place is told from that character's point of view."""
+    """The location is told from this character's point of view."""
 
     place: ManuscriptLocation
     character: str
@@ -39,7 +39,7 @@ class PointOfViewSet:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMoved:
-    """This document goes by another path now, with all that was decided about it."""
+    """The document was renamed; its decisions move to the new path."""
 
     before: DocumentId
     now: DocumentId
@@ -47,7 +47,9 @@ class DocumentMoved:
 
 @dataclass(frozen=True, slots=True)
 class NamesMerged:
-    """These names are one person; empty `canonical` leaves the first one's name."""
+    """The names are one person; if `canonical` is empty, the first name is the main
+    one.
+    """
 
     names: tuple[str, ...]
     canonical: str = ""
@@ -55,7 +57,7 @@ class NamesMerged:
 
 @dataclass(frozen=True, slots=True)
 class NamesSplit:
-    """These two names are two people."""
+    """The two names are two people."""
 
     one: str
     other: str
@@ -63,7 +65,7 @@ class NamesSplit:
 
 @dataclass(frozen=True, slots=True)
 class NameRenamed:
-    """This person is to be called by that name."""
+    """The person called `old` is displayed as `new`."""
 
     old: str
     new: str
@@ -71,21 +73,21 @@ class NameRenamed:
 
 @dataclass(frozen=True, slots=True)
 class NameIgnored:
-    """This word names nobody."""
+    """The word is not a character."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class NameConfirmed:
-    """This word surely names somebody."""
+    """The word is certainly a character."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class GapAnswered:
-    """What the text leaves undefined is so; empty `about` for nobody's attribute."""
+    """The writer defines an attribute; `about` is empty if it is nobody's."""
 
     about: str
     attribute: str
@@ -94,7 +96,7 @@ class GapAnswered:
 
 @dataclass(frozen=True, slots=True)
 class GapDeclined:
-    """What the text leaves undefined stays so, on purpose."""
+    """The attribute stays undefined on purpose."""
 
     about: str
     attribute: str
@@ -102,7 +104,7 @@ class GapDeclined:
 
 @dataclass(frozen=True, slots=True)
 class SlipIntended:
-    """These two values contradict each other on purpose; `because` may be empty."""
+    """The two values contradict each other on purpose; `because` may be empty."""
 
     about: str
     attribute: str
@@ -114,9 +116,9 @@ class SlipIntended:
 NameDecision: TypeAlias = (
     NamesMerged | NamesSplit | NameRenamed | NameIgnored | NameConfirmed
 )
-"""What may be decided about names."""
+"""Any decision about names."""
 GapDecision: TypeAlias = GapAnswered | GapDeclined
-"""What may be decided about what the text leaves open."""
+"""Any decision about gaps."""
 Decision: TypeAlias = (
     DocumentTypeSet
     | StoryOrderSet
@@ -126,19 +128,19 @@ Decision: TypeAlias = (
     | SlipIntended
     | NameDecision
 )
-"""Closed on purpose: to add a way to decide is to visit every place that matches."""
+"""Closed union of all decisions: mypy checks that every `match` handles each of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CanonChange:
-    """What a decision did to the canon."""
+    """The canon before and after a decision; false if nothing changed."""
 
     before: Canon
     after: Canon
 
     @property
     def unsplit(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that were two people, and no longer are."""
+        """Pairs of names that are no longer two people."""
         return tuple(
             pair
             for pair in self.before.names.split
@@ -151,42 +153,41 @@ class CanonChange:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision that was made here; `undone` ones wait to be redone."""
+    """A decision in the history; `undone` ones can be redone."""
 
     decision: Decision
     when: datetime
     undone: bool
 
 
-_MOST = 4
-"""Documents of a story order that a sentence names."""
+_MAX_LISTED = 4
+"""Maximum documents named in the sentence about a story order."""
 
 
 def format_decision(decision: Decision) -> str:
-    """Return what was decided, as one sentence."""
+    """Return the decision as one sentence."""
     match decision:
         case DocumentTypeSet(document, kind):
             return f"{document} is a {kind} document."
         case StoryOrderSet(documents):
-            return f"Told in this order: {_some(documents)}."
+            return f"Story order: {_format_documents(documents)}."
         case PointOfViewSet(place, character):
-            return f"{place} is told from the point of view of {character}."
+            return f"Point of view of {place}: {character}."
         case DocumentMoved(before, now):
-            return f"What was decided about {before} holds for {now}."
+            return f"Decisions about {before} now apply to {now}."
         case GapAnswered(about, attribute, answer):
             return f"{UndefinedAttribute(about, attribute)}: “{answer}”."
         case GapDeclined(about, attribute):
             return f"{UndefinedAttribute(about, attribute)}: left open on purpose."
         case SlipIntended(about, attribute, value, other, because):
             why = f" ({because})" if because else ""
-            return (
-                f"{IntendedContradiction(about, attribute, value, other)}: meant{why}."
-            )
+            contradiction = IntendedContradiction(about, attribute, value, other)
+            return f"{contradiction}: intended{why}."
         case _:
-            return _of_names(decision)
+            return _format_name_decision(decision)
 
 
-def _of_names(decision: NameDecision) -> str:
+def _format_name_decision(decision: NameDecision) -> str:
     match decision:
         case NamesMerged(names, canonical):
             all_names = list(
@@ -198,16 +199,16 @@ def _of_names(decision: NameDecision) -> str:
         case NamesSplit(split_name, other):
             return f"{split_name} and {other} are two people."
         case NameRenamed(old, new):
-            return f"{old} is to be called {new}."
+            return f"{old} is renamed to {new}."
         case NameIgnored(name):
-            return f"{name} names nobody."
+            return f"{name} is not a character."
         case NameConfirmed(name):
-            return f"{name} is somebody."
+            return f"{name} is a character."
         case _:
             assert_never(decision)
 
 
-def _some(names: Sequence[str]) -> str:
-    listed_names = ", ".join(names[:_MOST])
-    more = len(names) - _MOST
+def _format_documents(names: Sequence[str]) -> str:
+    listed_names = ", ".join(names[:_MAX_LISTED])
+    more = len(names) - _MAX_LISTED
     return f"{listed_names} and {more} more" if more > 0 else listed_names

@@ -1,7 +1,4 @@
-"""The file `lrwr.canon.toml`, replaced whole, and the log of decisions made here.
-
-The log is what decisions are undone and redone from.
-"""
+"""The canon file `lrwr.canon.toml`, and the log of decisions for undo and redo."""
 
 import json
 import os
@@ -22,26 +19,26 @@ from lrwr.core.model.documents import DocumentType
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 MAX_CANON_BYTES = 4 * 1024 * 1024
-"""The largest file that is read, in bytes; a decision takes about fifty."""
+"""Maximum size of the file in bytes; a decision takes about 50."""
 
 
 class CanonFile:
-    """One library's canon file. It may be missing; then nothing has been decided."""
+    """The canon file of one library; a missing file means no decisions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def text(self) -> str | None:
-        """Return what the file says, character for character; None without a file.
+        """Return the file's text unchanged; None if there is no file.
 
         Raises:
-            SettingsProblem: It cannot be read, or is a link out of the folder.
+            SettingsProblem: It cannot be read, or is a link to outside its folder.
         """
         try:
             mode = self._target().stat().st_mode
             if not stat.S_ISREG(mode):
                 raise SettingsProblem(
-                    f"{self.path} is not an ordinary file", hint="Move it elsewhere."
+                    f"{self.path} is not a regular file", hint="Move or delete it."
                 )
             with self._target().open("rb") as file:
                 content = file.read(MAX_CANON_BYTES + 1)
@@ -50,28 +47,28 @@ class CanonFile:
         except OSError as error:
             raise SettingsProblem(
                 f"{self.path} cannot be read: {error.strerror}",
-                hint="Check that the file may be read by you.",
+                hint="Check the permissions of the file.",
             ) from error
-        return self._decoded(content)
+        return self._decode(content)
 
     def load(self) -> Canon:
-        """Return all that is decided; nothing when there is no file.
+        """Return all decisions; an empty canon without a file.
 
         Raises:
-            SettingsProblem: The file is broken, or cannot be read.
+            SettingsProblem: The file is invalid or cannot be read.
         """
         return self.canon(self.text())
 
     def canon(self, text: str | None) -> Canon:
-        """Return what `text` decides, `text` being what this file says.
+        """Parse `text` as the content of this file; None gives an empty canon.
 
         Raises:
-            SettingsProblem: It is broken, or says what no decision means.
+            SettingsProblem: The text is invalid.
         """
         return Canon() if text is None else parse_canon(text, str(self.path))
 
     def write(self, text: str | None) -> None:
-        """Make `text` the whole file, all or nothing; None takes the file away.
+        """Replace the file's content atomically; None deletes the file.
 
         Raises:
             StoreProblem: The folder cannot be written to.
@@ -80,11 +77,11 @@ class CanonFile:
             if text is None:
                 self._target().unlink(missing_ok=True)
             else:
-                _replace(self._target(), text.encode())
+                _write_atomically(self._target(), text.encode())
         except OSError as error:
             raise StoreProblem(
                 f"{self.path} cannot be written: {error.strerror}",
-                hint="Check the disk and your rights there; nothing was decided.",
+                hint="Check the disk space and permissions. Nothing was changed.",
             ) from error
 
     def _target(self) -> Path:
@@ -94,25 +91,25 @@ class CanonFile:
         if target.is_relative_to(self.path.parent.resolve()):
             return target
         raise SettingsProblem(
-            f"{self.path} is a link out of its folder; it is not followed",
-            hint="Put the file itself there.",
+            f"{self.path} is a link to a file outside its folder",
+            hint="Replace the link with the file itself.",
         )
 
-    def _decoded(self, content: bytes) -> str:
+    def _decode(self, content: bytes) -> str:
         if len(content) > MAX_CANON_BYTES:
             raise SettingsProblem(
                 f"{self.path} is larger than {MAX_CANON_BYTES // 1024**2} MB",
-                hint="Take out what is no decision.",
+                hint="Delete everything that is not a decision.",
             )
         try:
             return content.decode()
         except UnicodeDecodeError as error:
             raise SettingsProblem(
-                f"{self.path} is not a UTF-8 text", hint="Save it again as UTF-8."
+                f"{self.path} is not valid UTF-8", hint="Save the file as UTF-8."
             ) from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _write_atomically(path: Path, content: bytes) -> None:
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -132,9 +129,9 @@ _UNDONE, _REDONE = "undone", "redone"
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """One stretch of a text, replaced: at character `at`, `removed` by `inserted`.
+    """A single replacement in a text: `removed` by `inserted` at offset `at`.
 
-    `before` and `after` are the digests of the whole text, empty for no file.
+    `before` and `after` are hashes of the whole text (see `hash_canon_text`).
     """
 
     at: int
@@ -145,10 +142,10 @@ class TextEdit:
 
     @classmethod
     def between(cls, old: str | None, new: str) -> "TextEdit":
-        """Return the shortest single edit that makes `new` of `old`."""
+        """Return the shortest single edit that turns `old` into `new`."""
         old_text = old or ""
-        start = _common(old_text, new)
-        end = _common(old_text[start:][::-1], new[start:][::-1])
+        start = _common_length(old_text, new)
+        end = _common_length(old_text[start:][::-1], new[start:][::-1])
         return cls(
             start,
             old_text[start : len(old_text) - end],
@@ -158,11 +155,11 @@ class TextEdit:
         )
 
     def undone(self, text: str | None) -> str | None:
-        """Return the text before the edit, `text` being the one after it."""
+        """Return the text before the edit; `text` is the text after it."""
         return self._swap(text, self.inserted, self.removed) if self.before else None
 
     def redone(self, text: str | None) -> str:
-        """Return the text after the edit, `text` being the one before it."""
+        """Return the text after the edit; `text` is the text before it."""
         return self._swap(text, self.removed, self.inserted)
 
     def _swap(self, text: str | None, old: str, new: str) -> str:
@@ -172,7 +169,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class DecisionLogEntry:
-    """A decision, and what it did to the file."""
+    """A decision and its edit of the canon file."""
 
     decision: Decision
     when: datetime
@@ -181,47 +178,47 @@ class DecisionLogEntry:
 
 @dataclass(slots=True)
 class UndoStacks:
-    """Decisions that hold, and those that were taken back; the last is next in turn."""
+    """Decisions in effect and undone decisions; the last one of each is next."""
 
     done: list[DecisionLogEntry] = field(default_factory=list)
     undone: list[DecisionLogEntry] = field(default_factory=list)
 
 
 class DecisionLog:
-    """A file of lines, one for each thing that happened; it only grows.
+    """An append-only file with one JSON line per decision, undo and redo.
 
-    A line is written before the canon file changes. When the file shows that the
-    change never came, `stacks` takes the line back.
+    A line is written before the canon file changes. If a crash prevents that change,
+    `stacks` notices it and reverts the line.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def exists(self) -> bool:
-        """Say whether anything was ever decided here."""
+        """Return whether the log file exists."""
         return self._path.exists()
 
     def stacks(self, now: str | None) -> tuple[UndoStacks, str]:
-        """Return both stacks, and the word that mends the log, empty if it is right.
+        """Return the undo stacks, and the event to add by `mend`, or "".
 
-        `now` is the text of the canon file.
+        `now` is the current text of the canon file.
 
         Raises:
-            StoreProblem: The log cannot be read.
+            StoreProblem: The log cannot be read or is damaged.
         """
         undo_stacks, last = UndoStacks(), ""
         for number, line in enumerate(self._lines(), start=1):
             try:
                 last = _replay(json.loads(line), undo_stacks)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
-                raise self._damaged(number) from error
-        word = _mending(undo_stacks, last, hash_canon_text(now))
+                raise self._damage_problem(number) from error
+        word = _find_missing_event(undo_stacks, last, hash_canon_text(now))
         if word:
-            _turn(word, undo_stacks)
+            _apply_event(word, undo_stacks)
         return undo_stacks, word
 
     def add_decision(self, entry: DecisionLogEntry) -> None:
-        """Note a decision; what was undone before it can no longer be redone.
+        """Append a decision; decisions undone before can no longer be redone.
 
         Raises:
             StoreProblem: The log cannot be written.
@@ -237,15 +234,15 @@ class DecisionLog:
         )
 
     def add_undo(self) -> None:
-        """Note that the last decision is taken back."""
+        """Append that the last decision is undone."""
         self._append({"what": _UNDONE})
 
     def add_redo(self) -> None:
-        """Note that the last undone decision holds again."""
+        """Append that the last undone decision is redone."""
         self._append({"what": _REDONE})
 
     def mend(self, word: str) -> None:
-        """Note what `stacks` found out; the empty word is nothing."""
+        """Append the event returned by `stacks`; "" appends nothing."""
         if word:
             self._append({"what": word})
 
@@ -255,8 +252,9 @@ class DecisionLog:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise self._unusable(error) from error
-        lines = content[: content.rfind(b"\n") + 1]  # a torn last line never happened
+            raise self._io_problem(error) from error
+        # A last line without a line end was interrupted while writing: ignore it.
+        lines = content[: content.rfind(b"\n") + 1]
         return lines.decode(errors="replace").splitlines()
 
     def _append(self, event: Mapping[str, object]) -> None:
@@ -272,37 +270,37 @@ class DecisionLog:
                 file.flush()
                 fsync(file.fileno())
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._io_problem(error) from error
 
-    def _unusable(self, error: OSError) -> StoreProblem:
+    def _io_problem(self, error: OSError) -> StoreProblem:
         return StoreProblem(
-            f"{self._path} cannot be used: {error.strerror}",
-            hint="Check the disk and your rights there; nothing was decided.",
+            f"{self._path} cannot be read or written: {error.strerror}",
+            hint="Check the disk space and permissions. Nothing was changed.",
         )
 
-    def _damaged(self, line: int) -> StoreProblem:
+    def _damage_problem(self, line: int) -> StoreProblem:
         return StoreProblem(
-            f"{self._path}:{line}: the history of your decisions is damaged",
-            hint="Delete that file: the decisions stay, only undo starts anew.",
+            f"{self._path}:{line}: the history of decisions is damaged",
+            hint="Delete this file. Your decisions remain; only the undo history is lost.",
         )
 
 
 def hash_canon_text(text: str | None) -> str:
-    """Return what tells one text from another; empty for no file."""
+    """Return the SHA-256 of a text in hexadecimal; "" for a missing file."""
     return "" if text is None else sha256(text.encode()).hexdigest()
 
 
 def _replay(event: Mapping[str, Any], undo_stacks: UndoStacks) -> str:
     if "decided" in event:
-        undo_stacks.done.append(_entry(event))
+        undo_stacks.done.append(_parse_entry(event))
         undo_stacks.undone.clear()
         return _REDONE
     word = str(event["what"])
-    _turn(word, undo_stacks)
+    _apply_event(word, undo_stacks)
     return word
 
 
-def _turn(word: str, undo_stacks: UndoStacks) -> None:
+def _apply_event(word: str, undo_stacks: UndoStacks) -> None:
     if word == _UNDONE:
         undo_stacks.undone.append(undo_stacks.done.pop())
     elif word == _REDONE:
@@ -311,8 +309,8 @@ def _turn(word: str, undo_stacks: UndoStacks) -> None:
         raise ValueError(word)
 
 
-def _mending(undo_stacks: UndoStacks, last: str, now: str) -> str:
-    """Say what must follow when the last change never reached the canon file."""
+def _find_missing_event(undo_stacks: UndoStacks, last: str, now: str) -> str:
+    """Return the event that reverts the last one if it never reached the canon file."""
     if last == _REDONE and undo_stacks.done[-1].edit.before == now:
         return _UNDONE
     if last == _UNDONE and undo_stacks.undone[-1].edit.after == now:
@@ -320,15 +318,15 @@ def _mending(undo_stacks: UndoStacks, last: str, now: str) -> str:
     return ""
 
 
-def _entry(event: Mapping[str, Any]) -> DecisionLogEntry:
+def _parse_entry(event: Mapping[str, Any]) -> DecisionLogEntry:
     return DecisionLogEntry(
-        decision=_decision(str(event["decided"]), dict(event["says"])),
+        decision=_parse_decision(str(event["decided"]), dict(event["says"])),
         when=datetime.fromisoformat(event["when"]),
         edit=TextEdit(**event["edit"]),
     )
 
 
-def _decision(kind: str, fields: dict[str, Any]) -> Decision:
+def _parse_decision(kind: str, fields: dict[str, Any]) -> Decision:
     if kind == DocumentTypeSet.__name__:
         fields["type"] = DocumentType(fields["type"])
     if kind == PointOfViewSet.__name__:
@@ -336,15 +334,15 @@ def _decision(kind: str, fields: dict[str, Any]) -> Decision:
     kinds = {
         decision_class.__name__: decision_class for decision_class in get_args(Decision)
     }
-    decision: Decision = kinds[kind](**{k: _frozen(v) for k, v in fields.items()})
+    decision: Decision = kinds[kind](**{k: _freeze(v) for k, v in fields.items()})
     return decision
 
 
-def _frozen(value: object) -> object:
+def _freeze(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _common(parts: Iterable[str], other: Iterable[str]) -> int:
+def _common_length(parts: Iterable[str], other: Iterable[str]) -> int:
     count = 0
     for a, b in zip(parts, other, strict=False):
         if a != b:

@@ -1,4 +1,4 @@
-"""What the writer has decided, whom a name stands for, and where names conflict."""
+"""The canon: all decisions of the writer, and the rules that keep them consistent."""
 
 import re
 import unicodedata
@@ -18,11 +18,11 @@ _PLACE = (
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptLocation:
-    """A document, or a chapter or scene of it.
+    """A document, or a chapter or scene of it, written `file.md#The Mill:s2`.
 
-    `chapter` is the chapter's heading, or its number among the file's own chapters as
-    in `ch3`; empty means the whole document. `scene` counts the chapter's scenes from
-    1; None means all of them. Written `file.md#The Mill:s2`.
+    `chapter` is the chapter's heading, or its number in the file such as "ch3"; empty
+    means the whole document. `scene` counts the chapter's scenes from 1; None means
+    all.
     """
 
     document: DocumentId
@@ -35,7 +35,7 @@ class ManuscriptLocation:
 
     @classmethod
     def read(cls, text: str) -> "ManuscriptLocation | None":
-        """Return the place that `text` names; None when it names none."""
+        """Parse a location; None if `text` is not one."""
         match = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
         if match is None:
             return None
@@ -46,11 +46,11 @@ class ManuscriptLocation:
 
 @dataclass(frozen=True, slots=True)
 class CanonNames:
-    """Who is who. Nobody stands in two groups, and no name contradicts another.
+    """Decisions about names, free of conflicts (see `find_name_conflicts`).
 
-    `merged` gives for one name of a person all of the others. `split` holds pairs of
-    names that belong to two people. `renamed` says how a person is to be called.
-    `ignored` are words that name nobody, `confirmed` those that surely name somebody.
+    `merged` maps a name to the other names of the same person. `split` holds pairs of
+    names of two different people. `renamed` maps a name to the name to display.
+    `ignored` are words that are not characters, `confirmed` are certainly characters.
     """
 
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class CanonNames:
 
 @dataclass(frozen=True, slots=True)
 class UndefinedAttribute:
-    """What the text leaves undefined: an attribute, and whose, empty for nobody's."""
+    """An attribute that the text leaves undefined; `about` is empty if it is nobody's."""
 
     about: str
     attribute: str
@@ -73,7 +73,7 @@ class UndefinedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class IntendedContradiction:
-    """Two values of somebody's attribute that are meant to contradict each other."""
+    """Two values of one attribute that contradict each other on purpose."""
 
     about: str
     attribute: str
@@ -86,11 +86,11 @@ class IntendedContradiction:
 
 @dataclass(frozen=True, slots=True)
 class Canon:
-    """All that the writer has decided; every machine's opinion yields to it.
+    """All decisions of the writer; they override everything that lrwr infers.
 
-    `order` names documents in the order they are told, not necessarily all of them.
-    `answers` define what the text leaves open; `unsaid` stays open on purpose.
-    `intentional` are contradictions that are no slip, with the reason, maybe empty.
+    `types` are document types. `order` lists documents in story order, not necessarily
+    all of them. `answers` define gaps, `unsaid` are gaps left undefined on purpose.
+    `intentional` maps intended contradictions to a reason, which may be empty.
     """
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
@@ -103,45 +103,51 @@ class Canon:
 
 
 def normalize_canon_text(text: str) -> str:
-    """Return a name or a heading in NFC, with single spaces."""
+    """Return a name or heading in Unicode NFC, with single spaces."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def normalize_canon_path(text: str) -> DocumentId:
-    """Return a document's id as the canon keeps it; a disk may spell it otherwise."""
+    """Return a document id in Unicode NFC without "./"; file systems may use other
+    forms.
+    """
     return DocumentId(unicodedata.normalize("NFC", text).removeprefix("./"))
 
 
 def normalize_canon_name(text: str) -> str:
-    """Return a name as the canon keeps it.
+    """Return the normalized name.
 
     Raises:
-        SettingsProblem: It is empty, or holds what is no text.
+        SettingsProblem: It is empty or contains control characters.
     """
     name = normalize_canon_text(text)
     if not name or not name.isprintable():
         raise SettingsProblem(
-            f"{text!r} is no name", hint="Write the name as your text does, in quotes."
+            f"{text!r} is not a valid name",
+            hint="Write the name as in your text, in quotes.",
         )
     return name
 
 
 def normalize_canon_answer(text: str) -> str:
-    """Return the writer's answer as the canon keeps it: one line of text.
+    """Return the normalized answer, a single line.
 
     Raises:
-        SettingsProblem: It is empty, or holds what is no text.
+        SettingsProblem: It is empty or contains control characters.
     """
     answer = normalize_canon_text(text)
     if not answer or not answer.isprintable():
         raise SettingsProblem(
-            f"{text!r} is no answer", hint="Write it as one line of text, in quotes."
+            f"{text!r} is not a valid answer",
+            hint="Write the answer as one line of text, in quotes.",
         )
     return answer
 
 
 def resolve_canon_person(names: CanonNames, name: str) -> str:
-    """Return the name that stands for whoever is called `name`."""
+    """Return the main name of the person called `name`; `name` itself without a
+    decision.
+    """
     for person, new in names.renamed.items():
         if new == name:
             return person
@@ -152,19 +158,19 @@ def resolve_canon_person(names: CanonNames, name: str) -> str:
 
 
 def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
-    """Yield each name that is used in two ways, and a sentence that says how."""
+    """Yield each name with contradicting decisions, and a sentence that explains them."""
     groups = [(canonical, *others) for canonical, others in names.merged.items()]
     merged_names: set[str] = set()
     for name in chain(*groups):
         if name in merged_names:
             yield name, f"{name} is merged twice."
         merged_names.add(name)
-    yield from _of_renames(names)
+    yield from _rename_conflicts(names)
     for split_name, other in names.split:
         if resolve_canon_person(names, split_name) == resolve_canon_person(
             names, other
         ):
-            yield split_name, f"{split_name} and {other} are one person and two."
+            yield split_name, f"{split_name} and {other} are both merged and split."
     used_names = {
         *merged_names,
         *names.renamed,
@@ -174,21 +180,23 @@ def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
     used_names.update(names.confirmed)
     for name in names.ignored:
         if name in used_names:
-            yield name, f"{name} is ignored, and a name."
+            yield name, f"{name} is both ignored and used as a name."
 
 
 def find_answer_conflicts(canon: Canon) -> Iterator[tuple[UndefinedAttribute, str]]:
-    """Yield each question that is decided in two ways, and a sentence that says how."""
+    """Yield each attribute with contradicting decisions, and a sentence that explains
+    them.
+    """
     for question in canon.unsaid:
         if question in canon.answers:
-            yield question, f"{question} is answered, and left open on purpose."
+            yield question, f"{question} is both answered and left open."
 
 
-def _of_renames(names: CanonNames) -> Iterator[tuple[str, str]]:
+def _rename_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
     new_names: set[str] = set()
     for old, new in names.renamed.items():
         if any(old in others for others in names.merged.values()):
-            yield old, f"{old} is merged into another name; rename that one."
+            yield old, f"{old} is merged into another name; rename that name instead."
         if old == new:
             yield old, f"{old} is renamed to itself."
         if new in new_names or belongs_to_other_person(names, old, new):
@@ -197,7 +205,7 @@ def _of_renames(names: CanonNames) -> Iterator[tuple[str, str]]:
 
 
 def belongs_to_other_person(names: CanonNames, person: str, name: str) -> bool:
-    """Say whether `name` belongs to anybody but `person`."""
+    """Return whether `name` belongs to anybody but `person`."""
     if name != person and name in names.renamed:
         return True
     return any(

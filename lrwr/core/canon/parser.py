@@ -1,4 +1,4 @@
-"""From the text of `lrwr.canon.toml` to the canon, or to a refusal with its line."""
+"""Parser of the canon file `lrwr.canon.toml`; errors name the line."""
 
 import re
 import tomllib
@@ -25,40 +25,41 @@ CANON_TABLES: Mapping[str, tuple[str, ...]] = {
     "pov": (),
     "names": ("merged", "split", "renamed", "ignored", "confirmed"),
 }
-"""Every table, and the keys it may hold; none means a key for each document."""
+"""All tables and their keys; an empty tuple allows one key per document."""
 
 CANON_ARRAY_TABLES: Mapping[str, tuple[str, ...]] = {
     "answer": ("about", "attribute", "answer"),
     "wont_say": ("about", "attribute"),
     "intentional": ("about", "attribute", "one", "other", "because"),
 }
-"""Every table that may stand many times, and the keys it may hold; `about` may miss, and
-`because`."""
+"""All array tables and their keys; `about` and `because` are optional."""
 
+# The location in messages of tomllib
 _AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
 _HEADER = r"\s*\[+(?P<key>[^\n]*?)\]+\s*(?:#.*)?"
 _KEY = r"""\s*(?P<key>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w.\-]|[ \t])+?)\s*="""
 _LONGEST = 500
-_DECIDE = "Decide for one of them."
-_NAMES_TAKE = 'It looks like this: split = [["Mags", "Maggie"]]'
+_DECIDE = "Delete one of the two decisions."
+_KEEP_ONE = "Delete one of them."
+_NAMES_TAKE = 'Write it like this: split = [["Mags", "Maggie"]]'
 
 
 def parse_canon(text: str, file: str) -> Canon:
-    """Return the canon that a file says; `file` is what the writer knows it by.
+    """Parse the text of a canon file; `file` is its name in error messages.
 
     Raises:
-        SettingsProblem: The text is no TOML, or says what no decision means.
+        SettingsProblem: The text is not valid TOML or not a valid canon.
     """
     text = text.removeprefix("\ufeff")
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _broken(text, file, str(error)) from error
+        raise _toml_problem(text, file, str(error)) from error
     return _CanonParser(text, file).canon(content)
 
 
 class _CanonParser:
-    """Reads one file; knows its lines only when something is wrong with it."""
+    """Parses one file; line numbers are computed only for errors."""
 
     def __init__(self, text: str, file: str) -> None:
         self._text = text
@@ -66,13 +67,15 @@ class _CanonParser:
 
     def canon(self, content: Mapping[str, object]) -> Canon:
         for name in content:
-            self._known(name, (*CANON_TABLES, *CANON_ARRAY_TABLES), (name,), "table")
+            self._check_known(
+                name, (*CANON_TABLES, *CANON_ARRAY_TABLES), (name,), "table"
+            )
         tables = {
             name: self._table(content.get(name, {}), (name,)) for name in CANON_TABLES
         }
         for name, keys in CANON_TABLES.items():
             for key in tables[name] if keys else ():
-                self._known(key, keys, (name, key), "setting")
+                self._check_known(key, keys, (name, key), "setting")
         canon = Canon(
             types=self._types(tables["types"]),
             order=self._order(tables["order"].get("story", [])),
@@ -80,10 +83,10 @@ class _CanonParser:
             names=self._names(tables["names"]),
             answers=self._questions("answer", content.get("answer", [])),
             unsaid=tuple(self._questions("wont_say", content.get("wont_say", []))),
-            intentional=self._intended(content.get("intentional", [])),
+            intentional=self._intended_contradictions(content.get("intentional", [])),
         )
         for _, sentence in find_answer_conflicts(canon):
-            raise self._refusal(("wont_say",), sentence.rstrip("."), _DECIDE)
+            raise self._problem_at(("wont_say",), sentence.rstrip("."), _DECIDE)
         return canon
 
     def _types(self, table: Mapping[str, object]) -> dict[DocumentId, DocumentType]:
@@ -94,7 +97,7 @@ class _CanonParser:
             word = str(value).lower()
             if word not in list(DocumentType):
                 similar_type = find_nearest_name(word, DocumentType) or "scene"
-                raise self._refusal(
+                raise self._problem_at(
                     where,
                     f"the type of {document} cannot be {value!r}",
                     f'Write one of {", ".join(DocumentType)}, such as "{similar_type}".',
@@ -105,7 +108,7 @@ class _CanonParser:
     def _order(self, value: object) -> tuple[DocumentId, ...]:
         where = ("order", "story")
         documents: dict[DocumentId, None] = {}
-        for name in self._texts(value, where):
+        for name in self._strings(value, where):
             documents[self._document(name, where, documents)] = None
         return tuple(documents)
 
@@ -116,9 +119,11 @@ class _CanonParser:
         for key, value in table.items():
             place = ManuscriptLocation.read(key)
             if place is None or place in points_of_view:
-                raise self._refusal(
+                raise self._problem_at(
                     ("pov", key),
-                    f"`{key}` is named twice" if place else f"`{key}` is no place",
+                    f"`{key}` is listed twice"
+                    if place
+                    else f"`{key}` is not a valid location",
                     'Write it as "ch5.md", "book.md#The Mill" or "book.md#ch5:s2".',
                 )
             points_of_view[place] = self._name(value, ("pov", key))
@@ -131,7 +136,7 @@ class _CanonParser:
         names = CanonNames(
             merged={
                 self._name(key, (at, "merged", key)): tuple(
-                    self._each_name(value, (at, "merged", key))
+                    self._iter_names(value, (at, "merged", key))
                 )
                 for key, value in merged.items()
             },
@@ -142,9 +147,9 @@ class _CanonParser:
                 )
                 for key, value in renamed.items()
             },
-            ignored=tuple(self._each_name(table.get("ignored", []), (at, "ignored"))),
+            ignored=tuple(self._iter_names(table.get("ignored", []), (at, "ignored"))),
             confirmed=tuple(
-                self._each_name(table.get("confirmed", []), (at, "confirmed"))
+                self._iter_names(table.get("confirmed", []), (at, "confirmed"))
             ),
         )
         self._check(names, len(merged), len(renamed))
@@ -153,38 +158,41 @@ class _CanonParser:
     def _pairs(self, value: object) -> Iterator[tuple[str, str]]:
         where = ("names", "split")
         if not isinstance(value, list):
-            raise self._refusal(where, "`split` is no list of pairs", _NAMES_TAKE)
+            raise self._problem_at(
+                where, "`split` must be a list of pairs", _NAMES_TAKE
+            )
         for pair in value:
-            names = list(self._each_name(pair, where))
+            names = list(self._iter_names(pair, where))
             if len(names) != 2:
-                raise self._refusal(where, f"{pair} is no pair of names", _NAMES_TAKE)
+                problem = f"{pair} is not a pair of names"
+                raise self._problem_at(where, problem, _NAMES_TAKE)
             name, other = sorted(names)
             yield name, other
 
     def _check(self, names: CanonNames, merged: int, renamed: int) -> None:
         if merged != len(names.merged) or renamed != len(names.renamed):
-            raise self._refusal(("names",), "a name stands there twice", "Keep one.")
+            raise self._problem_at(("names",), "a name is listed twice", _KEEP_ONE)
         for name, sentence in find_name_conflicts(names):
             wheres = [
                 ("names", kind, name) for kind in ("renamed", "merged", "ignored")
             ]
             where = next((w for w in wheres if self._line(w)), ("names",))
-            raise self._refusal(where, sentence.rstrip("."), _DECIDE)
+            raise self._problem_at(where, sentence.rstrip("."), _DECIDE)
 
     def _questions(self, table: str, value: object) -> dict[UndefinedAttribute, str]:
-        """Return what each row of `table` asks, and its answer, empty without one."""
+        """Return each row's attribute and answer; "" for tables without answers."""
         answers_by_question: dict[UndefinedAttribute, str] = {}
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
-                self._known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
+                self._check_known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
             about = row.get("about", "")
             question = UndefinedAttribute(
                 self._name(about, (*at, "about")) if about != "" else "",
                 self._name(row.get("attribute", ""), (*at, "attribute")),
             )
             if question in answers_by_question:
-                raise self._refusal(at, f"{question} stands there twice", "Keep one.")
+                raise self._problem_at(at, f"{question} is listed twice", _KEEP_ONE)
             answers_by_question[question] = ""
             if "answer" in CANON_ARRAY_TABLES[table]:
                 answer = row.get("answer", "")
@@ -193,12 +201,14 @@ class _CanonParser:
                 )
         return answers_by_question
 
-    def _intended(self, value: object) -> dict[IntendedContradiction, str]:
+    def _intended_contradictions(
+        self, value: object
+    ) -> dict[IntendedContradiction, str]:
         table, reasons = "intentional", dict[IntendedContradiction, str]()
         for number, row in enumerate(self._rows(table, value), start=1):
             at = (table, str(number))
             for key in row:
-                self._known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
+                self._check_known(key, CANON_ARRAY_TABLES[table], (*at, key), "setting")
             about, attribute, first_value, other = (
                 self._name(row.get(key, ""), (*at, key))
                 for key in CANON_ARRAY_TABLES[table][:4]
@@ -207,8 +217,8 @@ class _CanonParser:
                 about, attribute, first_value, other
             )
             if intended_contradiction in reasons:
-                raise self._refusal(
-                    at, f"{intended_contradiction} stands there twice", "Keep one."
+                raise self._problem_at(
+                    at, f"{intended_contradiction} is listed twice", _KEEP_ONE
                 )
             why = row.get("because", "")
             reasons[intended_contradiction] = (
@@ -219,28 +229,28 @@ class _CanonParser:
     def _rows(self, table: str, value: object) -> list[Mapping[str, object]]:
         if isinstance(value, list) and all(isinstance(row, dict) for row in value):
             return value
-        raise self._refusal(
+        raise self._problem_at(
             (table,),
-            f"`{table}` is a table that may stand many times",
-            f"Write [[{table}]] on a line of its own, and what it holds below.",
+            f"`{table}` must be an array of tables",
+            f"Write `[[{table}]]` on its own line, and its keys below.",
         )
 
     def _table(self, value: object, where: tuple[str, ...]) -> Mapping[str, object]:
         if isinstance(value, dict):
             return value
-        raise self._refusal(
+        raise self._problem_at(
             where,
-            f"`{'.'.join(where)}` is a table, not a value",
-            f"Write [{'.'.join(where)}] on a line of its own, and what it holds below.",
+            f"`{'.'.join(where)}` must be a table, not a value",
+            f"Write `[{'.'.join(where)}]` on its own line, and its keys below.",
         )
 
-    def _texts(self, value: object, where: tuple[str, ...]) -> list[str]:
+    def _strings(self, value: object, where: tuple[str, ...]) -> list[str]:
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             return value
-        raise self._refusal(
+        raise self._problem_at(
             where,
-            f"`{where[-1]}` is no list of texts",
-            'Write it in brackets, as in ["one", "two"].',
+            f"`{where[-1]}` must be a list of strings",
+            'Write it in brackets, such as ["one", "two"].',
         )
 
     def _document(
@@ -248,23 +258,27 @@ class _CanonParser:
     ) -> DocumentId:
         document = normalize_canon_path(text)
         if not document or document in document_ids:
-            problem = f"{document} is named twice" if document else "a file has no name"
-            raise self._refusal(where, problem, "Keep one of the two lines.")
+            problem = (
+                f"{document} is listed twice" if document else "a file name is empty"
+            )
+            raise self._problem_at(where, problem, _KEEP_ONE)
         return document
 
-    def _each_name(self, value: object, where: tuple[str, ...]) -> Iterator[str]:
-        for name in self._texts(value, where):
+    def _iter_names(self, value: object, where: tuple[str, ...]) -> Iterator[str]:
+        for name in self._strings(value, where):
             yield self._name(name, where)
 
     def _name(self, value: object, where: tuple[str, ...], noun: str = "name") -> str:
         name = normalize_canon_text(value) if isinstance(value, str) else ""
         if name and name.isprintable():
             return name
-        raise self._refusal(
-            where, f"{value!r} is no {noun}", f"Write the {noun} as a text in quotes."
+        raise self._problem_at(
+            where,
+            f"{value!r} is not a valid {noun}",
+            f"Write the {noun} as a string in quotes.",
         )
 
-    def _known(
+    def _check_known(
         self, name: str, names: Iterable[str], where: tuple[str, ...], noun: str
     ) -> None:
         if name in names:
@@ -272,13 +286,13 @@ class _CanonParser:
         similar_name = find_nearest_name(name, names)
         suggestion = f"; did you mean `{similar_name}`?" if similar_name else ""
         all_names = ", ".join(names)
-        raise self._refusal(
+        raise self._problem_at(
             where,
             f"unknown {noun} `{'.'.join(where)}`{suggestion}",
-            f"Use one of these: {all_names}; if a newer lrwr wrote it, update this one.",
+            f"Use one of: {all_names}. If a newer version of lrwr wrote it, update lrwr.",
         )
 
-    def _refusal(
+    def _problem_at(
         self, where: tuple[str, ...], message: str, hint: str
     ) -> SettingsProblem:
         line = next(
@@ -292,15 +306,15 @@ class _CanonParser:
 
 
 def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line of each table and key, counted from 1, the first if several.
+    """Return the line, from 1, of the first occurrence of each table and key.
 
-    A row of a table that stands many times is found by its number, from "1", too.
+    The n-th row of an array table has the key (table, str(n)), from "1".
     """
     lines_by_key: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw[:_LONGEST]  # a key is short, and a long line would take its time
+        line = raw[:_LONGEST]  # limits the regex on long lines; keys are short
         if header := re.fullmatch(_HEADER, line):
             table = _path(header["key"])
             lines_by_key.setdefault(table, number)
@@ -327,7 +341,7 @@ def _path(key: str) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _broken(text: str, file: str, problem: str) -> SettingsProblem:
+def _toml_problem(text: str, file: str, problem: str) -> SettingsProblem:
     at = re.search(_AT, problem)
     line = at["line"] if at else None
     if at and line is None:
@@ -335,6 +349,6 @@ def _broken(text: str, file: str, problem: str) -> SettingsProblem:
     where = f"{file}:{line}" if line else file
     return SettingsProblem(
         f"{where}: this is not valid TOML: {re.sub(_AT, '', problem)}",
-        hint="Mend that line; nothing is decided or undone until then. Names and files"
-        ' stand in quotes, as in "Nell Tallow" = ["Wren"].',
+        hint="Correct this line. Write names and files in quotes, such as"
+        ' "Nell Tallow" = ["Wren"].',
     )

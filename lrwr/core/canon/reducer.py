@@ -1,4 +1,4 @@
-"""What a decision does to the canon. Pure: the last word wins."""
+"""Application of decisions to the canon: the latest decision wins. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -38,27 +38,30 @@ from lrwr.core.model.errors import SettingsProblem
 
 
 def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames:
-    """Return names as they are after `decision`; what contradicts it is gone.
+    """Return the names after `decision`; earlier decisions that contradict it are
+    removed.
 
     Raises:
-        SettingsProblem: The decision says nothing, or gives two people one name.
+        SettingsProblem: The decision is empty, or gives two people one name.
     """
     match decision:
         case NamesMerged(merged_names, canonical):
-            return _consistent(_merged(names, merged_names, canonical))
+            return _drop_merged_pairs(_merge(names, merged_names, canonical))
         case NamesSplit(split_name, other):
-            return _consistent(_split(names, *_two(split_name, other)))
+            return _drop_merged_pairs(
+                _split(names, *_two_different_names(split_name, other))
+            )
         case NameRenamed(old, new):
-            return _consistent(_renamed(names, *_two(old, new)))
+            return _drop_merged_pairs(_rename(names, *_two_different_names(old, new)))
         case NameIgnored(name):
-            return _ignored(names, normalize_canon_name(name))
+            return _ignore(names, normalize_canon_name(name))
         case NameConfirmed(name):
-            return _confirmed(names, normalize_canon_name(name))
+            return _confirm(names, normalize_canon_name(name))
         case _:
             assert_never(decision)
 
 
-def _merged(
+def _merge(
     names: CanonNames, names_to_merge: Iterable[str], canonical: str
 ) -> CanonNames:
     normalized_names = [normalize_canon_name(name) for name in names_to_merge]
@@ -79,8 +82,8 @@ def _merged(
     others = tuple(name for name in member_names if name != canonical_name)
     if not others:
         raise SettingsProblem(
-            f"{canonical_name} is one name only",
-            hint='Name two or more: lrwr canon merge "Nell Tallow" Wren',
+            f"{canonical_name} is only one name",
+            hint='Give two or more names: `lrwr canon merge "Nell Tallow" Wren`.',
         )
     other_groups = {
         n: g
@@ -91,7 +94,7 @@ def _merged(
         merged={**other_groups, canonical_name: others},
         split=names.split,
         renamed={old: new for old, new in names.renamed.items() if old not in others},
-        ignored=_without(names.ignored, member_names),
+        ignored=_remove(names.ignored, member_names),
         confirmed=names.confirmed,
     )
 
@@ -110,28 +113,28 @@ def _split(names: CanonNames, split_name: str, other: str) -> CanonNames:
         merged={name: group for name, group in merged.items() if group},
         split=names.split if pair in names.split else (*names.split, pair),
         renamed=renamed,
-        ignored=_without(names.ignored, pair),
+        ignored=_remove(names.ignored, pair),
         confirmed=names.confirmed,
     )
 
 
-def _renamed(names: CanonNames, old: str, new: str) -> CanonNames:
+def _rename(names: CanonNames, old: str, new: str) -> CanonNames:
     person = resolve_canon_person(names, old)
     if new in names.renamed.values() or belongs_to_other_person(names, person, new):
         if names.renamed.get(person) == new:
             return names
         raise SettingsProblem(
-            f"{new} is somebody else's name already",
-            hint=f'Say that they are one person: lrwr canon merge "{new}" "{old}"',
+            f"{new} is already the name of another character",
+            hint=f'To merge them, run `lrwr canon merge "{new}" "{old}"`.',
         )
     renamed = {**names.renamed, person: new}
     if person == new:
         del renamed[person]
-    ignored = _without(names.ignored, (old, person, new))
+    ignored = _remove(names.ignored, (old, person, new))
     return replace(names, renamed=renamed, ignored=ignored)
 
 
-def _ignored(names: CanonNames, name: str) -> CanonNames:
+def _ignore(names: CanonNames, name: str) -> CanonNames:
     merged: dict[str, tuple[str, ...]] = {}
     for canonical, group in names.merged.items():
         remaining_names = [member for member in (canonical, *group) if member != name]
@@ -142,22 +145,22 @@ def _ignored(names: CanonNames, name: str) -> CanonNames:
         split=tuple(pair for pair in names.split if name not in pair),
         renamed={o: n for o, n in names.renamed.items() if name not in (o, n)},
         ignored=names.ignored if name in names.ignored else (*names.ignored, name),
-        confirmed=_without(names.confirmed, (name,)),
+        confirmed=_remove(names.confirmed, (name,)),
     )
 
 
-def _confirmed(names: CanonNames, name: str) -> CanonNames:
+def _confirm(names: CanonNames, name: str) -> CanonNames:
     if name in names.confirmed:
         return names
     return replace(
         names,
-        ignored=_without(names.ignored, (name,)),
+        ignored=_remove(names.ignored, (name,)),
         confirmed=(*names.confirmed, name),
     )
 
 
-def _consistent(names: CanonNames) -> CanonNames:
-    """Drop the pairs that are one person now."""
+def _drop_merged_pairs(names: CanonNames) -> CanonNames:
+    """Remove split pairs that are one person now."""
     apart = (
         pair
         for pair in names.split
@@ -166,16 +169,16 @@ def _consistent(names: CanonNames) -> CanonNames:
     return replace(names, split=tuple(apart))
 
 
-def _two(name: str, other: str) -> tuple[str, str]:
+def _two_different_names(name: str, other: str) -> tuple[str, str]:
     name, other = normalize_canon_name(name), normalize_canon_name(other)
     if name == other:
         raise SettingsProblem(
-            f"{name} and {other} are the same name", hint="Name two different ones."
+            f"{name} and {other} are the same name", hint="Give two different names."
         )
     return name, other
 
 
-def _without(names: tuple[str, ...], removed_names: Collection[str]) -> tuple[str, ...]:
+def _remove(names: tuple[str, ...], removed_names: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in removed_names)
 
 
@@ -183,10 +186,10 @@ ValueT = TypeVar("ValueT")
 
 
 def apply_decision(canon: Canon, decision: Decision) -> Canon:
-    """Return the canon as it is after `decision`.
+    """Return the canon after `decision`.
 
     Raises:
-        SettingsProblem: The decision says nothing, such as a name that is itself.
+        SettingsProblem: The decision is invalid, for example a name merged with itself.
     """
     match decision:
         case DocumentTypeSet(document, kind):
@@ -197,11 +200,11 @@ def apply_decision(canon: Canon, decision: Decision) -> Canon:
             views = {**canon.points_of_view, place: normalize_canon_name(character)}
             return replace(canon, points_of_view=views)
         case DocumentMoved():
-            return _moved(canon, decision)
+            return _move_document(canon, decision)
         case GapAnswered() | GapDeclined():
-            return _about_gap(canon, decision)
+            return _apply_gap_decision(canon, decision)
         case SlipIntended():
-            return _meant(canon, decision)
+            return _mark_intended(canon, decision)
         case _:
             return replace(canon, names=apply_name_decision(canon.names, decision))
 
@@ -218,7 +221,7 @@ def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
     return {document: tuple(words) for document, words in labels_by_document.items()}
 
 
-def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
+def _apply_gap_decision(canon: Canon, decision: GapDecision) -> Canon:
     undefined_attribute = UndefinedAttribute(
         normalize_canon_text(decision.about), normalize_canon_name(decision.attribute)
     )
@@ -242,8 +245,8 @@ def _about_gap(canon: Canon, decision: GapDecision) -> Canon:
     return replace(canon, answers=answers, unsaid=unsaid)
 
 
-def _meant(canon: Canon, decision: SlipIntended) -> Canon:
-    """Mark a contradiction as intended; an earlier reason is kept or replaced."""
+def _mark_intended(canon: Canon, decision: SlipIntended) -> Canon:
+    """Mark a contradiction as intended; without a new reason, the earlier one remains."""
     value, other = (
         normalize_canon_answer(decision.one),
         normalize_canon_answer(decision.other),
@@ -263,8 +266,10 @@ def _meant(canon: Canon, decision: SlipIntended) -> Canon:
     )
 
 
-def _moved(canon: Canon, move: DocumentMoved) -> Canon:
-    """Carry decisions over; what was decided about the new path already stays."""
+def _move_document(canon: Canon, move: DocumentMoved) -> Canon:
+    """Move decisions to the new path; decisions that already exist there take
+    precedence.
+    """
     old, new = move.before, move.now
     if old == new:
         return canon
@@ -277,11 +282,11 @@ def _moved(canon: Canon, move: DocumentMoved) -> Canon:
     order = canon.order
     if old in order:
         order = tuple(new if d == old else d for d in order if d != new)
-    types = _rekeyed(canon.types, old, new)
+    types = _rename_key(canon.types, old, new)
     return replace(canon, types=types, order=order, points_of_view=views)
 
 
-def _rekeyed(
+def _rename_key(
     values_by_document: Mapping[DocumentId, ValueT], old: DocumentId, new: DocumentId
 ) -> dict[DocumentId, ValueT]:
     if new in values_by_document:

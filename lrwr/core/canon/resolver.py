@@ -1,4 +1,6 @@
-"""Which document the writer means, and which decisions have lost theirs."""
+"""Resolution of document names typed by the user, and decisions about missing
+documents.
+"""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -14,9 +16,9 @@ from lrwr.core.model.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class OrphanedDecisions:
-    """A document that is not there, and what was decided about it, in a word each.
+    """A missing document with decisions, and the kinds of these decisions.
 
-    `perhaps` is the document that it may have become.
+    `perhaps` is the document that it may have been renamed to, or None.
     """
 
     document: DocumentId
@@ -31,17 +33,17 @@ def resolve_document(
     root: Path,
     working_directory: Path,
 ) -> DocumentId:
-    """Return the document that the writer calls `text`.
+    """Return the document that the user calls `text`.
 
     `text` is a path from `working_directory`, a path from the library's `root`, or the
-    end of a path that no other document shares. `document_ids` are the library's
-    documents, in NFC. A file that is not in the library yet is accepted.
+    unique end of a path. `document_ids` are the library's documents, in NFC. An
+    existing file that is not in the library yet is accepted.
 
     Raises:
-        NotFound: There is no such document, or more than one; the hint offers some.
+        NotFound: There is no such document, or more than one; the hint suggests some.
     """
     path = Path(os.path.abspath(working_directory / text))  # noqa: PTH100 (links stay as they are)
-    from_directory = _id_of(path, root)
+    from_directory = _relative_id(path, root)
     name = normalize_canon_path(text.replace("\\", "/"))
     for document_id in document_ids:
         if document_id in (from_directory, name):
@@ -59,10 +61,10 @@ def resolve_document(
 
 
 def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
-    """Return the document called `text` that something was decided about.
+    """Return the document called `text` that has decisions.
 
     Raises:
-        NotFound: Nothing was; the hint offers the nearest.
+        NotFound: There is none; the hint suggests similar ones.
     """
     decided, name = (
         list_decided_documents(canon),
@@ -74,9 +76,9 @@ def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
     hint = (
         f"Did you mean {similar_documents}?"
         if similar_documents
-        else "See `lrwr canon` for what was decided."
+        else "Run `lrwr canon` to list all decisions."
     )
-    raise NotFound(f"Nothing is decided about {text}", hint=hint)
+    raise NotFound(f"There is no decision about {text}", hint=hint)
 
 
 def find_orphaned_decisions(
@@ -85,26 +87,28 @@ def find_orphaned_decisions(
     document_ids: Sequence[DocumentId],
     is_there: Callable[[DocumentId], bool],
 ) -> tuple[OrphanedDecisions, ...]:
-    """Return what was decided about documents that are not there."""
+    """Return the decisions about documents for which `is_there` is false."""
     decided = list_decided_documents(canon)
     undecided_documents = [
         document_id for document_id in document_ids if document_id not in decided
     ]
     return tuple(
-        OrphanedDecisions(document, words, _heir(document, undecided_documents))
+        OrphanedDecisions(
+            document, words, _likely_new_path(document, undecided_documents)
+        )
         for document, words in decided.items()
         if not is_there(document)
     )
 
 
-def _id_of(path: Path, root: Path) -> DocumentId:
+def _relative_id(path: Path, root: Path) -> DocumentId:
     try:
         return normalize_canon_path(Path(os.path.relpath(path, root)).as_posix())
     except ValueError:  # another drive
         return normalize_canon_path(path.as_posix())
 
 
-def _heir(
+def _likely_new_path(
     document: DocumentId, undecided_documents: Collection[DocumentId]
 ) -> DocumentId | None:
     name = PurePosixPath(document).name
@@ -118,7 +122,7 @@ def _heir(
 
 
 def _nearest(text: str, document_ids: Collection[DocumentId]) -> list[DocumentId]:
-    """Return up to three documents whose path or name is most like `text`."""
+    """Return up to three documents with the most similar path or name."""
     by_word: dict[str, list[DocumentId]] = {}
     for document_id in document_ids:
         for word in {document_id.lower(), _stem(document_id)}:

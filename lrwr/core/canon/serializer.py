@@ -1,4 +1,4 @@
-"""From the canon back to the text of its file; the writer's comments and order stay."""
+"""Serializer of the canon file; comments and layout of the writer are preserved."""
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
@@ -17,24 +17,25 @@ from lrwr.core.model.errors import LrwrError, StoreProblem
 from lrwr.core.settings.library import CANON_FILE_NAME
 
 _HEAD = f"""\
-# {CANON_FILE_NAME}: what you have decided about your story; every guess gives way to it.
-# It is yours: edit it, keep it in git. `lrwr canon` shows it, and
-# `lrwr canon undo` takes the last decision back.
+# {CANON_FILE_NAME}: your decisions about the story. They override lrwr's guesses.
+# You can edit this file; keep it in version control. `lrwr canon` shows it, and
+# `lrwr canon undo` undoes the last decision.
 """
 
 _ONE_LINE = 60
-"""Characters of a list's items from which each item gets a line of its own."""
+"""Total characters of a list above which each item is on its own line."""
 
 
 def serialize_canon(text: str | None, canon: Canon) -> str:
-    """Return `text` so changed that it says `canon`; None means there is no file yet.
+    """Return `text` changed so that it expresses `canon`; None means there is no file
+    yet.
 
-    Only what differs is touched. Comments inside a list survive additions and
-    removals, not a new order.
+    Only differences are edited. Comments inside a list survive additions and removals,
+    but not a new order.
 
     Raises:
-        SettingsProblem: The text cannot be understood as it is.
-        StoreProblem: It is written in a way that cannot be changed safely.
+        SettingsProblem: `text` is not a valid canon file.
+        StoreProblem: `text` is laid out in a way that cannot be edited safely.
     """
     before = _HEAD if text is None else text
     old_canon = parse_canon(before, CANON_FILE_NAME)
@@ -52,9 +53,9 @@ def serialize_canon(text: str | None, canon: Canon) -> str:
             serialized = serialized.replace("\r\n", "\n").replace("\n", "\r\n")
         is_preserved = parse_canon(serialized, CANON_FILE_NAME) == canon
     except (LrwrError, ValueError, LookupError, TypeError) as error:
-        raise _cannot() from error
+        raise _layout_problem() from error
     if not is_preserved:
-        raise _cannot()
+        raise _layout_problem()
     return mark + serialized
 
 
@@ -75,7 +76,7 @@ def _tree(canon: Canon) -> dict[str, dict[str, Any]]:
 
 
 def _rows(canon: Canon) -> dict[str, list[dict[str, str]]]:
-    """Return the rows of the array tables; no two rows have the same question."""
+    """Return the rows of the array tables; keys of rows are unique."""
     answers = [{**_row(q), "answer": answer} for q, answer in canon.answers.items()]
     contradictions = [
         {
@@ -105,13 +106,13 @@ def _change_rows(
     old_rows: Sequence[Mapping[str, str]],
     new_rows: Sequence[Mapping[str, str]],
 ) -> None:
-    """Apply changes to the array table `name`; a question identifies its row."""
-    rows_by_question = {_asked(row): row for row in new_rows}
-    if not _stand_in_order(old_rows, rows_by_question):
+    """Update the array table `name`; rows are identified by their key (see `_row_key`)."""
+    rows_by_question = {_row_key(row): row for row in new_rows}
+    if not _keeps_order(old_rows, rows_by_question):
         del parent[name]
         old_rows = ()
     for at in reversed(range(len(old_rows))):
-        row = rows_by_question.pop(_asked(old_rows[at]), None)
+        row = rows_by_question.pop(_row_key(old_rows[at]), None)
         if row is None:
             del parent[name][at]
         elif row != old_rows[at]:
@@ -133,16 +134,16 @@ def _change_rows(
         del parent[name]
 
 
-def _stand_in_order(
+def _keeps_order(
     old_rows: Sequence[Mapping[str, str]],
     rows_by_question: Mapping[tuple[str, ...], object],
 ) -> bool:
-    """Say whether the rows that stay can stay where they are."""
-    stay = [_asked(row) for row in old_rows if _asked(row) in rows_by_question]
+    """Return whether the remaining rows can stay at their position."""
+    stay = [_row_key(row) for row in old_rows if _row_key(row) in rows_by_question]
     return stay == list(rows_by_question)[: len(stay)]
 
 
-def _asked(row: Mapping[str, str]) -> tuple[str, ...]:
+def _row_key(row: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(row.get(key, "") for key in ("about", "attribute", "one", "other"))
 
 
@@ -152,11 +153,11 @@ def _change_table(
     old_table: Mapping[str, Any],
     new_table: Mapping[str, Any],
 ) -> None:
-    """Carry over to the table `name` what has changed from `old_table` to `new_table`."""
+    """Update the table `name` with the differences between `old_table` and `new_table`."""
     if name not in parent:
         parent[name] = tomlkit.table()
     table = parent[name]
-    written = {_as_read(name, raw): raw for raw in table}
+    written = {_normalize_key(name, raw): raw for raw in table}
     for key in old_table.keys() - new_table.keys():
         del table[written[key]]
     for key, value in new_table.items():
@@ -171,8 +172,8 @@ def _change_table(
             table[written.get(key, key)] = value
 
 
-def _as_read(table: str, raw: str) -> str:
-    """Return a key as the canon has it, however the writer wrote it."""
+def _normalize_key(table: str, raw: str) -> str:
+    """Return a key of the file in normalized form."""
     if table == "pov":
         return str(ManuscriptLocation.read(raw) or raw)
     return normalize_canon_path(raw) if table == "types" else normalize_canon_text(raw)
@@ -198,8 +199,8 @@ def _change_list(
         table[key].append(item)
 
 
-def _cannot() -> StoreProblem:
+def _layout_problem() -> StoreProblem:
     return StoreProblem(
         f"{CANON_FILE_NAME} is written in a way that lrwr cannot change safely",
-        hint="Write the decision there yourself, or give each table its own [header].",
+        hint="Add the decision to the file yourself, or give each table its own [header].",
     )

@@ -1,4 +1,4 @@
-"""CanonService: the only way in which lrwr changes what the writer has decided."""
+"""CanonService: applies, undoes and redoes decisions of the writer."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -26,33 +26,34 @@ from lrwr.core.canon.reducer import apply_decision
 from lrwr.core.model.errors import SettingsProblem, StoreProblem
 
 LOCK_TIMEOUT = 10.0
-"""Seconds to wait for another process that decides; it holds the lock for a moment."""
+"""Seconds to wait for another process, which holds the lock for milliseconds."""
 
 _PAUSE = 0.01
+"""Seconds between two attempts to take the lock."""
 
 
 class ProcessLock(Protocol):
-    """Held by one process at a time."""
+    """A lock that one process at a time can hold."""
 
     def acquire(self) -> bool:
-        """Take the lock without waiting; False when another holds it.
+        """Try to take the lock without waiting; False if another process holds it.
 
         Raises:
-            OSError: The lock cannot be made.
+            OSError: The lock file cannot be created.
         """
         ...
 
     def release(self) -> None:
-        """Let go. Safe to call twice."""
+        """Release the lock; calling it twice is harmless."""
         ...
 
 
 class CanonService:
-    """Reads the writer's decisions, adds to them, and takes them back.
+    """Reads and changes the canon file; the only writer besides the user.
 
-    Calls block, for milliseconds: a screen makes them in a thread. Any number of
-    processes may decide at once, each with a lock of its own over the same file.
-    `prepare` makes the folder that holds history and lock; only a change calls it.
+    Calls block for milliseconds, so screens run them in a thread. Several processes may
+    use the same file; a lock protects each change. `prepare` creates the folder for
+    history and lock, before the first change.
     """
 
     def __init__(
@@ -72,28 +73,28 @@ class CanonService:
 
     @property
     def path(self) -> Path:
-        """The canon file, whether it exists or not."""
+        """Path of the canon file, which may not exist."""
         return self._file.path
 
     def load(self) -> Canon:
-        """Return all that is decided; nothing when there is no file.
+        """Return all decisions; an empty canon without a file.
 
         Raises:
-            SettingsProblem: The file is broken, or cannot be read.
+            SettingsProblem: The file is invalid or cannot be read.
         """
         return self._file.load()
 
     def decide(self, decision: Decision) -> CanonChange:
-        """Write the decision down; one that changes nothing is not written.
+        """Apply the decision and save it; one that changes nothing is not saved.
 
         Raises:
-            SettingsProblem: The file is broken, or the decision says nothing.
+            SettingsProblem: The file or the decision is invalid.
             StoreProblem: The file or its history cannot be written.
         """
-        # Imported here: reading decisions, which every command does, writes no TOML.
+        # Imported here because most commands only read decisions and need no tomlkit.
         from lrwr.core.canon.serializer import serialize_canon
 
-        with self._alone():
+        with self._locked():
             text = self._file.text()
             before = self._file.canon(text)
             change = CanonChange(before, apply_decision(before, decision))
@@ -101,7 +102,7 @@ class CanonService:
                 return change
             new = serialize_canon(text, change.after)
             when = datetime.fromtimestamp(self._now(), UTC)
-            self._settled(text)
+            self._load_stacks(text)
             self._history.add_decision(
                 DecisionLogEntry(decision, when, TextEdit.between(text, new))
             )
@@ -109,51 +110,52 @@ class CanonService:
         return change
 
     def undo(self) -> Decision | None:
-        """Take the last decision back and return it; None when there is none.
+        """Undo the last decision and return it; None if there is none.
 
-        The file is then what it was before, byte for byte.
+        Restores the file byte for byte.
 
         Raises:
-            SettingsProblem: The file was changed by hand since, and would lose that.
+            SettingsProblem: The file was edited since, and the edit would be lost.
             StoreProblem: The file or its history cannot be read or written.
         """
         if not self._history.exists():
             return None
-        with self._alone():
+        with self._locked():
             text = self._file.text()
-            undo_stacks = self._settled(text)
+            undo_stacks = self._load_stacks(text)
             if not undo_stacks.done:
                 return None
             last = undo_stacks.done[-1]
             if hash_canon_text(text) != last.edit.after:
-                raise self._changed("undo", last.decision)
+                raise self._edited_problem("undo", last.decision)
             self._history.add_undo()
             self._file.write(last.edit.undone(text))
         return last.decision
 
     def redo(self) -> Decision | None:
-        """Make the decision that was undone last again; None when there is none.
+        """Redo the decision that was undone last and return it; None if there is none.
 
         Raises:
-            SettingsProblem: The file was changed by hand since, and would lose that.
+            SettingsProblem: The file was edited since, and the edit would be lost.
             StoreProblem: The file or its history cannot be read or written.
         """
         if not self._history.exists():
             return None
-        with self._alone():
+        with self._locked():
             text = self._file.text()
-            undo_stacks = self._settled(text)
+            undo_stacks = self._load_stacks(text)
             if not undo_stacks.undone:
                 return None
             last = undo_stacks.undone[-1]
             if hash_canon_text(text) != last.edit.before:
-                raise self._changed("redo", last.decision)
+                raise self._edited_problem("redo", last.decision)
             self._history.add_redo()
             self._file.write(last.edit.redone(text))
         return last.decision
 
     def history(self) -> tuple[DecisionRecord, ...]:
-        """Return the decisions made here, oldest first, then those that were undone.
+        """Return the decisions in effect, oldest first, then the undone ones, next redo
+        first.
 
         Raises:
             StoreProblem: The history cannot be read.
@@ -165,20 +167,20 @@ class CanonService:
             DecisionRecord(e.decision, e.when, undone) for e, undone in entries
         )
 
-    def _settled(self, text: str | None) -> UndoStacks:
+    def _load_stacks(self, text: str | None) -> UndoStacks:
         undo_stacks, word = self._history.stacks(text)
         self._history.mend(word)
         return undo_stacks
 
-    def _changed(self, verb: str, decision: Decision) -> SettingsProblem:
+    def _edited_problem(self, verb: str, decision: Decision) -> SettingsProblem:
         return SettingsProblem(
-            f"{self.path.name} was changed by hand since, and {verb} would lose that"
-            f" ({format_decision(decision).rstrip('.')})",
-            hint="Edit the file yourself, or fetch an older one from version control.",
+            f"{self.path.name} was edited after the decision"
+            f" “{format_decision(decision).rstrip('.')}”; {verb} would discard the edit",
+            hint="Edit the file yourself, or restore it from version control.",
         )
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         self._prepare()
         lock = self._lock()
         try:
@@ -193,12 +195,12 @@ class CanonService:
             while not lock.acquire():
                 if time.monotonic() > end:
                     raise StoreProblem(
-                        "Another run of lrwr does not let go of your decisions",
-                        hint="End it, then decide again; nothing was decided.",
+                        "Another lrwr process is changing the canon file",
+                        hint="Wait until it ends, then try again. Nothing was changed.",
                     )
                 time.sleep(_PAUSE)
         except OSError as error:
             raise StoreProblem(
-                f"The decisions cannot be locked: {error.strerror}",
-                hint="Check the disk and your rights there, or set `state_dir`.",
+                f"The canon file cannot be locked: {error.strerror}",
+                hint="Check the disk space and permissions, or set `state_dir`.",
             ) from error

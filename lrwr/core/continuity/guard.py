@@ -1,4 +1,4 @@
-"""Facts joined with confirmed canon: every contradiction that is sure."""
+"""Contradictions of confirmed canon found by rules, including misspelled names."""
 
 import re
 from collections import Counter
@@ -40,25 +40,27 @@ from lrwr.core.nlp.text.prose import find_quoted_spans
 
 NAME_ATTRIBUTE = "name"
 SPELLING_CACHE_SIZE = 4_096
-"""Texts of which a process remembers the words: a watch looks at all after each save,
-and all but one say what they said before."""
+"""Cached texts. Watch checks all texts after each save, and most are unchanged."""
 _WORD = re.compile(r"(?<![\w’'-])[^\W\d_a-z][\w]+")
 _SHORTEST = 5
+"""Minimum letters of a name's word that is checked for misspellings."""
 _RARE = 2
+"""Maximum occurrences of a misspelling in the whole story."""
 _OFTEN = 5
+"""Minimum occurrences of the correct word."""
 _TITLES = frozenset(TITLE_WORDS.split())
 
 
 def find_misspelled_names(
     material: VisibleFacts, canon: Canon
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield a confirmed name, and where the narrator writes it one letter off.
+    """Yield a confirmed name with each narrated spelling that is one letter off.
 
-    The odd form stands beside the rest of the name ("Nell Tallov"), or is one word
-    with capitals inside ("OchroMags"); it is rare, is nobody's name, no plural, and
-    no word of the text in lower case.
+    The misspelling must be rare, differ from all names, plurals and lower-case words,
+    and either stand beside the rest of the name ("Nell Tallov") or have a capital
+    inside ("OchroMags").
     """
-    horizon_view = material.sight
+    horizon_view = material.view
     texts = {
         d: horizon_view.texts[d].text
         for d in horizon_view.order.story
@@ -67,9 +69,9 @@ def find_misspelled_names(
     counts: Counter[str] = Counter()
     for text in texts.values():
         counts.update(_words(text))
-    names = _confirmed(material, canon)
+    names = _confirmed_names(material, canon)
     name_words = {word for name in _all_names(material) for word in name.split()}
-    names_by_misspelling = _odd(names, counts, name_words)
+    names_by_misspelling = _find_misspellings(names, counts, name_words)
     for document, text in texts.items():
         if names_by_misspelling.keys().isdisjoint(_words(text)):
             continue
@@ -79,7 +81,7 @@ def find_misspelled_names(
             span = Span(*match.span())
             if name is None or any(q.start <= span.start < q.end for q in quoted):
                 continue
-            wrong = _whole(name, match, text)
+            wrong = _full_misspelling(name, match, text)
             if wrong:
                 yield _pair_spellings(name, wrong, document, text, span, horizon_view)
 
@@ -107,11 +109,11 @@ def _pair_spellings(
 
 @lru_cache(maxsize=SPELLING_CACHE_SIZE)
 def _words(text: str) -> Mapping[str, int]:
-    """Count the words of a text that begin with a capital, in order."""
+    """Count the capitalised words of a text, in order of first occurrence."""
     return MappingProxyType(Counter(map(intern, _WORD.findall(text))))
 
 
-def _confirmed(material: VisibleFacts, canon: Canon) -> list[str]:
+def _confirmed_names(material: VisibleFacts, canon: Canon) -> list[str]:
     names = canon.names
     confirmed_names = {*names.confirmed, *names.merged, *names.renamed.values()}
     confirmed_names.update(
@@ -119,29 +121,34 @@ def _confirmed(material: VisibleFacts, canon: Canon) -> list[str]:
     )
     confirmed_names.update(
         visible_character.character.name
-        for visible_character in material.roll.seen.values()
+        for visible_character in material.cast.seen.values()
         if visible_character.character.certainty is Certainty.CONFIRMED
     )
     return sorted(confirmed_names)
 
 
 def _all_names(material: VisibleFacts) -> Iterator[str]:
-    for visible_character in material.roll.seen.values():
+    for visible_character in material.cast.seen.values():
         yield visible_character.character.name
         for alias in visible_character.character.aliases:
             if alias.mentions > _RARE or alias.certainty is Certainty.CONFIRMED:
                 yield alias.name
 
 
-def _odd(
+def _find_misspellings(
     names: list[str], counts: Counter[str], name_words: set[str]
 ) -> dict[str, str]:
-    """Return each rare word that is a letter off, and the name that it may be."""
+    """Map each rare word that is one letter off to the name that it may be."""
     rare = [w for w, n in counts.items() if n <= _RARE and len(w) >= _SHORTEST]
     rare = [w for w in rare if w not in name_words and not w.isupper()]
-    pairs = [(word, name) for name in names for word in _telling_words(name, counts)]
+    pairs = [
+        (word, name) for name in names for word in _distinctive_words(name, counts)
+    ]
     slips = (
-        (other, name) for word, name in pairs for other in rare if _is_slip(word, other)
+        (other, name)
+        for word, name in pairs
+        for other in rare
+        if _is_one_letter_off(word, other)
     )
     names_by_misspelling: dict[str, str] = {}
     for other, name in slips:
@@ -149,21 +156,21 @@ def _odd(
     return names_by_misspelling
 
 
-def _telling_words(name: str, counts: Counter[str]) -> list[str]:
-    """Return the words of a name that a slip can be told from: long and frequent."""
+def _distinctive_words(name: str, counts: Counter[str]) -> list[str]:
+    """Return the words of a name that are long and frequent enough to compare."""
     words = [word for word in name.split() if word.rstrip(".") not in _TITLES]
     if len(words) == 1 and not _has_inner_capital(words[0]):
         return []
     return [w for w in words if len(w) >= _SHORTEST and counts[w] >= _OFTEN]
 
 
-def _whole(name: str, match: re.Match[str], text: str) -> str:
-    """Return the odd name whole, if it stands as the confirmed one would; else ""."""
+def _full_misspelling(name: str, match: re.Match[str], text: str) -> str:
+    """Return the full misspelled name if the rest of the name is beside it; else ""."""
     words = name.split()
     if len(words) == 1:
         return match[0]
     for at, word in enumerate(words):
-        if _is_slip(word, match[0]):
+        if _is_one_letter_off(word, match[0]):
             before = " ".join(words[:at])
             after = " ".join(words[at + 1 :])
             led = not before or text[: match.start()].endswith(f"{before} ")
@@ -177,8 +184,10 @@ def _has_inner_capital(word: str) -> bool:
     return any(letter.isupper() for letter in word[1:]) and not word.isupper()
 
 
-def _is_slip(word: str, other: str) -> bool:
-    """Say whether one letter was changed, dropped, added, or two have traded places."""
+def _is_one_letter_off(word: str, other: str) -> bool:
+    """Return whether one letter was changed, added or dropped, or two adjacent ones
+    swapped.
+    """
     if word[0] != other[0] or word == other or abs(len(word) - len(other)) > 1:
         return False
     if {word, other} == {min(word, other, key=len), min(word, other, key=len) + "s"}:
@@ -201,12 +210,12 @@ def _is_slip(word: str, other: str) -> bool:
 
 
 ContradictionKey = tuple[str, str, str, str]
-"""Whose, which attribute, and the two meanings, in order of their words."""
+"""Person, attribute, and the two normalized values in alphabetical order."""
 UNCHECKED_TOPICS = (
-    "occupation, build, clothes, places, who knows what, and whatever is only said in"
-    " dialogue or in words that the rules do not know"
+    "occupation, build, clothes, places, who knows what, and statements in dialogue or"
+    " in wording that the rules do not cover"
 )
-"""What no rule compares; a language model may be asked about some of it."""
+"""Topics that rules do not check; a language model can check some of them."""
 
 
 def find_contradictions(
@@ -214,12 +223,12 @@ def find_contradictions(
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[Contradiction, ...]:
-    """Return what contradicts confirmed canon, in the order in which the text does.
+    """Return all contradictions that rules find, in the order of the text.
 
-    Confirmed canon are the writer's notes, answers and names, and what the text
-    itself has said in an earlier document. Under a horizon nothing later is looked
-    at; notes and answers hold all the same. With `documents` only what has a passage
-    in one of them is returned. Those marked as intended are among them.
+    Confirmed canon consists of notes, canon answers, confirmed names, and what an
+    earlier document of the story states. With a horizon, later story text is ignored;
+    notes and answers always count. With `documents`, only contradictions with a passage
+    in one of them are returned. Intended contradictions are included.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
@@ -228,9 +237,11 @@ def find_contradictions(
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     bounded_view = HorizonView(knowledge.order, knowledge.texts, horizon)
     conflicts = [
-        c for c in _clashes(material, knowledge.canon) if _is_seen(c, bounded_view)
+        c
+        for c in _find_conflicts(material, knowledge.canon)
+        if _is_seen(c, bounded_view)
     ]
-    contradictions = _contradictions(conflicts, horizon_cast, knowledge.canon)
+    contradictions = _build_contradictions(conflicts, horizon_cast, knowledge.canon)
     return tuple(
         contradiction
         for contradiction in contradictions
@@ -241,7 +252,7 @@ def find_contradictions(
 def is_in_documents(
     contradiction: Contradiction, documents: Collection[DocumentId]
 ) -> bool:
-    """Say whether either side has a passage in one of `documents`."""
+    """Return whether either side has a passage in one of `documents`."""
     places = (*contradiction.canon.evidence, *contradiction.found.evidence)
     return any(place.document in documents for place in places)
 
@@ -249,7 +260,7 @@ def is_in_documents(
 def find_contradiction_by_id(
     text: str, contradictions: Sequence[Contradiction]
 ) -> Contradiction:
-    """Return the contradiction whose id is `text`, or alone begins with it.
+    """Return the contradiction with the id `text`, or the only one that starts with it.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -259,10 +270,10 @@ def find_contradiction_by_id(
     )
 
 
-def _clashes(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
-    judge = StatementComparator(material)
-    conflicts = list(judge.clashes(collect_statements(material, canon)))
-    conflicts += _of_numbers(find_quantity_statements(material.sight))
+def _find_conflicts(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
+    comparator = StatementComparator(material)
+    conflicts = list(comparator.clashes(collect_statements(material, canon)))
+    conflicts += _quantity_conflicts(find_quantity_statements(material.view))
     conflicts += [
         StatementConflict("name", right, wrong, (right.value, wrong.value))
         for right, wrong in find_misspelled_names(material, canon)
@@ -270,7 +281,7 @@ def _clashes(material: VisibleFacts, canon: Canon) -> list[StatementConflict]:
     return sorted(conflicts, key=lambda conflict: conflict.found.rank)
 
 
-def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
+def _quantity_conflicts(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
     first: dict[tuple[str, str], Statement] = {}
     for statement in statements:
         canon = first.setdefault((statement.about, statement.attribute), statement)
@@ -284,7 +295,7 @@ def _of_numbers(statements: Sequence[Statement]) -> Iterable[StatementConflict]:
 
 
 def _is_seen(conflict: StatementConflict, bounded_view: HorizonView) -> bool:
-    """Say whether both passages are before the horizon; a note always is."""
+    """Return whether both passages are before the horizon; notes always are."""
     places = [
         statement.evidence
         for statement in (conflict.canon, conflict.found)
@@ -294,7 +305,7 @@ def _is_seen(conflict: StatementConflict, bounded_view: HorizonView) -> bool:
     return all(bounded_view.sees(place.document, place.spans) for place in story_places)
 
 
-def _contradictions(
+def _build_contradictions(
     clashes: Sequence[StatementConflict], horizon_cast: HorizonCast, canon: Canon
 ) -> list[Contradiction]:
     groups: dict[ContradictionKey, list[StatementConflict]] = {}
@@ -304,7 +315,7 @@ def _contradictions(
     intended = collect_intended_contradictions(canon, horizon_cast)
     return [
         replace(
-            _contradiction(ids[key], group, horizon_cast),
+            _build_contradiction(ids[key], group, horizon_cast),
             intended=key in intended,
             because=intended.get(key, ""),
         )
@@ -312,7 +323,7 @@ def _contradictions(
     ]
 
 
-def _contradiction(
+def _build_contradiction(
     id_: str, group: Sequence[StatementConflict], horizon_cast: HorizonCast
 ) -> Contradiction:
     first = group[0]
@@ -339,7 +350,7 @@ def _key(conflict: StatementConflict) -> ContradictionKey:
 def collect_intended_contradictions(
     canon: Canon, horizon_cast: HorizonCast
 ) -> dict[ContradictionKey, str]:
-    """Return the intended contradictions, each with the writer's reason."""
+    """Return the keys of intended contradictions, each with the writer's reason."""
     return {
         _intended_key(contradiction, horizon_cast): why
         for contradiction, why in canon.intentional.items()
@@ -364,7 +375,7 @@ def _intended_key(
 def build_contradiction_key(
     about: str, attribute: str, first_value: str, second_value: str
 ) -> ContradictionKey:
-    """Return a key that does not change while both values mean the same."""
+    """Return a key that is equal for all wordings of the same contradiction."""
     kind = attribute.split(" ")[0]
     first, second = sorted(
         normalize_value_meaning(kind, value) for value in (first_value, second_value)

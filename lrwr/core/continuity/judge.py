@@ -1,4 +1,4 @@
-"""Asks a language model about pairs, never twice about the same two passages."""
+"""Judgement of statement pairs by a language model: prompts, replies, cache, budget."""
 
 import asyncio
 import json
@@ -25,14 +25,14 @@ from lrwr.core.ports.models import ChatMessage, ChatModel, ChatReply, ReplyShape
 from lrwr.core.ports.stores import AnalysisStore
 
 JUDGE_PROMPT_REVISION = "1"
-"""Changes with the words below and with the shape; judgements depend on it."""
+"""Version of prompt and schema; part of the cache key of judgements."""
 PAIRS_PER_CALL = 5
-"""Pairs that are judged in one call."""
+"""Pairs per call."""
 MAX_REASON_WORDS = 20
-"""Words of a reason that are kept."""
+"""Maximum words of a stored reason."""
 _SHOWN_AGAIN = 800
-"""Characters of a wrong reply that are shown to the model again."""
-_TOLD = """\
+"""Maximum characters of a malformed reply repeated in the second request."""
+_INSTRUCTIONS = """\
 You check a novel for slips. Each pair has a confirmed statement (canon) and a passage \
 of the novel (text) on the same person or thing (about). For each id say whether the \
 passage contradicts canon: whether the two cannot both be true at that moment of the \
@@ -50,7 +50,7 @@ why: at most 20 words.
 
 @dataclass(frozen=True, slots=True)
 class PairJudgement:
-    """What a model said of one pair; nothing of it is checked yet."""
+    """A model's judgement of one pair; its quotes are not verified yet."""
 
     contradicts: bool
     canon_quote: str = ""
@@ -59,7 +59,7 @@ class PairJudgement:
 
 
 def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
-    """Ask about pairs, which are numbered from 1. All that anybody wrote is fenced."""
+    """Return the prompt for pairs, numbered from 1; all manuscript text is fenced."""
     blocks = [
         (f"{label} {number}", text)
         for number, pair in enumerate(pairs, start=1)
@@ -74,7 +74,7 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
         wrap_in_fence(label, text, mark) for label, text in blocks
     )
     return [
-        ChatMessage("system", f"{_TOLD}{FENCE_RULE}"),
+        ChatMessage("system", f"{_INSTRUCTIONS}{FENCE_RULE}"),
         ChatMessage("user", fenced_blocks),
     ]
 
@@ -82,7 +82,7 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
 def build_judge_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Ask the same once more, and say what was wrong with the reply."""
+    """Return the prompt that repeats the question after a malformed reply."""
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
@@ -96,7 +96,7 @@ def build_judge_repair_messages(
 
 @cache
 def build_judgement_shape() -> ReplyShape:
-    """Return the shape of the reply."""
+    """Return the JSON schema of the reply."""
     row = {
         "id": {"type": "integer"},
         "contradicts": {"type": "boolean"},
@@ -111,16 +111,16 @@ def build_judgement_shape() -> ReplyShape:
 
 
 def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
-    """Return what is said of each of `count` pairs, by its place from 0.
+    """Return the judgements by index of the pair, from 0.
 
-    A pair that the reply leaves out, or judges twice, has no judgement.
+    Pairs that the reply omits or judges twice are missing.
 
     Raises:
-        MalformedReply: The reply does not keep to its shape.
+        MalformedReply: The reply does not match the schema.
     """
     match extract_json_object(reply):
         case {"pairs": [*rows], **more} if not more:
-            numbered_judgements = [_row(row) for row in rows]
+            numbered_judgements = [_parse_row(row) for row in rows]
         case _:
             raise MalformedReply("it is not an object of `pairs`")
     numbers = [number for number, _ in numbered_judgements]
@@ -132,12 +132,12 @@ def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
 
 
 def serialize_judgement(pair_judgement: PairJudgement) -> str:
-    """Write a judgement, to be kept."""
+    """Return a judgement as JSON for storage."""
     return json.dumps(asdict(pair_judgement), ensure_ascii=False)
 
 
 def deserialize_judgement(text: str) -> PairJudgement:
-    """Read a judgement as `serialize_judgement` writes it."""
+    """Parse the output of `serialize_judgement`."""
     fields = json.loads(text)
     return PairJudgement(
         fields["contradicts"],
@@ -147,7 +147,7 @@ def deserialize_judgement(text: str) -> PairJudgement:
     )
 
 
-def _row(row: object) -> tuple[int, PairJudgement]:
+def _parse_row(row: object) -> tuple[int, PairJudgement]:
     match row:
         case {
             "id": int(number),
@@ -165,34 +165,37 @@ def _row(row: object) -> tuple[int, PairJudgement]:
 
 
 MAX_PAIRS_PER_RUN = 60
-"""Pairs that a run asks about at most; those judged before are not among them."""
+"""Maximum new pairs per run; stored judgements do not count."""
 _REPLY_TOKENS = 70
-"""Tokens that a judgement has about: what an estimate goes by."""
+"""Typical tokens of one judgement; used for estimates only."""
 
 
 class PairJudgeBudget(Protocol):
-    """What a run may spend. `stopped` says in a sentence why nothing more is asked."""
+    """Spending limit of a run; implemented by `ModelBudget` of the pipeline.
+
+    `stopped` is the reason, as a sentence, why no more calls are allowed, or empty.
+    """
 
     stopped: str
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Set the price of a call aside; None when it must not be made."""
+        """Reserve the price of a call and return it; None if the call is not allowed."""
         ...
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Count what a call really took."""
+        """Replace the reservation of a call with its real usage."""
         ...
 
     def stop(self, reason: str) -> None:
-        """Ask nothing more in this run."""
+        """Allow no more calls in this run."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PairJudgeEstimate:
-    """What judging would take: of `pairs`, `kept` were judged before.
+    """Estimate of a run over `pairs` pairs.
 
-    `beyond` are more than a run asks about.
+    `kept` have a stored judgement; `beyond` exceed the limit of one run.
     """
 
     pairs: int
@@ -203,10 +206,10 @@ class PairJudgeEstimate:
 
 @dataclass(slots=True)
 class PairJudgeResult:
-    """What came of asking: judgements of pairs, in their order.
+    """Judgements of a run, in the order of the pairs.
 
-    `unjudged` pairs have none: the model could not be asked, which `stopped` then
-    says, or gave no usable answer, or there were more than a run asks about.
+    `unjudged` pairs have none: the budget or the model stopped the run (`stopped` is
+    the reason), the reply was unusable, or the limit of one run was reached.
     """
 
     judged: list[tuple[StatementPair, PairJudgement]] = field(default_factory=list)
@@ -216,10 +219,10 @@ class PairJudgeResult:
 
 
 class PairJudge:
-    """Has pairs judged by a model; each judgement is kept as soon as it comes.
+    """Judges pairs with a language model and stores each judgement.
 
-    What was judged once is never asked about again while both passages, the model and
-    the questions stay the same.
+    A stored judgement is reused while both passages, the model and the prompt are the
+    same.
     """
 
     def __init__(
@@ -227,27 +230,27 @@ class PairJudge:
     ) -> None:
         self._chat = chat
         self._store = store
-        self._purse = budget
+        self._budget = budget
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """Name of the model."""
         return self._chat.name
 
     async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
-        """Return an estimate of judging `pairs`; sends no request."""
+        """Estimate the usage for judging `pairs`; sends no request."""
         judgements = await self.kept(pairs)
         missing = [pair for pair in pairs if pair not in judgements]
         usage = Usage()
         for batch in _batches(missing[:MAX_PAIRS_PER_RUN]):
-            usage += _estimated(batch)
+            usage += _estimate_batch(batch)
         beyond = max(0, len(missing) - MAX_PAIRS_PER_RUN)
         return PairJudgeEstimate(len(pairs), len(pairs) - len(missing), beyond, usage)
 
     async def kept(
         self, pairs: Sequence[StatementPair]
     ) -> Mapping[StatementPair, PairJudgement]:
-        """Return the stored judgements; sends no request."""
+        """Return the stored judgements of `pairs`; sends no request."""
         keys = {pair: self._key(pair) for pair in pairs}
         replies_by_key = await self._store.replies(list(keys.values()))
         return {
@@ -257,9 +260,10 @@ class PairJudge:
         }
 
     async def judge(self, pairs: Sequence[StatementPair]) -> PairJudgeResult:
-        """Return judgements of `pairs`, the first `MAX_PAIRS_PER_RUN` of those not judged before.
+        """Return judgements of `pairs`; asks about at most `MAX_PAIRS_PER_RUN` new
+        ones.
 
-        A model that fails takes nothing away: what is judged by then is returned.
+        If the model fails, the judgements made so far are returned.
         """
         judgements = dict(await self.kept(pairs))
         usage = Usage(cached=len(judgements))
@@ -274,37 +278,37 @@ class PairJudge:
             (pair, judgements[pair]) for pair in pairs if pair in judgements
         ]
         return PairJudgeResult(
-            judged_pairs, usage, len(pairs) - len(judged_pairs), self._purse.stopped
+            judged_pairs, usage, len(pairs) - len(judged_pairs), self._budget.stopped
         )
 
     async def _ask(
         self, batch: Sequence[StatementPair]
     ) -> tuple[Mapping[StatementPair, PairJudgement], Usage]:
-        """Make one call and keep what came of it; nothing when it must not be made."""
-        reserved = self._purse.reserve(_estimated(batch))
+        """Make one call and store its judgements; nothing if the budget forbids it."""
+        reserved = self._budget.reserve(_estimate_batch(batch))
         if reserved is None:
             return {}, Usage()
         spent: list[ChatReply] = []
         try:
-            judgements_by_number = await self._answered(
+            judgements_by_number = await self._request_judgements(
                 build_judge_messages(batch), len(batch), spent
             )
         except ServiceUnavailable as error:
-            self._purse.stop(_told(error))
+            self._budget.stop(_format_error(error))
             judgements_by_number = {}
         finally:
             usage = _usage(spent)
-            self._purse.settle(reserved, usage)
+            self._budget.settle(reserved, usage)
         judgements = {
             batch[place]: judgement for place, judgement in judgements_by_number.items()
         }
-        await self._keep(judgements, usage)
+        await self._store_judgements(judgements, usage)
         return judgements, usage
 
-    async def _answered(
+    async def _request_judgements(
         self, chat_messages: Sequence[ChatMessage], count: int, spent: list[ChatReply]
     ) -> Mapping[int, PairJudgement]:
-        """Return what a reply says; one that is not as asked is asked for once more."""
+        """Return the judgements of a reply; a malformed reply is requested once more."""
         spent.append(await self._chat.fill(chat_messages, build_judgement_shape()))
         try:
             return parse_judgements(spent[0].text, count)
@@ -318,10 +322,10 @@ class PairJudge:
         except MalformedReply:
             return {}
 
-    async def _keep(
+    async def _store_judgements(
         self, judgements: Mapping[StatementPair, PairJudgement], usage: Usage
     ) -> None:
-        """Keep judgements; where that cannot be, nothing more is paid for."""
+        """Store the judgements; if that fails, allow no more calls."""
         replies = {
             self._key(pair): serialize_judgement(judgement)
             for pair, judgement in judgements.items()
@@ -330,10 +334,10 @@ class PairJudge:
             if replies:
                 await self._store.save_replies(replies, usage)
         except StoreProblem as error:
-            self._purse.stop(_told(error))
+            self._budget.stop(_format_error(error))
 
     def _key(self, pair: StatementPair) -> str:
-        """Return what a judgement depends on, and nothing else."""
+        """Return the cache key: a hash of everything the judgement depends on."""
         key_parts = [
             "continuity",
             JUDGE_PROMPT_REVISION,
@@ -352,13 +356,13 @@ def _batches(pairs: Sequence[StatementPair]) -> Iterator[list[StatementPair]]:
         yield batch
 
 
-def _estimated(batch: Sequence[StatementPair]) -> Usage:
+def _estimate_batch(batch: Sequence[StatementPair]) -> Usage:
     sent = sum(
         len(judge_message.text) for judge_message in build_judge_messages(batch)
     ) + len(build_judgement_shape().schema)
     return Usage(
         calls=1,
-        prompt_tokens=-(-sent // 4),
+        prompt_tokens=-(-sent // 4),  # about 4 characters per token, rounded up
         completion_tokens=_REPLY_TOKENS * len(batch),
     )
 
@@ -372,6 +376,6 @@ def _usage(replies: Sequence[ChatReply]) -> Usage:
     )
 
 
-def _told(error: LrwrError) -> str:
+def _format_error(error: LrwrError) -> str:
     message = str(error).rstrip(".")
     return f"{message}. {error.hint}".rstrip()

@@ -1,4 +1,4 @@
-"""Normalized values, so that two wordings of one are never taken for two; also counts."""
+"""Normalization of values (colours, numbers, ages, dates, kinship), and counted things."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -44,6 +44,7 @@ _EYES = MappingProxyType(
     }
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
+# A comparison after the colour: "black as coal"
 _TAIL = re.compile(r"\b(?:like|as|than|for)\b.*", re.S)
 _UNSURE = re.compile(
     r"\b(?:not?|never|perhaps|maybe|or|unknown|open|once|later|after|before|when|then|"
@@ -53,7 +54,10 @@ _UNSURE = re.compile(
 
 @lru_cache(maxsize=10_000)
 def classify_hues(attribute: str, value: str) -> frozenset[str]:
-    """Return every hue that `value` may name; empty if it names no colour."""
+    """Return all basic colours that `value` may mean; empty if it names none.
+
+    `attribute` is "eyes" or "hair": "dark" means something else for each.
+    """
     words = _TAIL.sub("", value.casefold())
     if _UNSURE.search(words):
         return frozenset()
@@ -61,15 +65,15 @@ def classify_hues(attribute: str, value: str) -> frozenset[str]:
     hues: set[str] = set()
     plain = _WORD.findall(words)
     if attribute == "eyes" and plain == ["dark"]:
-        return frozenset()  # dark blue, dark grey: only how light they are not
+        return frozenset()  # "dark" eyes may be dark blue or dark grey
     for word in plain:
         if word != "dark" or plain == ["dark"]:
             hues.update(hues_by_word.get(word, "").split())
-    return frozenset(hues | _shaded(attribute, plain, hues))
+    return frozenset(hues | _shade_hues(attribute, plain, hues))
 
 
-def _shaded(attribute: str, words: list[str], hues: set[str]) -> set[str]:
-    """Return the hues that a shade lets in: light brown is fair to many."""
+def _shade_hues(attribute: str, words: list[str], hues: set[str]) -> set[str]:
+    """Return further colours that a shade may mean: "light brown" may be fair."""
     if attribute != "hair":
         return set()
     if "brown" in hues and not {"light", "pale", "bright"}.isdisjoint(words):
@@ -81,7 +85,7 @@ def _shaded(attribute: str, words: list[str], hues: set[str]) -> set[str]:
 
 COLOUR_ATTRIBUTES = frozenset({"eyes", "hair"})
 VALUE_CACHE_SIZE = 10_000
-"""Values whose meaning is remembered: each is compared with many others."""
+"""Cached values; each value is compared with many others."""
 _ONES: Mapping[str, int] = MappingProxyType(
     dict(
         zip([*UNITS, *TEENS, *TENS], [*range(1, 20), *range(20, 100, 10)], strict=True)
@@ -104,7 +108,9 @@ _ORDINALS = tuple(_ORDINALS_TEXT.split())
 
 
 def parse_value_number(value: str) -> int | None:
-    """Return the one number that `value` names, up to 99 in words; None if not one."""
+    """Return the only number in `value`, in digits or words up to 99; None if not
+    exactly one.
+    """
     words = value.casefold().replace("-", " ").split()
     digits = re.findall(r"\d+", value)
     if digits:
@@ -116,10 +122,12 @@ def parse_value_number(value: str) -> int | None:
 
 
 def parse_age_range(value: str) -> tuple[int, int] | None:
-    """Return the youngest and the oldest that `value` may be said of, in years."""
+    """Return the lowest and highest age in years that `value` may mean, or None."""
     age, words = parse_value_number(value), value.casefold()
     if age is None:
         return None
+    # Tolerances in years: "about 40" is 37 to 43, "nearly 40" 38 to 40, "over 40" 40 to
+    # 49.
     if _ABOUT.search(words):
         return age - 3, age + 3
     if _UNDER.search(words):
@@ -128,7 +136,7 @@ def parse_age_range(value: str) -> tuple[int, int] | None:
 
 
 def parse_date_parts(value: str) -> dict[str, int]:
-    """Return what `value` says of a date: weekday, day, month, year, as far as it does."""
+    """Return the known parts of a date: "weekday" and "month" from 0, "day", "year"."""
     words = re.findall(r"[a-z]+|\d+", value.casefold())
     date_parts: dict[str, int] = {}
     for word in words:
@@ -153,7 +161,9 @@ def _spelled_day(words: list[str]) -> int:
 
 
 def are_values_incompatible(attribute: str, value: str, other: str) -> bool:
-    """Say whether two values surely exclude each other; unreadable values never do."""
+    """Return whether two values certainly exclude each other; false if one is not
+    understood.
+    """
     if attribute in COLOUR_ATTRIBUTES:
         hues, other_hues = (
             classify_hues(attribute, value),
@@ -171,7 +181,7 @@ def are_values_incompatible(attribute: str, value: str, other: str) -> bool:
 
 @lru_cache(maxsize=VALUE_CACHE_SIZE)
 def normalize_value_meaning(attribute: str, value: str) -> str:
-    """Return what all wordings of one meaning share."""
+    """Return a string that is equal for all wordings of the same value."""
     if attribute in COLOUR_ATTRIBUTES:
         return " ".join(sorted(classify_hues(attribute, value))) or normalize_value(
             value
@@ -188,7 +198,7 @@ def normalize_value_meaning(attribute: str, value: str) -> str:
 
 _PARENTS = frozenset({"father", "mother"})
 UNIQUE_KINSHIP_CLASSES = _PARENTS
-"""Of these everybody has one; of two fathers one is a contradiction."""
+"""Relations of which everybody has exactly one."""
 _CLASSES = MappingProxyType(
     {
         "father": "parent", "mother": "parent", "parent": "parent",
@@ -202,14 +212,14 @@ _CLASSES = MappingProxyType(
         "grandchild": "grandchild", "cousin": "cousin",
     }
 )  # fmt: skip
-_SEEN_BACK = MappingProxyType(
+_INVERSE_CLASSES = MappingProxyType(
     {
         "parent": "child", "child": "parent", "sibling": "sibling",
         "spouse": "spouse", "elder": "younger", "younger": "elder",
         "grandparent": "grandchild", "grandchild": "grandparent", "cousin": "cousin",
     }
 )  # fmt: skip
-_MAY_BE_BOTH = (
+_COMPATIBLE_CLASSES = (
     frozenset({"cousin", "spouse"}),
     frozenset({"cousin", "elder"}),
     frozenset({"cousin", "younger"}),
@@ -217,62 +227,67 @@ _MAY_BE_BOTH = (
 
 
 def classify_kinship(kind: str) -> str:
-    """Return the class of a word for kin; empty for ties that shut nothing out."""
+    """Return the class of a kinship noun; empty for relationships that exclude nothing."""
     return _CLASSES.get(kind, "")
 
 
 def invert_kinship(kind: str) -> str:
-    """Return the class of what the other is, when one is the `kind`."""
-    return _SEEN_BACK.get(classify_kinship(kind), "")
+    """Return the class of the reverse relationship: "mother" gives "child"."""
+    return _INVERSE_CLASSES.get(classify_kinship(kind), "")
 
 
 def excludes_kinship(kinship: str, other: str) -> bool:
-    """Say whether one character cannot have both kinships to one person."""
+    """Return whether one character cannot have both kinships to the same person."""
     return (
         bool(kinship and other and kinship != other)
-        and {kinship, other} not in _MAY_BE_BOTH
+        and {kinship, other} not in _COMPATIBLE_CLASSES
     )
 
 
 QUANTITY_ATTRIBUTE = "number"
 COUNT_CACHE_SIZE = 4_096
-"""Texts of which a process remembers the counts: a watch looks at all after each save,
-and all but one say what they said before."""
-_FIXED = (
+"""Cached texts. Watch checks all texts after each save, and most are unchanged."""
+_COUNTED_PARTS = (
     "rungs|steps|stairs|windows|doors|floors|storeys|stories|rooms|towers|gates|arches|"
     "pillars|columns|bells|strings|masts|decks|panes|turrets|spires|chimneys|spokes|"
     "shelves|drawers|strands|links|rivets"
 )
-"""What a thing has the same number of for as long as it stands."""
+"""Parts whose number does not change while a building or object exists."""
 _PLACE = r"(?:the|its|his|her) (?P<place>[a-z][\w-]*(?: of (?:the )?[A-Z][\w-]*(?: [A-Z][\w-]*)*)?)"
+# "there were forty steps in the tower", "the forty steps of the tower", "the tower had
+# forty steps"
 _COUNTS = (
     re.compile(
-        rf"\b[Tt]here (?:were|are) (?P<number>{NUMBER}) (?:[a-z]+ )?(?P<noun>{_FIXED}) "
+        rf"\b[Tt]here (?:were|are) (?P<number>{NUMBER}) (?:[a-z]+ )?(?P<noun>{_COUNTED_PARTS}) "
         rf"(?:in|on|of|to) {_PLACE}",
     ),
     re.compile(
-        rf"\b[Tt]he (?P<number>{NUMBER}) (?P<noun>{_FIXED}) (?:in|of|to|on) {_PLACE}",
+        rf"\b[Tt]he (?P<number>{NUMBER}) (?P<noun>{_COUNTED_PARTS}) (?:in|of|to|on) {_PLACE}",
     ),
     re.compile(
         rf"\b[Tt]he (?P<place>[a-z][\w-]*)(?: (?:to|of|in|at) [A-Z][\w -]*?)? "
-        rf"(?:had|has) (?P<number>{NUMBER}) (?:[a-z]+ )?(?P<noun>{_FIXED})\b",
+        rf"(?:had|has) (?P<number>{NUMBER}) (?:[a-z]+ )?(?P<noun>{_COUNTED_PARTS})\b",
     ),
 )
 
 
 def find_quantity_statements(horizon_view: HorizonView) -> list[Statement]:
-    """Return the statements of the writer and the narrator about quantities."""
+    """Return statements about fixed quantities ("the tower has forty steps"), in story
+    order.
+    """
     statements = [
         statement
         for document in horizon_view.texts
-        for statement in _in(document, horizon_view)
+        for statement in _document_statements(document, horizon_view)
     ]
     return sorted(statements, key=lambda statement: statement.rank)
 
 
-def _in(document: DocumentId, horizon_view: HorizonView) -> Iterator[Statement]:
+def _document_statements(
+    document: DocumentId, horizon_view: HorizonView
+) -> Iterator[Statement]:
     text = horizon_view.texts[document].text
-    hits = _hits(text)
+    hits = _find_counts(text)
     if not hits or not horizon_view.opens(document):
         return
     is_story = horizon_view.tells(document)
@@ -283,16 +298,16 @@ def _in(document: DocumentId, horizon_view: HorizonView) -> Iterator[Statement]:
             continue
         if not is_asserted_in_context(text, span) or mentions_change(text, span):
             continue
-        yield _statement(document, hit, horizon_view)
+        yield _build_statement(document, hit, horizon_view)
 
 
 @lru_cache(maxsize=COUNT_CACHE_SIZE)
-def _hits(text: str) -> tuple[re.Match[str], ...]:
+def _find_counts(text: str) -> tuple[re.Match[str], ...]:
     hits = (match for pattern in _COUNTS for match in pattern.finditer(text))
     return tuple(sorted(hits, key=lambda match: match.start()))
 
 
-def _statement(
+def _build_statement(
     document: DocumentId, match: re.Match[str], horizon_view: HorizonView
 ) -> Statement:
     is_story, span = horizon_view.tells(document), Span(*match.span())

@@ -1,4 +1,4 @@
-"""Which passages are worth a model's judgement: those on one attribute of one thing."""
+"""Selection of statement pairs that are worth a model's judgement."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,18 +28,18 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.text.prose import find_quoted_spans
 
 MAX_PASSAGES_PER_CLAIM = 4
-"""Passages that one note or answer is held against at most: the nearest in words."""
+"""Maximum passages compared with one note or answer: those with most shared words."""
 
-_COMMON = 0.1
-"""Share of the sentences on somebody that a telling word stands in at most."""
+_MAX_SHARE = 0.1
+"""Maximum share of a character's sentences that contain a distinctive word."""
 
-_SELDOM = 3
-"""A word in so few of them is telling in any case."""
+_ALWAYS_DISTINCTIVE = 3
+"""A word in at most this many sentences is always distinctive."""
 
 
 @dataclass(frozen=True, slots=True)
 class _NamingSentence:
-    """A sentence that names somebody; `extract_content_stems` are those of the narrator's words."""
+    """A sentence that names a character; `stems` are those of its narration."""
 
     document: DocumentId
     span: Span
@@ -51,12 +51,13 @@ def find_statement_pairs(
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[StatementPair, ...]:
-    """Return what a model may judge: first what the writer says, the latest first.
+    """Return the pairs for a model to judge, the writer's statements first, latest
+    first.
 
-    One side is confirmed: a note, an answer, or what was told in an earlier document
-    of whom the writer says nothing of the kind. The other is told later, by the
-    narrator, of the same by name. Under a horizon no passage of the story that lies
-    beyond it is in a pair. With `documents` only what has a passage in one of them.
+    One side is confirmed: a note, a canon answer, or an earlier document of the story.
+    The other is later narration that names the same character. With a horizon, no story
+    passage after it is used. With `documents`, only pairs with a passage in one of them
+    are returned.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
@@ -64,7 +65,7 @@ def find_statement_pairs(
     )
     material = collect_visible_facts(knowledge.facts, horizon_cast, horizon_view)
     statements = collect_uncompared_statements(material, knowledge.canon)
-    joined = [*_by_attribute(statements), *_by_words(statements, material)]
+    joined = [*_pair_by_attribute(statements), *_pair_by_words(statements, material)]
     joined.sort(
         key=lambda two: (two[0].source is StatementSource.TEXT, *_latest(two[1]))
     )
@@ -73,7 +74,7 @@ def find_statement_pairs(
         knowledge.cast, knowledge.first_seen, bounded_view, knowledge.canon.names
     )
     pairs = (
-        _pair(statement, other, visible_cast, horizon_view)
+        _build_pair(statement, other, visible_cast, horizon_view)
         for statement, other in joined
     )
     visible_pairs = dict.fromkeys(
@@ -88,10 +89,10 @@ def _latest(statement: Statement) -> tuple[int, int]:
     return -statement.rank[0], -statement.rank[2]
 
 
-def _by_attribute(
+def _pair_by_attribute(
     statements: Iterable[Statement],
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield statements of one attribute that are not worded alike."""
+    """Yield pairs of statements on the same attribute with different wording."""
     groups: dict[tuple[str, str], list[Statement]] = {}
     for statement in statements:
         if statement.attribute != DESCRIPTION_ATTRIBUTE:
@@ -112,12 +113,12 @@ def _by_attribute(
             for story_statement in story_statements
             for canon_statement in canon
             if canon_statement.rank[:2] != story_statement.rank[:2]
-            and not _alike(canon_statement, story_statement)
+            and not _is_subset_wording(canon_statement, story_statement)
         )
 
 
-def _alike(statement: Statement, other: Statement) -> bool:
-    """Say whether the content words of one value are a subset of the other's."""
+def _is_subset_wording(statement: Statement, other: Statement) -> bool:
+    """Return whether the content words of one value are a subset of the other's."""
     stems, other_stems = (
         extract_content_stems(statement.value),
         extract_content_stems(other.value),
@@ -125,40 +126,43 @@ def _alike(statement: Statement, other: Statement) -> bool:
     return stems <= other_stems or other_stems <= stems
 
 
-def _by_words(
+def _pair_by_words(
     statements: Sequence[Statement], material: VisibleFacts
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield what the writer says with the sentences that share its telling words."""
+    """Yield the writer's statements with the sentences that share distinctive words."""
     of_writer: dict[str, list[Statement]] = {}
     quoted: dict[DocumentId, list[Span]] = {}
     for statement in statements:
         if statement.source is not StatementSource.TEXT:
             of_writer.setdefault(statement.about, []).append(statement)
     for about, claims in of_writer.items():
-        forms = _forms(about, material.roll)
-        sentences = list(_naming(forms, material.sight, quoted))
+        forms = _forms(about, material.cast)
+        sentences = list(_find_naming_sentences(forms, material.view, quoted))
         counts = Counter(stem for sentence in sentences for stem in sentence.stems)
-        max_occurrences = max(_SELDOM, _COMMON * len(sentences))
+        max_occurrences = max(_ALWAYS_DISTINCTIVE, _MAX_SHARE * len(sentences))
         name_stems = extract_content_stems(" ".join(forms))
-        telling = (
+        distinctive = (
             frozenset(s for s, n in counts.items() if n <= max_occurrences) - name_stems
         )
         for claim in claims:
-            near_sentences = _near(claim, sentences, telling, counts)[
+            near_sentences = _rank_sentences(claim, sentences, distinctive, counts)[
                 :MAX_PASSAGES_PER_CLAIM
             ]
             yield from (
-                (claim, _statement(n, claim, material.sight)) for n in near_sentences
+                (claim, _build_statement(n, claim, material.view))
+                for n in near_sentences
             )
 
 
-def _near(
+def _rank_sentences(
     claim: Statement,
     sentences: Sequence[_NamingSentence],
-    telling: frozenset[str],
+    distinctive: frozenset[str],
     counts: Counter[str],
 ) -> list[_NamingSentence]:
-    """Return the sentences on what `claim` is on, nearest first; none that repeat it."""
+    """Return the sentences on the topic of `claim`, most similar first, without
+    repetitions.
+    """
     label = (
         frozenset()
         if claim.attribute == DESCRIPTION_ATTRIBUTE
@@ -167,10 +171,10 @@ def _near(
     content_stems = extract_content_stems(claim.value)
     rated = []
     for sentence in sentences:
-        shared = (content_stems | label) & sentence.stems & telling
+        shared = (content_stems | label) & sentence.stems & distinctive
         enough = bool(label & shared) or len(shared) > 1
         if enough and not (content_stems <= sentence.stems):
-            score = sum(1 / counts[stem] for stem in shared)
+            score = sum(1 / counts[stem] for stem in shared)  # rare words weigh more
             rated.append((-score, sentence.document, sentence.span, sentence))
     return [sentence for *_, sentence in sorted(rated, key=lambda row: row[:3])]
 
@@ -182,14 +186,14 @@ def _forms(about: str, horizon_cast: HorizonCast) -> list[str]:
     return [about, *(alias.name for alias in visible_character.character.aliases)]
 
 
-def _naming(
+def _find_naming_sentences(
     forms: Sequence[str],
     horizon_view: HorizonView,
     quoted: dict[DocumentId, list[Span]],
 ) -> Iterator[_NamingSentence]:
-    """Yield the narrator's sentences that name somebody and assert something now.
+    """Yield narrated sentences that name the character and assert something.
 
-    `quoted` is filled with what stands in quotation marks, by document.
+    Fills `quoted` with the quoted spans of each document.
     """
     names = compile_forms_pattern(forms)
     for document in horizon_view.order.story if names else ():
@@ -206,14 +210,14 @@ def _naming(
             enclosing_sentence = find_enclosing_sentence(text, span)
             last = enclosing_sentence.end
             if is_asserted_in_context(text, span) and not mentions_change(text, span):
-                remaining_words = _outside(text, enclosing_sentence, quoted[document])
+                remaining_words = _narration(text, enclosing_sentence, quoted[document])
                 yield _NamingSentence(
                     document, enclosing_sentence, extract_content_stems(remaining_words)
                 )
 
 
-def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
-    """Return the words at `span` outside of quotation marks."""
+def _narration(text: str, span: Span, quoted: Iterable[Span]) -> str:
+    """Return the words at `span` with quotations replaced by spaces."""
     words = list(text[span.start : span.end])
     for quoted_span in quoted:
         start, end = max(quoted_span.start, span.start), min(quoted_span.end, span.end)
@@ -223,14 +227,14 @@ def _outside(text: str, span: Span, quoted: Iterable[Span]) -> str:
 
 
 def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
-    """Say whether `span` shares a character with one of `others`."""
+    """Return whether `span` overlaps one of `others`."""
     return any(
         other_span.start < span.end and span.start < other_span.end
         for other_span in others
     )
 
 
-def _statement(
+def _build_statement(
     naming_sentence: _NamingSentence, claim: Statement, horizon_view: HorizonView
 ) -> Statement:
     evidence = horizon_view.evidence(
@@ -251,7 +255,7 @@ def _statement(
     )
 
 
-def _pair(
+def _build_pair(
     canon: Statement,
     statement: Statement,
     horizon_cast: HorizonCast,
@@ -268,7 +272,7 @@ def _pair(
 
 
 def _is_seen(pair: StatementPair, bounded_view: HorizonView) -> bool:
-    """Say whether all story passages of a pair are before the horizon."""
+    """Return whether all story passages of a pair are before the horizon."""
     return all(
         _is_within(passage, bounded_view) for passage in (pair.canon, pair.found)
     )

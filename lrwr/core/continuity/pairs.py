@@ -1,4 +1,4 @@
-"""A pair: what is confirmed, and a passage that may gainsay it. For a model to judge."""
+"""Pairs of a confirmed statement and a story passage, for a language model to judge."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -33,16 +33,15 @@ from lrwr.core.nlp.facts.clauses import SPOKEN_DETAIL
 from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
 PAIR_CONTEXT_CHARS = 300
-"""Characters of the same paragraph that are shown on each side, at most."""
+"""Maximum characters of context on each side, within the paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairPassage:
-    """Words to be judged, with a little of what stands around them.
+    """A passage to be judged, with context.
 
-    `core` is where in `text` the sentences stand that say it; the rest is there to be
-    understood by. `start` is where `text` begins in its document, verbatim. What the
-    writer decided in the canon file has no document and no evidence.
+    `core` is the span within `text` of the statement itself. `start` is the offset of
+    `text` in its document. Canon answers have no document and no evidence.
     """
 
     text: str
@@ -55,7 +54,7 @@ class PairPassage:
 
 @dataclass(frozen=True, slots=True)
 class StatementPair:
-    """Two passages on one attribute of somebody or something; `canon` counts."""
+    """Two passages about one attribute of `about`; `canon` is the confirmed one."""
 
     about: str
     attribute: str
@@ -63,7 +62,7 @@ class StatementPair:
     found: PairPassage
 
     def touches(self, documents: Collection[DocumentId]) -> bool:
-        """Say whether either passage is in one of `documents`."""
+        """Return whether either passage is in one of `documents`."""
         return any(
             passage.document in documents for passage in (self.canon, self.found)
         )
@@ -72,10 +71,11 @@ class StatementPair:
 def build_pair_passage(
     statement: Statement, horizon_view: HorizonView
 ) -> PairPassage | None:
-    """Return the passage of a statement; None where nothing of it may be shown.
+    """Return the passage of a statement with its context, or None.
 
-    Of a note it is the sentence alone. Authors' comments are never part of it, nor is
-    anything beyond the scene.
+    A note gives the statement alone. Story text gives up to 300 characters of context
+    of the same paragraph and scene. None if the text contains an author's comment or is
+    not part of the story.
     """
     if statement.evidence is None:
         fact_text = f"{statement.attribute}: {statement.value}"
@@ -84,11 +84,11 @@ def build_pair_passage(
     text = horizon_view.texts[document].text
     shown_span = core
     if horizon_view.tells(document):
-        own_part = _own_part(document, statement.span or core, horizon_view)
+        own_part = _enclosing_part(document, statement.span or core, horizon_view)
         if own_part is None:
             return None
         core = Span(max(core.start, own_part.start), min(core.end, own_part.end))
-        shown_span = _around(text, core, own_part)
+        shown_span = _context_span(text, core, own_part)
     elif "<!--" in text[core.start : core.end] or "%%" in text[core.start : core.end]:
         return None
     return PairPassage(
@@ -101,10 +101,10 @@ def build_pair_passage(
     )
 
 
-def _own_part(
+def _enclosing_part(
     document: DocumentId, span: Span, horizon_view: HorizonView
 ) -> Span | None:
-    """Return the stretch of the story's own words that `span` begins in."""
+    """Return the part of the scene's own text that contains the start of `span`."""
     parts = (
         part
         for chapter in horizon_view.order.outlines[document].chapters
@@ -114,7 +114,7 @@ def _own_part(
     return next((part for part in parts if part.start <= span.start < part.end), None)
 
 
-def _around(text: str, core: Span, own_part: Span) -> Span:
+def _context_span(text: str, core: Span, own_part: Span) -> Span:
     paragraph = find_enclosing_paragraph(text, core)
     start = max(own_part.start, paragraph.start, core.start - PAIR_CONTEXT_CHARS)
     end = min(own_part.end, paragraph.end, core.end + PAIR_CONTEXT_CHARS)
@@ -138,72 +138,82 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "birthplace": "place of birth", "born in": "place of birth",
     }
 )  # fmt: skip
-"""What two writers call one attribute."""
-_ANOTHER_TIME = re.compile(
+"""Standard names of attributes, by synonyms that writers use."""
+_LIMITED = re.compile(
     r"\b(?:once|former\w*|used to|until|till|later|after|before|since|becomes?|will|"
     r"ch(?:apter)?\.? ?\d+|secret\w*|pretend\w*|claims?|lies?)\b",
     re.I,
 )
-"""Words of a note that say when it holds, or of whom: it cannot be held against all."""
-_MEANT_TEXT = (
+"""Words that limit a note in time or truth, so it cannot contradict all passages."""
+_INTENT_LABELS_TEXT = (
     "want need goal motivation motive fear desire hope wish arc theme flaw strength "
     "weakness secret lie truth conflict stake function archetype inspiration actor "
     "face claim summary note idea question todo source song playlist"
 )
-_MEANT = frozenset(_MEANT_TEXT.split())
-"""Labels of what the writer means with somebody: no passage can gainsay it."""
-_LOOKS = frozenset({"eye", "hair", "eyed", "haired"})
+_INTENT_LABELS = frozenset(_INTENT_LABELS_TEXT.split())
+"""Attributes about the writer's intentions; no passage can contradict them."""
+_LOOKS_STEMS = frozenset({"eye", "hair", "eyed", "haired"})
 
 
 def collect_uncompared_statements(
     material: VisibleFacts, canon: Canon
 ) -> list[Statement]:
-    """Return what is stated and no rule compares, in story order.
+    """Return the statements that no rule compares, in story order.
 
-    Of the story what is told, by the narrator, of somebody by name; of notes and
-    answers all that holds at any time.
+    From story text: what the narration asserts about a named character. From notes and
+    canon answers: everything without a limit in time.
     """
     statements = [
         statement
         for about in (FactAbout.CHARACTER, FactAbout.WORLD)
         for sourced_fact in material.about(about)
-        for statement in _of(sourced_fact, material)
+        for statement in _statements_of_fact(sourced_fact, material)
     ]
-    statements += _answers(material, canon)
+    statements += _answer_statements(material, canon)
     return sorted(statements, key=lambda statement: statement.rank)
 
 
 def extract_content_stems(text: str) -> frozenset[str]:
     """Return the stems of a text's content words, without those for eyes and hair."""
     stems = frozenset(map(stem_lightly, extract_content_words(text)))
-    return stems - _LOOKS
+    return stems - _LOOKS_STEMS
 
 
-def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
+def _statements_of_fact(
+    sourced_fact: SourcedFact, material: VisibleFacts
+) -> Iterator[Statement]:
     fact, is_story = (
         sourced_fact.fact,
-        material.sight.tells(sourced_fact.evidence.document),
+        material.view.tells(sourced_fact.evidence.document),
     )
     about, label = _about(fact, material), _label(fact)
     if not (about and label) or SPOKEN_DETAIL in fact.details:
         return
     if not is_story and fact.keeper == WRITER_KEEPER:
-        if not _ANOTHER_TIME.search(fact.value):
-            yield _made(sourced_fact, about, label, StatementSource.NOTE, material)
+        if not _LIMITED.search(fact.value):
+            yield _build_statement(
+                sourced_fact, about, label, StatementSource.NOTE, material
+            )
     elif (
-        is_story and label != DESCRIPTION_ATTRIBUTE and _is_told(sourced_fact, material)
+        is_story
+        and label != DESCRIPTION_ATTRIBUTE
+        and _is_narrated(sourced_fact, material)
     ):
-        yield _made(sourced_fact, about, label, StatementSource.TEXT, material)
+        yield _build_statement(
+            sourced_fact, about, label, StatementSource.TEXT, material
+        )
 
 
 def _about(fact: Fact, material: VisibleFacts) -> str:
     if fact.about is FactAbout.CHARACTER:
-        return material.roll.person(fact.subject)
+        return material.cast.person(fact.subject)
     return fact.subject
 
 
 def _label(fact: Fact) -> str:
-    """Return which attribute a fact tells; empty where rules compare it or nobody can."""
+    """Return the attribute of a fact; empty if rules compare it or it cannot be
+    checked.
+    """
     if fact.field == WorldField.DESCRIPTION:
         return DESCRIPTION_ATTRIBUTE
     if fact.field == CharacterField.BEHAVIOR:
@@ -214,28 +224,31 @@ def _label(fact: Fact) -> str:
 
 
 def label_attribute(attribute: str) -> str:
-    """Return what an attribute is called here; empty where rules compare it."""
+    """Return the standard name of an attribute; empty if rules compare it.
+
+    Also empty for attributes that no passage can contradict, such as "goal".
+    """
     key = normalize_attribute(attribute)
     compared = (
         COMPARED_ATTRIBUTES.get(key, "") not in ("", "build")
         or key in RELATIONSHIP_WORDS
         or key == KINSHIP_ATTRIBUTE
     )
-    if compared or not _MEANT.isdisjoint(key.split()):
+    if compared or not _INTENT_LABELS.isdisjoint(key.split()):
         return ""
     return _LABELS.get(key, COMPARED_ATTRIBUTES.get(key, "") or key)
 
 
-def _is_told(sourced_fact: SourcedFact, material: VisibleFacts) -> bool:
-    """Say whether the narrator asserts it, as it is now."""
+def _is_narrated(sourced_fact: SourcedFact, material: VisibleFacts) -> bool:
+    """Return whether narration asserts the fact for the present of the story."""
     place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
-    text = material.sight.texts[place.document].text
+    text = material.view.texts[place.document].text
     is_certain = sourced_fact.fact.certainty is not Certainty.PROBABLE
     asserted = place.chapter is not None and is_asserted_in_context(text, span)
     return is_certain and asserted and not mentions_change(text, span)
 
 
-def _made(
+def _build_statement(
     sourced_fact: SourcedFact,
     about: str,
     label: str,
@@ -243,7 +256,7 @@ def _made(
     material: VisibleFacts,
 ) -> Statement:
     horizon_view, place, span = (
-        material.sight,
+        material.view,
         sourced_fact.evidence,
         sourced_fact.fact.spans[0],
     )
@@ -260,11 +273,11 @@ def _made(
     )
 
 
-def _answers(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
+def _answer_statements(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
         label = label_attribute(question.attribute)
-        about = material.roll.person(question.about) or question.about
-        if about and label and not _ANOTHER_TIME.search(value):
+        about = material.cast.person(question.about) or question.about
+        if about and label and not _LIMITED.search(value):
             yield Statement(
                 about, label, value, StatementSource.ANSWER, True, (-2, "", 0)
             )

@@ -1,4 +1,4 @@
-"""Which statements surely cannot both be true. What may have changed, may."""
+"""Rules that decide whether two statements contradict each other."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,17 +30,17 @@ from lrwr.core.model.text import Span
 from lrwr.core.nlp.facts.clauses import TITLE_WORDS
 
 MIN_REPEATED_STATEMENTS = 2
-"""Statements of the text's own that make it canon where the writer says nothing."""
+"""Minimum equal statements of the story that make a value canon."""
 
 _TITLES = frozenset(TITLE_WORDS.split())
 
-_GROWN = 3
-"""Years by which somebody is surely another age, if no years have passed."""
+_MAX_GROWTH = 3
+"""Maximum years by which an age may grow if the story does not skip years."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatementConflict:
-    """Two statements that shut each other out; `attribute` is what to call it."""
+    """Two statements that exclude each other, with the values to display."""
 
     attribute: str
     canon: Statement
@@ -49,16 +49,16 @@ class StatementConflict:
 
 
 class StatementComparator:
-    """Compares statements; knows the story's words between them."""
+    """Compares statements, taking into account the story text between them."""
 
     def __init__(self, material: VisibleFacts) -> None:
         self._material = material
 
     def clashes(self, statements: Sequence[Statement]) -> Iterator[StatementConflict]:
-        """Yield what shuts each other out, `statements` being in story order.
+        """Yield contradicting pairs; `statements` must be in story order.
 
-        What the writer says is held against every statement of the text; the text's
-        own word only against later ones, and where it is repeated.
+        Statements of the writer count against all story text. A statement of the story
+        counts only against later documents, and for hair and build only if repeated.
         """
         groups: dict[tuple[str, str], list[Statement]] = {}
         for statement in statements:
@@ -67,15 +67,15 @@ class StatementComparator:
             )
         for (_, attribute), group in groups.items():
             if attribute != KINSHIP_ATTRIBUTE:
-                yield from self._of_attribute(attribute, group)
+                yield from self._attribute_conflicts(attribute, group)
         kin = [
             statement
             for statement in statements
             if statement.attribute == KINSHIP_ATTRIBUTE
         ]
-        yield from find_kinship_conflicts(kin, self._material.roll)
+        yield from find_kinship_conflicts(kin, self._material.cast)
 
-    def _of_attribute(
+    def _attribute_conflicts(
         self, attribute: str, group: Sequence[Statement]
     ) -> Iterator[StatementConflict]:
         for at, statement in enumerate(group):
@@ -89,7 +89,7 @@ class StatementComparator:
     def _canon_for(
         self, attribute: str, statement: Statement, before: Sequence[Statement]
     ) -> Iterator[Statement]:
-        """Yield what `statement` has to agree with: the writer's word, if there is one."""
+        """Yield the statements that `statement` must agree with: the writer's, if any."""
         writers = [
             statement
             for statement in before
@@ -124,9 +124,9 @@ class StatementComparator:
 
     def _differ(self, attribute: str, canon: Statement, statement: Statement) -> bool:
         if attribute == "age":
-            return self._other_age(canon, statement)
+            return self._ages_conflict(canon, statement)
         if attribute == "life":
-            return self._rises(canon, statement)
+            return self._is_alive_after_death(canon, statement)
         if not are_values_incompatible(attribute, canon.value, statement.value):
             return False
         if (
@@ -135,14 +135,14 @@ class StatementComparator:
         ):
             return True
         if any(
-            self._changes(compared_statement)
+            self._mentions_change(compared_statement)
             for compared_statement in (canon, statement)
         ):
             return False
-        return attribute != "hair" or not self._whitens(canon, statement)
+        return attribute != "hair" or not self._turned_grey(canon, statement)
 
-    def _other_age(self, canon: Statement, statement: Statement) -> bool:
-        """Say whether the later age is lower, or higher with no years in between."""
+    def _ages_conflict(self, canon: Statement, statement: Statement) -> bool:
+        """Return whether the later age is lower, or too high with no years in between."""
         age_range, other = (
             parse_age_range(canon.value),
             parse_age_range(statement.value),
@@ -156,45 +156,47 @@ class StatementComparator:
         if any(
             mentions_past_age(*self._place(s))
             for s in (canon, statement)
-            if self._is_told(s)
+            if self._is_story_statement(s)
         ):
             return False
         if other[1] < age_range[0] - 1:
             return True
-        return other[0] > age_range[1] + _GROWN and not self._years_between(
+        return other[0] > age_range[1] + _MAX_GROWTH and not self._years_between(
             canon, statement
         )
 
-    def _rises(self, canon: Statement, statement: Statement) -> bool:
-        """Say whether somebody lives whom the text itself has let die before."""
+    def _is_alive_after_death(self, canon: Statement, statement: Statement) -> bool:
+        """Return whether a character is alive after the story has told of the death."""
         if "dead" not in canon.value.casefold() or statement.value != "alive":
             return False
-        return self._is_told(canon) and not self._changes(statement)
+        return self._is_story_statement(canon) and not self._mentions_change(statement)
 
-    def _whitens(self, canon: Statement, statement: Statement) -> bool:
-        """Say whether hair went grey, as hair does."""
+    def _turned_grey(self, canon: Statement, statement: Statement) -> bool:
+        """Return whether hair turned grey with time."""
         return (
             "grey" in classify_hues("hair", statement.value)
             and canon.rank < statement.rank
         )
 
-    def _is_told(self, statement: Statement) -> bool:
+    def _is_story_statement(self, statement: Statement) -> bool:
         return statement.source is StatementSource.TEXT
 
-    def _changes(self, statement: Statement) -> bool:
-        return self._is_told(statement) and mentions_change(*self._place(statement))
+    def _mentions_change(self, statement: Statement) -> bool:
+        return self._is_story_statement(statement) and mentions_change(
+            *self._place(statement)
+        )
 
     def _place(self, statement: Statement) -> tuple[str, Span]:
         assert statement.document is not None
         assert statement.span is not None
-        return self._material.sight.texts[statement.document].text, statement.span
+        return self._material.view.texts[statement.document].text, statement.span
 
     def _years_between(self, canon: Statement, statement: Statement) -> bool:
-        """Say whether the story may leap over years before `statement` is told."""
-        order = self._material.sight.order.story
+        """Return whether the story may skip years between the two statements."""
+        order = self._material.view.order.story
         first = order.index(canon.document) if canon.document in order else 0
         for document in order[first:]:
-            text = self._material.sight.texts[document].text
+            text = self._material.view.texts[document].text
             if document == statement.document:
                 return may_skip_years(
                     text[: statement.span.end if statement.span else 0]
@@ -207,7 +209,7 @@ class StatementComparator:
 def find_kinship_conflicts(
     statements: Sequence[Statement], horizon_cast: HorizonCast
 ) -> Iterator[StatementConflict]:
-    """Yield two fathers of one child, and people who are two things to each other."""
+    """Yield two fathers or mothers of one child, and incompatible kinships of one pair."""
     ties_by_pair: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     for statement in statements:
@@ -215,28 +217,28 @@ def find_kinship_conflicts(
             continue
         for child, kind, parent in _parentage(statement, horizon_cast):
             known_parents = parents.setdefault((child, kind), [])
-            yield from _two_parents(
+            yield from _parent_conflicts(
                 kind, parent, statement, known_parents, horizon_cast
             )
             known_parents.append((parent, statement))
         pair, kinship = _pair(statement)
-        yield from _two_ties(statement, kinship, ties_by_pair.setdefault(pair, []))
+        yield from _tie_conflicts(statement, kinship, ties_by_pair.setdefault(pair, []))
         ties_by_pair[pair].append((kinship, statement))
 
 
 def _pair(statement: Statement) -> tuple[tuple[str, str], str]:
-    """Return the pair by name, and what the second is of the first."""
+    """Return both names in order, and the kinship class of the second to the first."""
     if statement.about < statement.other:
         return (statement.about, statement.other), classify_kinship(statement.value)
     return (statement.other, statement.about), invert_kinship(statement.value)
 
 
-def _two_ties(
+def _tie_conflicts(
     statement: Statement, kinship: str, known_ties: Sequence[tuple[str, Statement]]
 ) -> Iterator[StatementConflict]:
-    for other, before in _weightiest(known_ties):
-        if _counts(before, statement) and excludes_kinship(other, kinship):
-            values = (_of(before), _of(statement))
+    for other, before in _most_authoritative(known_ties):
+        if _may_contradict(before, statement) and excludes_kinship(other, kinship):
+            values = (_kinship_text(before), _kinship_text(statement))
             yield StatementConflict("kin", before, statement, values)
             return
 
@@ -244,7 +246,7 @@ def _two_ties(
 def _parentage(
     statement: Statement, horizon_cast: HorizonCast
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield child, "father" or "mother", and who that is."""
+    """Yield (child, "father" or "mother", parent)."""
     if statement.value in UNIQUE_KINSHIP_CLASSES:
         yield statement.about, statement.value, statement.other
     elif classify_kinship(statement.value) == "child":
@@ -258,32 +260,32 @@ def _parentage(
             yield statement.other, "mother", statement.about
 
 
-def _two_parents(
+def _parent_conflicts(
     kind: str,
     parent: str,
     statement: Statement,
     known_parents: Sequence[tuple[str, Statement]],
     horizon_cast: HorizonCast,
 ) -> Iterator[StatementConflict]:
-    for other, before in _weightiest(known_parents):
+    for other, before in _most_authoritative(known_parents):
         if (
             other != parent
-            and _counts(before, statement)
-            and _apart(other, parent, horizon_cast)
+            and _may_contradict(before, statement)
+            and _are_distinct(other, parent, horizon_cast)
         ):
             yield StatementConflict(kind, before, statement, (other, parent))
             return
 
 
-def _weightiest(
+def _most_authoritative(
     rows: Sequence[tuple[str, Statement]],
 ) -> list[tuple[str, Statement]]:
-    """Return the writer's statements, else those of the text."""
+    """Return the writer's statements, or those of the text if there are none."""
     writers = [pair for pair in rows if pair[1].source is not StatementSource.TEXT]
     return writers or list(rows)
 
 
-def _counts(canon: Statement, statement: Statement) -> bool:
+def _may_contradict(canon: Statement, statement: Statement) -> bool:
     if (
         statement.source is not StatementSource.TEXT
         and canon.source is StatementSource.TEXT
@@ -294,12 +296,12 @@ def _counts(canon: Statement, statement: Statement) -> bool:
     )
 
 
-def _of(statement: Statement) -> str:
+def _kinship_text(statement: Statement) -> str:
     return f"{statement.other} is {statement.about}’s {statement.value}"
 
 
-def _apart(name: str, other: str, horizon_cast: HorizonCast) -> bool:
-    """Say whether two people share no word of any name, and so surely differ."""
+def _are_distinct(name: str, other: str, horizon_cast: HorizonCast) -> bool:
+    """Return whether two people share no word of any name, so that they surely differ."""
     return _words(name, horizon_cast).isdisjoint(_words(other, horizon_cast))
 
 

@@ -1,4 +1,4 @@
-"""Statements about people, from notes, answers and story, with the text around them."""
+"""Statements about characters from notes, canon answers and story text; contradictions."""
 
 import re
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
 
 class StatementSource(StrEnum):
-    """Who says so."""
+    """Where a statement comes from."""
 
     NOTE = "note"
     ANSWER = "canon answer"
-    """The writer's answer or decision in the canon file; it has no passage."""
+    """A decision in the canon file; it has no passage."""
     TEXT = "text"
 
 
@@ -37,8 +37,7 @@ class StatementSource(StrEnum):
 class ContradictionSide:
     """One of two values that cannot both be true.
 
-    `evidence` is in story order, whole sentences, at least one but for the writer's
-    decisions in the canon file.
+    `evidence` lists whole sentences in story order; empty only for canon answers.
     """
 
     value: str
@@ -48,12 +47,12 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two sides of one attribute, `canon` the one that counts, `found` the other.
+    """Two incompatible values of one attribute of `about`.
 
-    `id` are a few letters that stay the same for as long as both values do. `because`
-    is the writer's reason where it is `intended`, and may be empty then, too. `judge`
-    is the language model that found it, with its reason, `why`; empty where rules did.
-    The values are then quotes.
+    `canon` is the confirmed value, `found` the contradicting one. `id` is a short id
+    that depends only on the meaning of both values. `intended` is set by the writer,
+    with the optional reason `because`. If a language model found it, `judge` is its
+    name, `why` its reason, and the values are quotations; both are empty for rules.
     """
 
     id: str
@@ -69,12 +68,14 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class NewContradictions:
-    """Contradictions that were not there before, and that nobody has intended."""
+    """Unintended contradictions that the previous check did not find."""
 
     found: tuple[Contradiction, ...]
 
 
+# End of a sentence: . ! or ? and closing marks, not after an abbreviated title
 _END = re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?][”’\"')*_]*\s")
+# The sentence reports what others say, or marks it as doubtful or false
 _HEARSAY = re.compile(
     r"\b(?:they say|people sa(?:y|id)|it (?:is|was) said|so they said|rumou?r\w*|"
     r"supposed|believed|suppos\w+|according to|would|might|could|as if|as though|if|"
@@ -85,7 +86,8 @@ _HEARSAY = re.compile(
     r"so (?:the )?\w+(?: \w+)? (?:sa(?:ys?|id)|told|wrote))\b",
     re.I,
 )
-_NOT_THERE = re.compile(
+# The paragraph is about a dream, picture, disguise or fiction inside the story
+_FICTIONAL = re.compile(
     r"\b(?:dream\w*|nightmare\w*|vision|portrait|pictured?|painting|photograph\w*|"
     r"miniature|disguise\w*|mask\w*|wig|on (?:the )?stage|actor|actress|"
     r"play(?:ed|ing)? the part|legend|imagin\w+|pretend\w*|delirium|delirious|statue|"
@@ -93,6 +95,7 @@ _NOT_THERE = re.compile(
     r"ballad|song|film|drama|charade|tableau|masquerade|masque|pantomime|fiction)s?)\b",
     re.I,
 )
+# The sentence is about the past or about a change of looks
 _CHANGES = re.compile(
     r"\b(?:once|formerly|used to|had been|had had|no longer|any ?more|"
     r"in (?:his|her|their) (?:youth|childhood|boyhood|girlhood)|as an? (?:child|boy|girl|"
@@ -104,14 +107,17 @@ _CHANGES = re.compile(
     r"these days|nowadays|by then|new)\b",
     re.I,
 )
+# An age in this sentence may belong to another time
 _WHEN = re.compile(
     r"\b(?:when|since|until|till|after|by the time|at th(?:at|is) time|remember\w*|"
     r"recall\w*|then|from the age|in \d{4}|as long as|before|ever since|while)\b",
     re.I,
 )
-_PLACED = re.compile(r"\W*(?:(?:And|But|Then),? )?(?:at|in|on|during|for|by)\b", re.I)
+_TIME_OR_PLACE = re.compile(
+    r"\W*(?:(?:And|But|Then),? )?(?:at|in|on|during|for|by)\b", re.I
+)
 _APOSTROPHES = re.compile(r"(?:^|(?<=[\s—]))['‘](?=[A-Z])(?:[^'’]|(?<=\w)['’](?=\w))*$")
-"""A quotation in single marks that is open where the text ends."""
+"""An open quotation in single marks at the end of the text."""
 _YEARS_PASS = re.compile(
     r"\b(?:years?|decades?) (?:later|after(?:wards)?|(?:had |have )?(?:passed|gone|went|"
     r"rolled|flew|elapsed|slipped))|\b(?:after|for|in) \w+ (?:long )?years\b|"
@@ -121,7 +127,7 @@ _YEARS_PASS = re.compile(
 
 
 def find_enclosing_sentence(text: str, span: Span) -> Span:
-    """Return the whole sentence or sentences that `span` stands in."""
+    """Return the span of the whole sentence, or sentences, that contain `span`."""
     paragraph = find_enclosing_paragraph(text, span)
     start, end = paragraph.start, paragraph.end
     for stop in _END.finditer(text, paragraph.start, paragraph.end):
@@ -136,17 +142,17 @@ def find_enclosing_sentence(text: str, span: Span) -> Span:
 
 
 def find_enclosing_paragraph(text: str, span: Span) -> Span:
-    """Return the paragraph that `span` stands in, up to empty lines."""
+    """Return the span of the paragraph that contains `span`; blank lines delimit it."""
     start = text.rfind("\n\n", 0, span.start)
     end = text.find("\n\n", span.end)
     return Span(0 if start < 0 else start + 2, len(text) if end < 0 else end)
 
 
 def is_asserted_in_context(text: str, span: Span) -> bool:
-    """Say whether the words around `span` assert it: no doubt, dream, picture, hearsay.
+    """Return whether the text asserts the words at `span` as a fact.
 
-    Nor may they stand in italics, as thoughts and letters do, or in any quotation
-    marks, be they of another kind than the book's.
+    False for doubt, hearsay, dreams, pictures and fiction within the story, and for
+    text inside italics or quotation marks of any kind.
     """
     sentence, paragraph = (
         find_enclosing_sentence(text, span),
@@ -155,7 +161,7 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
     before = re.sub(r"\blike th(?:at|is)\b", "", text[sentence.start : span.start])
     if not is_asserted(before) or _HEARSAY.search(text, sentence.start, sentence.end):
         return False
-    if _NOT_THERE.search(text, paragraph.start, paragraph.end):
+    if _FICTIONAL.search(text, paragraph.start, paragraph.end):
         return False
     led = text[paragraph.start : span.start]
     is_quoted = led.count("“") > led.count("”") or led.count('"') % 2
@@ -164,29 +170,29 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
 
 
 def mentions_change(text: str, span: Span) -> bool:
-    """Say whether the sentence speaks of another time, or of something that changed."""
+    """Return whether the sentence at `span` is about another time or about a change."""
     sentence = find_enclosing_sentence(text, span)
     return bool(_CHANGES.search(text, sentence.start, sentence.end))
 
 
 def mentions_past_age(text: str, span: Span) -> bool:
-    """Say whether the sentence tells how old somebody was at some other time.
+    """Return whether the sentence at `span` gives an age at another time.
 
-    It does where a time or a place stands in front ("In the year of the flood …").
+    Also true if it starts with a time or place ("In the year of the flood …").
     """
     sentence = find_enclosing_sentence(text, span)
-    if _PLACED.match(text, sentence.start, span.start):
+    if _TIME_OR_PLACE.match(text, sentence.start, span.start):
         return True
     return bool(_WHEN.search(text, sentence.start, sentence.end))
 
 
 def may_skip_years(text: str) -> bool:
-    """Say whether a text may leap over years."""
+    """Return whether the text may skip years ("ten years later")."""
     return bool(_YEARS_PASS.search(text))
 
 
 KINSHIP_ATTRIBUTE = "kin"
-"""The attribute of a statement that `other` is the value, "father", of `about`."""
+"""Attribute of kinship statements: `other` is the `value` ("father") of `about`."""
 COMPARED_ATTRIBUTES = MappingProxyType(
     {
         "eye": "eyes", "hair": "hair", "age": "age", "life": "life", "born": "born",
@@ -194,19 +200,21 @@ COMPARED_ATTRIBUTES = MappingProxyType(
         "birth date": "born", "build": "build",
     }
 )  # fmt: skip
-"""The attributes that rules read, by what people call them."""
-_ITS_LOOKS = re.compile(r"(?P<value>[a-z]+)-(?P<of>haired|eyed)\b")
-_IN_A_NOTE = (
+"""Attributes that rules compare, by the names that writers use for them."""
+_LOOKS_ADJECTIVE = re.compile(r"(?P<value>[a-z]+)-(?P<of>haired|eyed)\b")
+_NOTE_LOOKS = (
     ("eyes", re.compile(rf"\b(?P<value>{EYE}) eyes\b", re.I)),
     ("eyes", re.compile(rf"\beyes (?:are |of )?(?P<value>{EYE})\b", re.I)),
     ("hair", re.compile(rf"\b(?P<value>{HAIR}) hair\b", re.I)),
     ("hair", re.compile(rf"\bhair (?:is )?(?P<value>{HAIR})\b", re.I)),
 )
-_ANOTHERS = re.compile(
+# The description is about a relative, or about another time
+_OTHER_PERSON_OR_TIME = re.compile(
     rf"\b(?:{'|'.join(sorted(RELATIONSHIP_WORDS))})(?:s|'s|’s)?\b|\b\w+['’]s\b|\[\[|\b(?:not|never|"
     r"once|dyed?|wig|was|had|when|before|after|until)\b",
     re.I,
 )
+# A verb before "her eyes" whose subject owns them ("raised her blue eyes")
 _OWN_EYES = re.compile(
     r"\b(?:open|rais|lift|shut|clos|lower|narrow|rubb?|wip|fix|turn|blink|widen|roll)"
     r"(?:e?d|t?ing|ing|)(?: up)? $"
@@ -215,16 +223,17 @@ _OWN_HAIR = re.compile(
     r"\b(?:push|toss|tie|ty|pinn|shook|shak|swept|sweep|smooth|brush|comb|wore|wear)"
     r"(?:e?d|ing|)(?: (?:back|up|out|away))? $"
 )
-_SEX = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
+_PRONOUN_GENDER = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Somebody's attribute has that value, where `evidence` says so, a whole sentence.
+    """A claim that an attribute of a character has a value.
 
-    `about` and `other` are people, by their names in the whole cast. `span` are the
-    words themselves; `rank` sorts into story order, what has no place first. A
-    statement that is `certain` may be held against later ones.
+    `about` and `other` are names of the whole cast; for kinship, `other` is the `value`
+    ("father") of `about`. `evidence` is the whole sentence, `span` the exact words;
+    both are None for canon answers. `rank` sorts by story order, notes and answers
+    first. Only a `certain` statement can contradict later ones.
     """
 
     about: str
@@ -239,87 +248,91 @@ class Statement:
 
     @property
     def document(self) -> DocumentId | None:
-        """The document that says so; None of a canon answer."""
+        """The document of the statement; None for a canon answer."""
         return self.evidence.document if self.evidence else None
 
 
 def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
-    """Return what is stated of people's attributes and kin, in story order.
+    """Return all statements on attributes and kinship of characters, in story order.
 
-    Of the story only what the narrator asserts of somebody by name: see `is_asserted_in_context`.
+    Story text counts only where the narration asserts it about a named character.
     """
     statements = [
         statement
         for sourced_fact in material.about(FactAbout.CHARACTER)
-        for statement in _of(sourced_fact, material)
+        for statement in _statements_of_fact(sourced_fact, material)
     ]
-    statements += _answers(material, canon)
+    statements += _answer_statements(material, canon)
     return sorted(statements, key=lambda statement: statement.rank)
 
 
-def _of(sourced_fact: SourcedFact, material: VisibleFacts) -> Iterator[Statement]:
+def _statements_of_fact(
+    sourced_fact: SourcedFact, material: VisibleFacts
+) -> Iterator[Statement]:
     fact = sourced_fact.fact
-    person = material.roll.person(fact.subject)
+    person = material.cast.person(fact.subject)
     if not person or SPOKEN_DETAIL in fact.details:
         return
-    if fact.keeper == WRITER_KEEPER and not material.sight.tells(
+    if fact.keeper == WRITER_KEEPER and not material.view.tells(
         sourced_fact.evidence.document
     ):
-        yield from _noted(sourced_fact, person, material)
-    elif fact.keeper == RULES_KEEPER and material.sight.tells(
+        yield from _note_statements(sourced_fact, person, material)
+    elif fact.keeper == RULES_KEEPER and material.view.tells(
         sourced_fact.evidence.document
     ):
-        yield from _told(sourced_fact, person, material)
+        yield from _story_statements(sourced_fact, person, material)
 
 
-def _noted(
+def _note_statements(
     sourced_fact: SourcedFact, person: str, material: VisibleFacts
 ) -> Iterator[Statement]:
     fact = sourced_fact.fact
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(
+        yield from _kinship_statements(
             sourced_fact, person, material, StatementSource.NOTE, certain=True
         )
     elif fact.field == CharacterField.ATTRIBUTE:
-        for attribute, value in _in_a_note(fact.detail("attribute"), fact.value):
-            yield _made(
+        for attribute, value in _note_values(fact.detail("attribute"), fact.value):
+            yield _build_statement(
                 sourced_fact, person, attribute, value, material, StatementSource.NOTE
             )
 
 
-def _in_a_note(label: str, value: str) -> Iterator[tuple[str, str]]:
+def _note_values(label: str, value: str) -> Iterator[tuple[str, str]]:
     attribute = COMPARED_ATTRIBUTES.get(normalize_attribute(label), "")
     if attribute and attribute != "build":
         yield attribute, value
-    if normalize_attribute(label) == "description" and not _ANOTHERS.search(value):
-        for looks, pattern in _IN_A_NOTE:
+    if normalize_attribute(label) == "description" and not _OTHER_PERSON_OR_TIME.search(
+        value
+    ):
+        for looks, pattern in _NOTE_LOOKS:
             if match := pattern.search(value):
                 yield looks, match["value"]
 
 
-def _told(
+def _story_statements(
     sourced_fact: SourcedFact, person: str, material: VisibleFacts
 ) -> Iterator[Statement]:
     fact, place = sourced_fact.fact, sourced_fact.evidence
-    text, span = material.sight.texts[place.document].text, fact.spans[0]
+    text, span = material.view.texts[place.document].text, fact.spans[0]
     if place.chapter is None or not is_asserted_in_context(text, span):
         return
     certain = fact.certainty is not Certainty.PROBABLE
     if not (
         certain
         or _moves_own(text, span, person, material)
-        or _looked(text, span, person, material)
+        or _is_looked_at(text, span, person, material)
     ):
         return
     if fact.field == CharacterField.RELATIONSHIP:
-        yield from _kin(
+        yield from _kinship_statements(
             sourced_fact, person, material, StatementSource.TEXT, certain=certain
         )
     elif attribute := COMPARED_ATTRIBUTES.get(
         normalize_attribute(fact.detail("attribute")), ""
     ):
-        for name, value in _looks(attribute, fact.value):
-            yield _made(
+        for name, value in _split_looks(attribute, fact.value):
+            yield _build_statement(
                 sourced_fact,
                 person,
                 name,
@@ -330,36 +343,36 @@ def _told(
             )
 
 
-def _looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
-    """Yield what is said; of a build that somebody is red-haired, their hair."""
+def _split_looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
+    """Yield attribute and value; the build "red-haired" gives ("hair", "red")."""
     if attribute != "build":
         yield attribute, value
         return
-    for match in _ITS_LOOKS.finditer(value):
+    for match in _LOOKS_ADJECTIVE.finditer(value):
         yield ("hair" if match["of"] == "haired" else "eyes"), match["value"]
 
 
 def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
-    """Say whether "her blue eyes" are those of whoever raises them."""
+    """Return whether "her blue eyes" belong to the character who moves them."""
     words = re.match(r"(his|her) .*(eyes|hair)$", text[span.start : span.end], re.S)
-    visible_character = material.roll.seen.get(person)
+    visible_character = material.cast.seen.get(person)
     if not (
         words
         and visible_character
-        and visible_character.character.gender is _SEX[words[1]]
+        and visible_character.character.gender is _PRONOUN_GENDER[words[1]]
     ):
         return False
     moves = _OWN_EYES if words[2] == "eyes" else _OWN_HAIR
     return bool(moves.search(text[max(0, span.start - 20) : span.start]))
 
 
-def _looked(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
-    """Say whether somebody was looked at "with those green eyes" by the other sex."""
+def _is_looked_at(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
+    """Return whether the other person looks "at him … with those green eyes"."""
     if not text[span.start : span.end].startswith("with those"):
         return False
     sentence = find_enclosing_sentence(text, span)
     match = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
-    visible_character = material.roll.seen.get(person)
+    visible_character = material.cast.seen.get(person)
     other = {"him": Gender.FEMALE, "her": Gender.MALE}
     return bool(
         match
@@ -368,7 +381,7 @@ def _looked(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     )
 
 
-def _kin(
+def _kinship_statements(
     sourced_fact: SourcedFact,
     person: str,
     material: VisibleFacts,
@@ -376,15 +389,15 @@ def _kin(
     *,
     certain: bool,
 ) -> Iterator[Statement]:
-    other = material.roll.person(sourced_fact.fact.detail("target"))
+    other = material.cast.person(sourced_fact.fact.detail("target"))
     kind = sourced_fact.fact.detail("kind").casefold()
     if other and other != person and kind and certain:
-        yield _made(
+        yield _build_statement(
             sourced_fact, person, KINSHIP_ATTRIBUTE, kind, material, source, True, other
         )
 
 
-def _made(
+def _build_statement(
     sourced_fact: SourcedFact,
     person: str,
     attribute: str,
@@ -396,23 +409,23 @@ def _made(
 ) -> Statement:
     place, span = sourced_fact.evidence, sourced_fact.fact.spans[0]
     enclosing_sentence = find_enclosing_sentence(
-        material.sight.texts[place.document].text, span
+        material.view.texts[place.document].text, span
     )
-    evidence = material.sight.evidence(
+    evidence = material.view.evidence(
         place.document, (enclosing_sentence,), place.keeper, place.certainty
     )
-    rank = material.sight.key(place.document, span.start)
+    rank = material.view.key(place.document, span.start)
     return Statement(
         person, attribute, value, source, certain, rank, evidence, span, other
     )
 
 
-def _answers(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
+def _answer_statements(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
-        person = material.roll.person(question.about)
+        person = material.cast.person(question.about)
         label = normalize_attribute(question.attribute)
         attribute = COMPARED_ATTRIBUTES.get(label, "")
-        other = material.roll.person(value)
+        other = material.cast.person(value)
         rank = (-2, "", 0)
         if person and attribute and attribute != "build":
             yield Statement(

@@ -1,4 +1,4 @@
-"""What becomes of a model's judgements: two quotes that stand in the text, or silence."""
+"""Verification of a model's judgements: both quotes must be in the text."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,18 +29,19 @@ JudgedPair = tuple[StatementPair, PairJudgement]
 
 
 class DropReason(StrEnum):
-    """Why a contradiction that a model claims is not reported."""
+    """Why a contradiction claimed by the model is not reported."""
 
     NOT_THERE = "its quote is not in the text"
-    BESIDE = "its quote is beside the point"
-    SAID = "somebody in the story only says it"
+    BESIDE = "its quote is about something else"
+    SAID = "its quote is dialogue"
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedJudgements:
-    """What a model's judgements come to.
+    """Result of verifying a model's judgements.
 
-    `agreed` pairs contradict nothing. `dropped` counts claims that are not reported.
+    `agreed` is the number of pairs without contradiction, `dropped` the number of
+    rejected claims by reason.
     """
 
     found: tuple[Contradiction, ...] = ()
@@ -49,7 +50,7 @@ class VerifiedJudgements:
 
     @property
     def judged(self) -> int:
-        """How many pairs were judged."""
+        """Number of judged pairs."""
         return self.agreed + len(self.found) + sum(self.dropped.values())
 
 
@@ -57,25 +58,26 @@ def verify_judgements(
     judged_pairs: Sequence[JudgedPair],
     knowledge: StoryKnowledge,
     model: str,
-    ruled: Sequence[Contradiction] = (),
+    rule_contradictions: Sequence[Contradiction] = (),
 ) -> VerifiedJudgements:
-    """Return what `model` found, each with two quotes that were looked up by code.
+    """Return the contradictions found by `model` whose quotes are verified by code.
 
-    A quote counts only if it stands word for word in its own passage, in the sentence
-    that the pair is about, and is more than a name. What stands in quotation marks is
-    what somebody says, and never reported: people lie. What rules report, `ruled`, is
-    not reported twice.
+    A quote must be verbatim in its passage, overlap the statement, and contain more
+    than the name. Quotes in dialogue are rejected because characters may lie.
+    Contradictions already in `rule_contradictions` (found by rules) are not repeated.
     """
     dropped: Counter[DropReason] = Counter()
     verified_rows: list[tuple[StatementPair, tuple[str, str], str]] = []
     claimed_rows = [row for row in judged_pairs if row[1].contradicts]
     for pair, judgement in claimed_rows:
-        quotes = _quotes(pair, judgement, knowledge)
+        quotes = _verify_quotes(pair, judgement, knowledge)
         if isinstance(quotes, DropReason):
             dropped[quotes] += 1
         else:
             verified_rows.append((pair, quotes, judgement.why))
-    contradictions = _contradictions(verified_rows, knowledge, model, ruled)
+    contradictions = _build_contradictions(
+        verified_rows, knowledge, model, rule_contradictions
+    )
     return VerifiedJudgements(
         contradictions,
         len(judged_pairs) - sum(dropped.values()) - len(contradictions),
@@ -83,7 +85,7 @@ def verify_judgements(
     )
 
 
-def _quotes(
+def _verify_quotes(
     pair: StatementPair, judgement: PairJudgement, knowledge: StoryKnowledge
 ) -> tuple[str, str] | DropReason:
     sides = ((pair.canon, judgement.canon_quote), (pair.found, judgement.text_quote))
@@ -93,18 +95,18 @@ def _quotes(
         if place is None:
             return DropReason.NOT_THERE
         text = passage.text[place.start : place.end]
-        if not _is_on_it(place, text, passage, pair):
+        if not _is_relevant(place, text, passage, pair):
             return DropReason.BESIDE
-        if _is_said(place, passage, knowledge):
+        if _is_dialogue(place, passage, knowledge):
             return DropReason.SAID
         words.append(" ".join(text.split()))
     return words[0], words[1]
 
 
-def _is_on_it(
+def _is_relevant(
     place: Span, text: str, passage: PairPassage, pair: StatementPair
 ) -> bool:
-    """Say whether a quote is of the sentence that counts, and more than the name."""
+    """Return whether the quote overlaps the statement and has more than the name."""
     core = passage.core
     content_stems = (
         extract_content_stems(text) - extract_content_stems(pair.about) - STOP_WORDS
@@ -112,7 +114,7 @@ def _is_on_it(
     return core.start < place.end and place.start < core.end and bool(content_stems)
 
 
-def _is_said(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -> bool:
+def _is_dialogue(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -> bool:
     if passage.source is not StatementSource.TEXT or passage.document is None:
         return False
     span = Span(passage.start + place.start, passage.start + place.end)
@@ -129,11 +131,11 @@ def _is_said(place: Span, passage: PairPassage, knowledge: StoryKnowledge) -> bo
     )
 
 
-def _contradictions(
+def _build_contradictions(
     verified_rows: Iterable[tuple[StatementPair, tuple[str, str], str]],
     knowledge: StoryKnowledge,
     model: str,
-    ruled: Sequence[Contradiction],
+    rule_contradictions: Sequence[Contradiction],
 ) -> tuple[Contradiction, ...]:
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
@@ -151,13 +153,15 @@ def _contradictions(
         ).append(row)
     ids = assign_short_ids(groups)
     return tuple(
-        _contradiction(ids[key], group, model, intended.get(key))
+        _build_contradiction(ids[key], group, model, intended.get(key))
         for key, group in groups.items()
-        if not any(_is_known(pair, ruled) for pair, _, _ in group)
+        if not any(
+            _is_found_by_rules(pair, rule_contradictions) for pair, _, _ in group
+        )
     )
 
 
-def _contradiction(
+def _build_contradiction(
     id_: str,
     group: Sequence[tuple[StatementPair, tuple[str, str], str]],
     model: str,
@@ -182,17 +186,19 @@ def _side(value: str, passages: Sequence[PairPassage]) -> ContradictionSide:
     return ContradictionSide(value, passages[0].source, deduplicate_evidence(places))
 
 
-def _is_known(pair: StatementPair, ruled: Sequence[Contradiction]) -> bool:
-    """Say whether rules report the same two passages on the same person."""
+def _is_found_by_rules(
+    pair: StatementPair, rule_contradictions: Sequence[Contradiction]
+) -> bool:
+    """Return whether rules report the same two passages about the same character."""
     return any(
         contradiction.about == pair.about
-        and _stands(pair.found, contradiction.found)
-        and _stands(pair.canon, contradiction.canon)
-        for contradiction in ruled
+        and _overlaps(pair.found, contradiction.found)
+        and _overlaps(pair.canon, contradiction.canon)
+        for contradiction in rule_contradictions
     )
 
 
-def _stands(passage: PairPassage, side: ContradictionSide) -> bool:
+def _overlaps(passage: PairPassage, side: ContradictionSide) -> bool:
     return any(
         text_evidence.document == passage.document
         and text_evidence.spans[0].start < passage.start + passage.core.end

@@ -282,9 +282,9 @@ def test_a_shared_form_is_nobodys_fact() -> None:
 def test_a_character_is_called_by_any_name_seen() -> None:
     assert find_profile_by_name("wren", bible()).name == "Nell Tallow"
     assert find_profile_by_name("tallow", bible()).name == "Nell Tallow"
-    with pytest.raises(NotFound, match="Nobody in the story so far") as caught:
+    with pytest.raises(NotFound, match="up to this point of the story") as caught:
         find_profile_by_name("Nell Tallow", bible(Horizon(1)))
-    assert caught.value.hint == "`lrwr characters` lists everyone."
+    assert caught.value.hint == "Run `lrwr characters` to list all characters."
 
 
 def test_nothing_is_known_of_a_book_that_was_not_read_closely() -> None:

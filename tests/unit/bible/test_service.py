@@ -92,9 +92,9 @@ async def test_a_document_that_goes_away_takes_its_facts_along() -> None:
 async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
     stories = marsh()
     stories.name("Corin Tallow")
-    with pytest.raises(NotFound, match="may be several people") as caught:
+    with pytest.raises(NotFound, match="may mean several characters") as caught:
         await stories.service().character("Tallow")
-    assert caught.value.hint == "Say Nell Tallow or Corin Tallow."
+    assert caught.value.hint == "Use Nell Tallow or Corin Tallow."
 
 
 async def test_what_is_stated_is_what_contradictions_are_found_in() -> None:

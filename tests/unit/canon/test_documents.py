@@ -113,6 +113,6 @@ def test_decisions_about_documents_that_are_gone_are_kept_and_listed() -> None:
 
 def test_only_a_document_with_decisions_can_be_moved() -> None:
     assert resolve_decided_document(canon_about(MILL), "./notes/mill.md") == MILL
-    with pytest.raises(NotFound, match="Nothing is decided") as caught:
+    with pytest.raises(NotFound, match="There is no decision") as caught:
         resolve_decided_document(canon_about(MILL), "notes/mil.md")
     assert "notes/mill.md" in caught.value.hint

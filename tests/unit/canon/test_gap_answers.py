@@ -111,23 +111,29 @@ def test_rows_in_brackets_are_changed_too() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{MINE}\n[[answer]]\nabout = 3\n", "lrwr.canon.toml:16: 3 is no name"),
+        (
+            f"{MINE}\n[[answer]]\nabout = 3\n",
+            "lrwr.canon.toml:16: 3 is not a valid name",
+        ),
         (
             f"{MINE}\n[[answer]]\nabuot = 'x'\n",
             "toml:16: unknown setting `answer.3.abuot`",
         ),
-        (f"{MINE}\n[[answer]]\nattribute = 'age'\n", "toml:15: '' is no answer"),
-        (f"{MINE}\n[[wont_say]]\n", "lrwr.canon.toml:15: '' is no name"),
-        ("[answer]\nabout = 'x'\n", "lrwr.canon.toml:1: `answer` is a table that may"),
-        ("answer = 3\n", "lrwr.canon.toml:1: `answer` is a table that may stand many"),
+        (
+            f"{MINE}\n[[answer]]\nattribute = 'age'\n",
+            "toml:15: '' is not a valid answer",
+        ),
+        (f"{MINE}\n[[wont_say]]\n", "lrwr.canon.toml:15: '' is not a valid name"),
+        ("[answer]\nabout = 'x'\n", "lrwr.canon.toml:1: `answer` must be an array"),
+        ("answer = 3\n", "lrwr.canon.toml:1: `answer` must be an array of tables"),
         ("[[anser]]\n", "did you mean `answer`?"),
         (
             MINE + '[[wont_say]]\nattribute = "what the light is"\n',
-            "lrwr.canon.toml:14: what the light is stands there twice",
+            "lrwr.canon.toml:14: what the light is is listed twice",
         ),
         (
             MINE + '[[wont_say]]\nabout = "Mags"\nattribute = "age"\n',
-            "Mags, age is answered, and left open on purpose",
+            "Mags, age is both answered and left open",
         ),
     ],
 )

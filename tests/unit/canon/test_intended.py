@@ -53,9 +53,9 @@ def test_what_is_meant_is_read_from_the_file_and_comments_stay() -> None:
     ("text", "where"),
     [
         ('[[intentional]]\nabout = "Nell"', "f:"),
-        (MINE + MINE, "stands there twice"),
+        (MINE + MINE, "is listed twice"),
         (MINE + 'why = "x"', "unknown setting"),
-        (MINE.replace('"she lies"', "3"), "is no reason"),
+        (MINE.replace('"she lies"', "3"), "is not a valid reason"),
     ],
 )
 def test_a_row_that_means_nothing_is_refused(text: str, where: str) -> None:
@@ -65,7 +65,7 @@ def test_a_row_that_means_nothing_is_refused(text: str, where: str) -> None:
 
 def test_it_is_told_in_a_sentence() -> None:
     told = format_decision(SlipIntended("Nell", "eyes", "grey", "green", "she lies"))
-    assert told == "Nell, eyes: grey and green: meant (she lies)."
+    assert told == "Nell, eyes: grey and green: intended (she lies)."
 
 
 def test_it_is_undone_byte_for_byte(tmp_path: Path) -> None:

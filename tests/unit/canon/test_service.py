@@ -134,7 +134,7 @@ def test_undo_does_not_lose_what_was_written_by_hand(service: CanonService) -> N
     with service.path.open("a", encoding="utf-8") as file:
         file.write('\n[types]\n"a.md" = "scene"\n')
     edited = content(service)
-    with pytest.raises(SettingsProblem, match="by hand since, and undo") as caught:
+    with pytest.raises(SettingsProblem, match="undo would discard") as caught:
         service.undo()
     assert "Monday" in str(caught.value)
     assert caught.value.hint
@@ -148,7 +148,7 @@ def test_redo_does_not_lose_what_was_written_by_hand(service: CanonService) -> N
     service.decide(MONDAY)
     service.undo()
     service.path.write_text("# mine now\n", encoding="utf-8")
-    with pytest.raises(SettingsProblem, match="redo would lose that"):
+    with pytest.raises(SettingsProblem, match="redo would discard"):
         service.redo()
     assert service.path.read_text(encoding="utf-8") == "# mine now\n"
 
@@ -198,7 +198,7 @@ def test_a_damaged_history_keeps_the_decisions(
     history_file(service).write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(StoreProblem, match="jsonl:1") as caught:
         service.undo()
-    assert "decisions stay" in caught.value.hint
+    assert "decisions remain" in caught.value.hint
     assert service.load().names.ignored == ("Monday",)
 
 
@@ -223,7 +223,7 @@ def test_a_file_beyond_all_reason_is_not_read(service: CanonService) -> None:
 
 def test_a_folder_or_a_pipe_in_its_place_is_refused(service: CanonService) -> None:
     os.mkfifo(service.path)
-    with pytest.raises(SettingsProblem, match="not an ordinary file"):
+    with pytest.raises(SettingsProblem, match="not a regular file"):
         service.load()
 
 
@@ -233,7 +233,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "novel").mkdir()
     service = a_service(tmp_path / "novel")
     service.path.symlink_to(secret)
-    with pytest.raises(SettingsProblem, match="link out of its folder"):
+    with pytest.raises(SettingsProblem, match="link to a file outside its folder"):
         service.decide(MONDAY)
     assert secret.read_text(encoding="utf-8") == "[types]\n"
 
@@ -272,7 +272,7 @@ def test_a_lock_that_is_never_let_go_is_told(
     monkeypatch.setattr(service_module, "LOCK_TIMEOUT", 0.03)
     lock = FileLock(service.path.parent / ".lrwr" / "canon.lock")
     assert lock.acquire()
-    with pytest.raises(StoreProblem, match="does not let go"):
+    with pytest.raises(StoreProblem, match="Another lrwr process"):
         service.decide(MONDAY)
     lock.release()
     assert service.decide(MONDAY)

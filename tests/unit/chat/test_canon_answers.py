@@ -82,7 +82,7 @@ def test_a_gap_of_the_ledger_is_answered_by_its_id() -> None:
         (CanonCommand(""), [COLOUR], "no statement after"),
         (CanonCommand("green"), [], "no open question"),
         (CanonCommand("green"), [COLOUR, SHOE], "PurpleFrog, favourite colour; Ochra"),
-        (CanonCommand("green", "bdfk"), [COLOUR], "No gap is called"),
+        (CanonCommand("green", "bdfk"), [COLOUR], "No gap has the id"),
     ],
 )
 def test_what_may_mean_nothing_or_several_things_is_asked_back(

@@ -34,7 +34,7 @@ def test_a_markdown_bible_has_parts_claims_and_places() -> None:
     )
     assert text.startswith("# Story bible\n\n## Characters\n\n### Nell Tallow\n\n")
     assert "- **eyes**: grey (verified)\n  - “eyes were grey” *book/1.md:3*\n" in text
-    assert "## What the text leaves open" in text
+    assert "## Open questions" in text
 
 
 def test_a_bible_of_a_horizon_says_nothing_of_later() -> None:
