@@ -28,7 +28,7 @@ def test_a_slip_is_marked_as_intended_once_and_for_good(read_sample: Terminal) -
     assert "lrwr check intend" in shown.err
     ids = [one["id"] for one in json.loads(read_sample.run("check", "--json").out)]
     done = read_sample.run("check", "intend", ids[0], "--because", "the fog miscounts")
-    assert "meant (the fog miscounts)" in done.out
+    assert "intended (the fog miscounts)" in done.out
     read_sample.run("check", "intend", ids[1])
     after = read_sample.run("check")
     assert after.code == 0
