@@ -15,7 +15,7 @@ if sys.platform != "linux":
 SLOW = frozenset({"10 MB in a single line", "picture bomb .docx"})
 
 NO_TEXT = "is not text: it contains bytes that text does not have"
-UNPACKS = "too large when unpacked than lrwr opens"
+UNPACKS = "is too large when unpacked"
 
 PROBLEMS = {
     "binary.md": NO_TEXT,
@@ -25,7 +25,7 @@ PROBLEMS = {
     "old.docx": "is in Word's old format (.doc)",
     "text.docx": "is not a Word document, despite its ending",
     "zip-bomb-docx.docx": UNPACKS,
-    "xml-entity-bomb.docx": "holds XML definitions that no Word document needs",
+    "xml-entity-bomb.docx": "contains XML definitions that no Word document needs",
     "sixty-megabytes.txt": "is larger than 50 MB",
     "forbidden.md": "cannot be read: Permission denied",
     "growing.md": "keeps changing while lrwr reads it",

@@ -159,7 +159,7 @@ def test_what_a_hosted_model_would_cost_is_told_without_a_key(
     assert "less than $0.01" in dry.out
     refused = book.run("ingest", ".", **hosted)
     assert (refused.code, refused.out) == (ExitCode.SETTINGS, "")
-    assert "there is no key for it" in refused.err
+    assert "there is no API key" in refused.err
     assert book.run("ingest", ".").code == 0
     asked = len(server.asked)
     for words in (["status"], ["search", "oats"], ["characters"], []):

@@ -86,7 +86,7 @@ def test_cohere_looks_again_and_the_writer_is_told_what_it_gets(
     found = desk.run("search", LAMP)
     assert found.code == 0
     assert "Cohere is used here for the first time" in found.err
-    assert "what you search for, with the passages found for it" in found.err
+    assert "your search queries, with the passages found for them" in found.err
     (asked,) = cohere.asked
     assert asked.body["query"] == LAMP
     assert found.out.index("3.md") < found.out.index("1.md")
@@ -264,7 +264,7 @@ def test_settings_that_say_too_little_are_refused(hosted: Desk) -> None:
     hosted.set('[embedding]\nmodel = "server"\nname = "nomic"\n')
     ran = hosted.run("ingest", ".")
     assert ran.code == ExitCode.SETTINGS
-    assert "how many numbers a vector of nomic has" in ran.err
+    assert "length of the vectors of nomic is unknown" in ran.err
 
 
 def finding(ran: Ran, part: str) -> tuple[str, str]:

@@ -132,7 +132,7 @@ def test_once_looks_once(book: Terminal) -> None:
 
 
 def test_what_cannot_be_watched_is_refused(book: Terminal) -> None:
-    check_refusal(book.run("watch"), ExitCode.NOT_FOUND, "where your manuscript is")
+    check_refusal(book.run("watch"), ExitCode.NOT_FOUND, "No manuscript folder")
     check_refusal(book.run("watch", "none"), ExitCode.NOT_FOUND, "none")
     check_refusal(
         book.run("watch", "book", "--exec", "'open"), ExitCode.SETTINGS, "--exec"
