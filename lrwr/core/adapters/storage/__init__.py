@@ -1,1 +1,1 @@
-"""Keepers of the record ports."""
+"""Stores of a library: SQLite on this machine, Supabase, and memory."""

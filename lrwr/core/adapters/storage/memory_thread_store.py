@@ -1,4 +1,4 @@
-"""Conversations that nobody wants kept, such as those of an evaluation."""
+"""Threads in memory, for conversations that are not saved, such as those of `lrwr eval`."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,14 +21,14 @@ class _StoredThread:
 
 
 class MemoryThreadStore:
-    """Keeps the `ThreadStore` port until it is let go of."""
+    """Stores threads until the object is dropped; implements `ThreadStore`."""
 
     def __init__(self) -> None:
         self._kept: dict[ThreadId, _StoredThread] = {}
         self._deletions = 0
 
     async def threads(self) -> list[Thread]:
-        """Return the conversations, the one that was spoken in last first."""
+        """Return all threads that are not deleted, the most recently used first."""
         threads = [stored_thread.thread for stored_thread in self._shown()]
         threads.sort(
             key=lambda thread: (-thread.updated_at, -thread.created_at, thread.id)
@@ -36,11 +36,15 @@ class MemoryThreadStore:
         return threads
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one conversation."""
+        """Return one thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         return self._there(thread).thread
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a conversation's turns in order, or the `last` so many of them."""
+        """Return a thread's turns in order; with `last` only that many of the newest."""
         stored_thread = self._kept.get(thread)
         if stored_thread is None or stored_thread.deletion:
             return []
@@ -50,7 +54,11 @@ class MemoryThreadStore:
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Keep a turn and the state after it, all or nothing."""
+        """Store a turn and the state after it, and return the thread.
+
+        Creates the thread with `title` if it does not exist; restores it if it is deleted.
+        Storing a turn twice stores it once.
+        """
         at = turn.asked_at
         new_thread = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
         stored_thread = self._kept.setdefault(thread, new_thread)
@@ -66,18 +74,26 @@ class MemoryThreadStore:
         return stored_thread.thread
 
     async def rename(self, thread: ThreadId, title: str) -> None:
-        """Give a conversation another title."""
+        """Set the title of a thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         stored_thread = self._there(thread)
         stored_thread.thread = replace(stored_thread.thread, title=_unicode(title))
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Put a conversation away."""
+        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         stored_thread = self._there(thread)
         self._deletions += 1
         stored_thread.deletion, stored_thread.deleted_at = self._deletions, at
 
     async def restore(self) -> Thread | None:
-        """Bring back what was deleted last."""
+        """Restore the thread that was deleted last; None if none is deleted."""
         deleted = [
             stored_thread
             for stored_thread in self._kept.values()
@@ -90,7 +106,10 @@ class MemoryThreadStore:
         return last.thread
 
     async def purge(self, before: float) -> int:
-        """Forget for good what was deleted before a time."""
+        """Remove all threads deleted before a time for good, and return their number.
+
+        `before` is in seconds since 1970.
+        """
         old = [
             thread
             for thread, stored_thread in self._kept.items()
@@ -101,7 +120,7 @@ class MemoryThreadStore:
         return len(old)
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return what whole answers of kept conversations left open, oldest first."""
+        """Return the gaps recorded in complete answers of all threads, oldest first."""
         return [
             RecordedGap(gap, turn.output.narrative_state_delta.as_of)
             for _, turn in self._oldest_first()
@@ -112,7 +131,10 @@ class MemoryThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return what answers of kept conversations cite, oldest first."""
+        """Return the citations of each answer, oldest answer first.
+
+        With `documents` only citations of these; answers without any are left out.
+        """
         thread_citations: list[TurnCitations] = []
         for thread, turn in self._oldest_first():
             cited = tuple(
@@ -127,9 +149,9 @@ class MemoryThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return turns whose question or answer holds any of `words`, best first.
+        """Return at most `limit` turns whose question or answer contains any word, best first.
 
-        Best is what holds most of them; of equals the newest.
+        Turns that contain more of the words rank higher; of equal ones the newest.
         """
         query_stems = _stems(words)
         matches: list[tuple[int, Thread, Turn]] = []

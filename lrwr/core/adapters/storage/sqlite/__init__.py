@@ -1,1 +1,1 @@
-"""Records in one SQLite file inside `.lrwr/`."""
+"""Stores of a library in one SQLite file, `.lrwr/library.db`."""

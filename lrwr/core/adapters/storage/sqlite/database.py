@@ -1,4 +1,4 @@
-"""The SQLite file of a library: opening, schema migrations, and its one worker thread."""
+"""The SQLite file of a library: opening it, migrating its schema, running transactions."""
 
 import asyncio
 import shutil
@@ -33,7 +33,11 @@ NoticeCallback = Callable[[str], None]
 
 
 def read_schema_version(connection: sqlite3.Connection) -> int:
-    """Return the schema of the open file, 0 for a new one."""
+    """Return the schema version of the open file, 0 for an empty one.
+
+    Raises:
+        StoreProblem: The file does not state its version.
+    """
     row: tuple[object] = connection.execute("PRAGMA user_version").fetchone()
     if not isinstance(row[0], int):
         raise StoreProblem("The library does not tell its version.")
@@ -41,16 +45,21 @@ def read_schema_version(connection: sqlite3.Connection) -> int:
 
 
 def find_newest_migration(folder: "Traversable | None") -> int:
-    """Return the schema that the scripts of `folder` lead to; None: those of lrwr."""
+    """Return the highest schema version that the SQL scripts in `folder` lead to.
+
+    None stands for the scripts shipped with lrwr.
+    """
     return SCHEMA_VERSION if folder is None else len(_scripts(folder))
 
 
 def migrate_sqlite_library(
     connection: sqlite3.Connection, folder: "Traversable | None", say: NoticeCallback
 ) -> None:
-    """Run the scripts that this file has not seen, inside the caller's transaction.
+    """Run the migration scripts that this file has not run, in order.
 
-    `say` is told when a library that was in use is changed.
+    Must be called inside a transaction, which the caller commits. `folder` holds the
+    scripts; None stands for those shipped with lrwr. `say` receives one sentence if the
+    file was not empty and its schema has changed.
     """
     schema_version = read_schema_version(
         connection
@@ -67,7 +76,11 @@ def migrate_sqlite_library(
 
 
 def find_migration_statement(words: str) -> str:
-    """Return the one statement of lrwr's own scripts that holds `words`."""
+    """Return the only SQL statement of the shipped migrations that contains `words`.
+
+    Raises:
+        ValueError: No statement or several statements contain `words`.
+    """
     (matching,) = (
         statement
         for script in _scripts(_shipped())
@@ -111,7 +124,11 @@ _NO_SHARED_MEMORY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LibraryConnection:
-    """An open library, and why it can only be read; None when it can be written."""
+    """A connection to a library file.
+
+    `why_read_only` is the error that prevented opening it for writing; None if the file
+    can be written.
+    """
 
     connection: sqlite3.Connection
     why_read_only: sqlite3.Error | None = None
@@ -124,9 +141,16 @@ def open_sqlite_library(
     say: NoticeCallback,
     migrations: "Traversable | None" = None,
 ) -> LibraryConnection:
-    """Open the library at `path`, made and brought up to date as need be.
+    """Open the library at `path` for writing; create and migrate it where necessary.
 
-    Where nothing can be written, a library that is up to date is opened to read.
+    If the file cannot be written, it is opened read-only, provided that its schema is the
+    newest. `patience` is the time in seconds to wait for a lock. `say` receives one
+    sentence if the schema changes. `migrations` replaces the shipped migration scripts.
+
+    Raises:
+        sqlite3.Error: The file cannot be opened.
+        StoreProblem: The schema is newer than this version of lrwr knows, or older and
+            the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -140,16 +164,20 @@ def open_sqlite_library(
 
 
 def is_read_only_error(error: sqlite3.Error) -> bool:
-    """Say whether `error` means that the library may still be read."""
+    """Return whether `error` prevents writing only, so that the file may still be readable."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code in _NO_SHARED_MEMORY or code & 0xFF in _NO_WRITING
 
 
 def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection:
-    """Open the file at `path` without changing it, whatever its schema.
+    """Open the file at `path` read-only, without migrating it.
 
-    SQLite wants to keep two small files beside it even to read; where it may not,
-    the file is read as one that nobody changes.
+    SQLite creates a `-wal` and a `-shm` file beside a database even to read it. Where it
+    cannot, the file is opened as immutable; if a crash has left changes in the `-wal`
+    file, a copy of both is opened in memory instead.
+
+    Raises:
+        sqlite3.Error: The file is missing or cannot be read.
     """
     uri = path.absolute().as_uri()
     try:
@@ -164,9 +192,13 @@ def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection
 
 @contextmanager
 def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Connection]:
-    """Lend out the file at `path` as it is, to look at or to mend.
+    """Yield a connection to the existing file at `path`, without migrating it.
 
-    It can be written where that is allowed, which keeps SQLite's two files in order.
+    The connection can write if the file can be written, else it is read-only. It is
+    closed on exit. `patience` is the time in seconds to wait for a lock.
+
+    Raises:
+        sqlite3.Error: The file is missing or cannot be read.
     """
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
@@ -274,14 +306,14 @@ LibraryGeneration = tuple[int, int]
 
 
 class SqliteDatabase:
-    """The library's file, opened and brought up to date at its first use.
+    """Runs transactions on a library's SQLite file, which it opens and migrates on first use.
 
-    All of SQLite's work is done in one thread of its own, so that the event loop
-    stays free. Any number of processes may use one file at once; one that waits for
-    the lock for more than `patience` seconds gives up. Where nothing can be written,
-    reading goes on. `say` is told, from that thread, when the schema is changed;
-    `migrations` is a folder of scripts instead of those of lrwr. `first` is awaited
-    before each reading.
+    All SQLite calls run in one thread that belongs to this object, so the event loop is
+    never blocked. Several processes may use one file; waiting for a lock fails after
+    `patience` seconds. If the file cannot be written, reading still works. `say` receives
+    one sentence, from that thread, when the schema is migrated. `migrations` replaces the
+    shipped migration scripts. `first` is awaited before each read, for a replica that
+    must catch up with its source.
     """
 
     def __init__(
@@ -303,17 +335,21 @@ class SqliteDatabase:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
 
     async def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return what `work` reads, all of it in one snapshot.
+        """Run `work` in a read transaction and return its result.
+
+        Everything that `work` reads is of one snapshot. It must not return a cursor.
 
         Raises:
-            StoreProblem: The library cannot be opened or read.
+            StoreProblem: The library cannot be opened or read, or contains a damaged entry.
         """
         if self._first is not None:
             await self._first()
         return await self._run("BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return what `work` returns once all that it wrote is kept, or none of it.
+        """Run `work` in a write transaction and return its result once it is committed.
+
+        If `work` raises, nothing is written. It must not return a cursor.
 
         Raises:
             StoreProblem: The library cannot be opened or written.
@@ -321,7 +357,7 @@ class SqliteDatabase:
         return await self._run("BEGIN IMMEDIATE", work)
 
     async def aclose(self) -> None:
-        """Let go of the file. Safe to call twice."""
+        """Close the file and stop the thread. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -367,10 +403,10 @@ class SqliteDatabase:
 
 
 def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration:
-    """Return what is another value whenever anything in the library may be another.
+    """Return a value that changes whenever this or another connection commits a change.
 
-    Inside a transaction it is that of its snapshot. It means nothing to another
-    connection.
+    Inside a transaction it belongs to the snapshot of that transaction. Values of
+    different connections cannot be compared.
     """
     # SQLite counts what others committed, and Python what this connection did.
     data_version: int = connection.execute("PRAGMA data_version").fetchone()[0]

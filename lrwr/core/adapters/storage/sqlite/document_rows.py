@@ -1,4 +1,4 @@
-"""One document's knowledge as rows: what a library stores, and what travels."""
+"""One document as rows: text, chapters, chunks, vectors and the changes of its chunks."""
 
 import json
 import sqlite3
@@ -101,10 +101,12 @@ _SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """All rows of one document in one pipeline, without the vectors.
+    """All rows that one pipeline has made of one document, without the vectors.
 
-    `document` is in the order of the table's columns. A chunk's own space is empty
-    where its text was never embedded. `read` is None in pipeline a.
+    `document` is a row of the table `document`, in the order of `_DOCUMENT_COLUMNS`.
+    `content` is the SHA-256 of the file's bytes, `recipe` names the parser, splitter and
+    embedding space used. `space` is the embedding space; the space in a chunk's own row is
+    empty if that chunk has no vector. `read` holds the facts; None in pipeline a.
     """
 
     document: tuple[object, ...]
@@ -117,16 +119,16 @@ class DocumentRows:
 
     @property
     def id(self) -> DocumentId:
-        """Name the document."""
+        """The id of the document."""
         return DocumentId(str(self.document[0]))
 
     @property
     def texts(self) -> frozenset[str]:
-        """Return the hashes of the texts that are embedded."""
+        """The hashes of the texts that have a vector."""
         return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
 
     def embedded(self, texts: Collection[str]) -> "DocumentRows":
-        """Return the draft with only these texts embedded."""
+        """Return a copy in which only chunks whose text hash is in `texts` have a vector."""
         return replace(
             self, chunks=tuple(_spaced(row, self.space, texts) for row in self.chunks)
         )
@@ -135,7 +137,10 @@ class DocumentRows:
 def build_document_rows(
     knowledge: Knowledge, content: str, recipe: str, now: float
 ) -> DocumentRows:
-    """Return knowledge as rows, as if every text of it were embedded."""
+    """Return the rows of `knowledge`, with every chunk marked as embedded in its space.
+
+    `content` is the SHA-256 of the file's bytes, `now` is in seconds since 1970.
+    """
     return DocumentRows(
         document=_document_row(knowledge.document, now),
         pipeline=knowledge.pipeline,
@@ -150,7 +155,7 @@ def build_document_rows(
 
 
 def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
-    """Return the vectors that come with knowledge."""
+    """Return the new vectors of `knowledge` as rows, as little-endian 32-bit floats."""
     return [
         (knowledge.space, text, vector.astype("<f4").tobytes())
         for text, vector in knowledge.vectors.items()
@@ -160,7 +165,7 @@ def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
 def load_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
 ) -> DocumentRows | None:
-    """Return what is stored of a document; None where the pipeline has not read it."""
+    """Return the stored rows of a document; None if `pipeline` has not processed it."""
     which = (document, pipeline.value)
     processed = connection.execute(_STORED_PROCESSED, which).fetchone()
     if processed is None:
@@ -186,10 +191,12 @@ def store_document_rows(
     revision: str,
     now: float,
 ) -> None:
-    """Make a draft the whole of what its pipeline knows of its document.
+    """Replace everything that one pipeline has stored of a document with `draft`.
 
-    Chunks that stay are not touched. One whose vector is nowhere counts as never
-    embedded.
+    Chunks with the same id and text keep their row and their entries in the change feed.
+    A chunk without a vector in `embeddings` or in the file is stored as not embedded.
+    `revision` names the file's state on this machine, `now` is in seconds since 1970.
+    Must be called inside a transaction.
     """
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, embeddings)
@@ -204,7 +211,11 @@ def store_document_rows(
 def delete_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline, now: float
 ) -> None:
-    """Take away what a pipeline knows of a document."""
+    """Delete everything that one pipeline has stored of a document.
+
+    The document itself is deleted with the last pipeline's rows. `now` is in seconds since
+    1970. Must be called inside a transaction.
+    """
     which = (document, pipeline.value)
     _forsake(connection, connection.execute(_STORED_CHUNKS, which).fetchall(), now)
     connection.execute(
@@ -222,7 +233,7 @@ def delete_document_rows(
 def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
-    """Return which of `texts` have a vector."""
+    """Return those text hashes of `texts` that have a vector in the embedding space `space`."""
     parameters = {"space": space, "texts": json.dumps(list(texts))}
     return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
 
@@ -319,7 +330,7 @@ def _clean(connection: sqlite3.Connection, now: float) -> None:
 
 
 def chapters_to_json(chapters: Sequence[Chapter]) -> str:
-    """Return `chapters` as JSON; a span is a pair, its end not included."""
+    """Return `chapters` as JSON text, each span as a pair `[start, end)`."""
     rows = [
         {
             "title": chapter.title,
@@ -338,7 +349,7 @@ def chapters_to_json(chapters: Sequence[Chapter]) -> str:
 
 
 def chapters_from_json(text: str) -> tuple[Chapter, ...]:
-    """Return what `chapters_to_json` was given."""
+    """Return the chapters that `chapters_to_json` has written as `text`."""
     return tuple(
         Chapter(
             title=chapter["title"],
@@ -377,9 +388,11 @@ select max(change.seq) - (select pruned from library) from change
 
 
 def prune_change_feed(connection: sqlite3.Connection) -> None:
-    """Drop changes that say nothing any more, when the feed has become long.
+    """Delete outdated entries of the change feed once it has grown long enough.
 
-    What is dropped includes chunks that are gone, so the feed gets a new epoch.
+    Long means more than `KEPT_CHANGES` entries, plus four a chunk, since the last pruning.
+    Only the newest entry of each existing chunk stays. Indexes cannot follow across a
+    pruning, so the feed gets a new generation, from which they start anew.
     """
     grown = connection.execute(_GROWN).fetchone()[0] or 0
     if grown <= KEPT_CHANGES:

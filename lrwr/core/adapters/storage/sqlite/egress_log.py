@@ -1,4 +1,4 @@
-"""Where it is kept what left this machine."""
+"""The send log: which requests left this machine, stored in the library's SQLite file."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -51,16 +51,16 @@ _BEGAN = "select max(at) from sent_since"
 
 
 class SqliteEgressLog:
-    """Logs each request before it leaves; never a word of its text, and never a key."""
+    """Logs each request before it is sent; it never stores the content of one, nor a key."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def begin(self, outbound_request: OutboundRequest) -> OutboundRequestId:
-        """Log a request that is about to leave. It is stored when this returns.
+        """Log a request that is about to be sent; it is on disk when this returns.
 
         Raises:
-            StoreProblem: It cannot be logged; then the request must not leave.
+            StoreProblem: It cannot be logged. Then the request must not be sent.
         """
         row = (
             outbound_request.when,
@@ -86,7 +86,7 @@ class SqliteEgressLog:
         outbound_request_id: OutboundRequestId,
         request_completion: RequestCompletion,
     ) -> None:
-        """Log the outcome of a request. One that is not in the log any more is ignored.
+        """Log the outcome of a request; do nothing if its entry has been cleared.
 
         Raises:
             StoreProblem: It cannot be logged.
@@ -104,9 +104,10 @@ class SqliteEgressLog:
         )
 
     async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
-        """Return what left at `since` or later: all in totals, the newest `limit` alone.
+        """Return totals of all requests since `since`, and the newest `limit` requests.
 
-        Totals are sorted by bytes, largest first, entries newest first, as of one moment.
+        `since` is in seconds since 1970. Totals are sorted by bytes sent, largest first,
+        requests by time, newest first. All of it is read in one snapshot.
 
         Raises:
             StoreProblem: The log cannot be read.
@@ -123,7 +124,9 @@ class SqliteEgressLog:
         )
 
     async def clear(self, at: float) -> int:
-        """Delete every entry, let the log begin at `at`, and return how many were deleted.
+        """Delete all entries, set the start of the log to `at`, and return the number deleted.
+
+        `at` is in seconds since 1970.
 
         Raises:
             StoreProblem: The log cannot be written.

@@ -1,4 +1,4 @@
-"""SQLite's failures in the writer's words."""
+"""Translation of SQLite's errors into errors for the user."""
 
 import sqlite3
 from pathlib import Path
@@ -53,7 +53,7 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 def is_corruption_error(error: Exception) -> bool:
-    """Say whether `error` means that the file itself is broken."""
+    """Return whether `error` says that the database file is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & 0xFF in _DAMAGE
 
@@ -61,7 +61,10 @@ def is_corruption_error(error: Exception) -> bool:
 def translate_sqlite_error(
     error: sqlite3.Error | OSError | UnicodeError, path: Path, *, patience: float
 ) -> StoreProblem:
-    """Return what `error` means for the library at `path`."""
+    """Return the user-facing error for a failure on the library at `path`.
+
+    `patience` is the time in seconds that was spent waiting for a lock.
+    """
     if isinstance(error, OSError):
         return StoreProblem(
             f"{path.parent} cannot be used: {error.strerror}.",
@@ -86,7 +89,7 @@ def translate_sqlite_error(
 
 
 def build_damaged_entry_error(path: Path) -> StoreProblem:
-    """Return the error for a row of the library at `path` that does not decode."""
+    """Return the error for a row of the library at `path` that cannot be decoded."""
     return StoreProblem(
         f"{path} contains a damaged entry.",
         hint="Restore a backup with `lrwr restore`, or run `lrwr repair`.",
@@ -94,7 +97,7 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
 
 
 def build_newer_library_error(path: Path) -> StoreProblem:
-    """Return the refusal of a library that a later lrwr has changed."""
+    """Return the error for a library whose schema is newer than this version of lrwr knows."""
     return StoreProblem(
         f"{path} was made by a newer lrwr than this one.",
         hint="Upgrade lrwr and run the command again.",
@@ -102,7 +105,7 @@ def build_newer_library_error(path: Path) -> StoreProblem:
 
 
 def build_older_library_error(path: Path) -> StoreProblem:
-    """Return the refusal of a library that must be changed and may not be."""
+    """Return the error for a library that needs a migration and cannot be written."""
     return StoreProblem(
         f"{path} was made by an older lrwr and cannot be brought up to date there.",
         hint="Allow writing to the file and its folder, then run the command again.",

@@ -1,4 +1,4 @@
-"""Full-text search with SQLite FTS5: queries, and rebuilding the indexes."""
+"""Full-text search with SQLite FTS5: queries, and the repair of its indexes."""
 
 import json
 import sqlite3
@@ -56,7 +56,11 @@ order by score desc, c.id limit :limit
 
 
 class SqliteLexicalIndex:
-    """Keeps the `LexicalIndex` port; the records' own triggers keep it fresh."""
+    """Keyword search over chunks with FTS5; implements `LexicalIndex`.
+
+    Scores are BM25, higher is better. `weights` are the weights of each pipeline's indexed
+    columns. Triggers of the database keep the indexes up to date.
+    """
 
     def __init__(
         self,
@@ -74,7 +78,7 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks that hold any of `words`, best first."""
+        """Return at most `limit` chunks in `scope` that contain any of `words`, best first."""
         return await self._search(build_fts_any_query(words), pipeline, scope, limit)
 
     async def search_pairs(
@@ -85,7 +89,11 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks where two of `words` stand close, best first."""
+        """Return at most `limit` chunks in `scope` where two of `words` are close, best first.
+
+        Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in any order. Only the first
+        `MAX_PAIRED_WORDS` words are paired.
+        """
         return await self._search(_pairs_of(words), pipeline, scope, limit)
 
     async def _search(
@@ -108,7 +116,7 @@ class SqliteLexicalIndex:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return in how many chunks each word occurs, and how many chunks there are."""
+        """Return the number of chunks that contain each word, and the number of all chunks."""
         index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)
@@ -142,7 +150,7 @@ def _frequencies(
 
 
 def build_fts_any_query(words: Iterable[str]) -> str:
-    """Return the FTS5 query for texts that hold any of `words`; empty for none."""
+    """Return the FTS5 query that matches any of `words`; an empty text for no words."""
     return " OR ".join(dict.fromkeys(_term(word) for word in words))
 
 
@@ -166,9 +174,9 @@ _SHADOWS = ("data", "idx", "content", "docsize", "config")
 
 
 def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
-    """Ask the indexes to compare themselves with what they are made of.
+    """Return whether every full-text index agrees with the table that it indexes.
 
-    None where nobody can tell: another process writes, or nothing may be written.
+    None if that cannot be checked: another process writes, or the file is read-only.
     """
     try:
         connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
@@ -186,18 +194,18 @@ def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
 
 
 def rebuild_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Fill every index that is there anew, inside the caller's transaction."""
+    """Fill all existing full-text indexes anew, inside the caller's transaction."""
     for index in _there(connection):
         _rebuild(connection, index)
 
 
 def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Put a new index in the place of every one, whatever is left of it.
+    """Replace all full-text indexes with new ones, even where they cannot be read.
 
-    FTS5 does not even drop an index that it cannot read, and SQLite no table whose
-    pages are damaged: they are struck out of the schema, and their pages stay as ones
-    that nothing uses. The connection must not have read an index before: one that
-    failed is held on to.
+    FTS5 cannot drop an index that it cannot read, and SQLite cannot drop a table with
+    damaged pages. The entries are therefore deleted from the schema, and their pages
+    remain unused. The connection must not have read an index before, because SQLite
+    caches one that failed.
     """
     indexes = _there(connection)
     connection.execute("PRAGMA writable_schema = ON")
@@ -214,7 +222,10 @@ def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
 
 
 def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Make and fill the indexes that are not there; the schema must be the newest."""
+    """Create and fill those full-text indexes that do not exist.
+
+    The file's schema must be the newest.
+    """
     existing = _there(connection)
     for index in _ALL_INDEXES:
         if index not in existing:

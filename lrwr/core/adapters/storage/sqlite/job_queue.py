@@ -1,4 +1,4 @@
-"""The queue of work on documents, shared by every process of a library."""
+"""The job queue: documents to process, shared by all processes that use a library."""
 
 import json
 import os
@@ -25,14 +25,14 @@ from lrwr.core.model.jobs import (
 
 
 def build_worker_name(name: str) -> str:
-    """Return the name of a worker of this process: `machine/process id/name`."""
+    """Return a worker name for this process: `machine/process id/name`."""
     return f"{_machine()}/{os.getpid()}/{name}"
 
 
 def is_worker_dead(worker: str) -> bool:
-    """Say whether `worker` ran on this machine and its process is gone.
+    """Return whether `worker` ran on this machine and its process no longer exists.
 
-    A worker is named as `build_worker_name` does. Any doubt means that it lives.
+    `worker` is a name made by `build_worker_name`. In doubt the result is False.
     """
     machine, _, process_part = worker.partition("/")
     process = process_part.partition("/")[0]
@@ -147,14 +147,20 @@ order by id desc limit :limit
 
 
 class SqliteJobQueue:
-    """Keeps the `JobQueue` port. `now` returns seconds since 1970, UTC."""
+    """Job queue in the library's SQLite file; implements `JobQueue`.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue work; a newer order changes the kind of one that waits already."""
+        """Queue `orders` and return the number of new jobs.
+
+        At most one job waits for each document and pipeline; a later order changes its kind.
+        """
         now = self._now()
         rows: list[dict[str, object]] = [
             {
@@ -175,7 +181,13 @@ class SqliteJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Take the oldest job that waits, or whose lease ran out; None if none."""
+        """Claim the oldest job that waits or whose lease has run out; None if there is none.
+
+        The lease ends after `lease` seconds unless it is renewed. Only jobs of `documents` and
+        `pipeline` are considered; None stands for all. Two workers never hold jobs of one
+        document and pipeline at a time. Leases of workers that have died on this machine end
+        at once. A job claimed `MAX_JOB_ATTEMPTS` times without success fails.
+        """
         parameters: dict[str, object] = {
             "worker": worker,
             "now": self._now(),
@@ -188,7 +200,7 @@ class SqliteJobQueue:
         )
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Hold on to a job for `lease` more seconds; False when it was lost."""
+        """Extend a lease to `lease` seconds from now; False if the claim has been lost."""
         row = self._proof(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
             lambda connection: connection.execute(_RENEW, row).rowcount
@@ -196,14 +208,17 @@ class SqliteJobQueue:
         return changed == 1
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job failed; nothing happens when the claim has been lost."""
+        """Mark a job as failed, with a message and a hint for the user.
+
+        Does nothing if the claim has been lost.
+        """
         row = self._proof(claim) | {"error": error, "hint": hint}
         await self._database.write(
             lambda connection: connection.execute(_FAIL, row).rowcount
         )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return jobs, newest first."""
+        """Return at most `limit` jobs, newest first; with `state` only those in that state."""
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
             lambda connection: [
@@ -216,7 +231,10 @@ class SqliteJobQueue:
 
 
 def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) -> bool:
-    """Mark a job complete inside the caller's transaction; False when it was lost."""
+    """Mark a job as complete inside the caller's transaction; False if the claim is lost.
+
+    `now` is in seconds since 1970.
+    """
     return connection.execute(_COMPLETE, _proof(claim, now)).rowcount == 1
 
 

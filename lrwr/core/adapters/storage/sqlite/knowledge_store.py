@@ -1,4 +1,4 @@
-"""What ingestion writes: one document's knowledge at a time, whole."""
+"""Writing the results of an ingestion, one document at a time, and reading them back."""
 
 import json
 import sqlite3
@@ -42,14 +42,17 @@ where document_id = ? and pipeline = ? and content = ? and recipe = ?
 
 
 class SqliteKnowledgeStore:
-    """Keeps the `KnowledgeStore` port. `now` returns seconds since 1970, UTC."""
+    """Stores the results of ingestion in SQLite; implements `KnowledgeStore`.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return what this pipeline has read, ordered by document."""
+        """Return the version of each document that `pipeline` has processed, ordered by id."""
         return await self._database.read(
             lambda connection: [
                 DocumentVersion(DocumentId(document), *columns)
@@ -60,7 +63,10 @@ class SqliteKnowledgeStore:
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space`, and will be for a while."""
+        """Return those text hashes of `texts` that have a vector in `space`.
+
+        A vector that is due to be deleted within the hour is left out.
+        """
         parameters = {
             "space": space,
             "texts": json.dumps(list(texts)),
@@ -76,7 +82,9 @@ class SqliteKnowledgeStore:
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Make `knowledge` all that its pipeline knows; False if the claim is lost.
+        """Replace everything stored of a document and complete the claimed job, atomically.
+
+        Returns False and writes nothing if the claim has been lost.
 
         Raises:
             StoreProblem: The library cannot be written.
@@ -102,7 +110,9 @@ class SqliteKnowledgeStore:
         return await self._database.write(work)
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Take away what the claim's pipeline knows of `document`.
+        """Delete what the claim's pipeline has stored of `document` and complete the job.
+
+        Returns False and writes nothing if the claim has been lost.
 
         Raises:
             StoreProblem: The library cannot be written.
@@ -123,7 +133,11 @@ class SqliteKnowledgeStore:
         document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents that are known as `document_versions` says."""
+        """Store new revisions of documents whose content and recipe have not changed.
+
+        Documents that have changed are skipped. Returns the number updated; if that is all of
+        them, the job of `claim` is completed.
+        """
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> int:
@@ -140,7 +154,10 @@ def update_document_revisions(
     pipeline: Pipeline,
     document_versions: Sequence[DocumentVersion],
 ) -> int:
-    """Note new revisions of documents that are known as `document_versions` says; return how many."""
+    """Store the revision of each document that still has the given content and recipe.
+
+    Must be called inside a transaction. Returns the number of documents updated.
+    """
     rows = [
         (
             document_version.revision,
@@ -176,7 +193,7 @@ _PEOPLE = "select distinct character from first_seen where document_id = ?"
 
 
 class SqliteSnapshotStore:
-    """Keeps the `DocumentSnapshotStore` port."""
+    """Reads what is stored of single documents; implements `DocumentSnapshotStore`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -184,7 +201,10 @@ class SqliteSnapshotStore:
     async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return what a pipeline knows of these documents."""
+        """Return passages, facts and characters of those `documents` that `pipeline` has processed.
+
+        All are read in one snapshot.
+        """
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
             snapshots = {

@@ -1,4 +1,4 @@
-"""Looking after the library's file: seeing what is wrong, mending, copying."""
+"""Maintenance of the library's file: inspection, repair, copies, inventory."""
 
 import sqlite3
 from collections.abc import Callable
@@ -61,10 +61,10 @@ select
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCounts:
-    """What the file holds. `bare` chunks have no vector.
+    """Numbers of rows. `bare` chunks have no vector.
 
-    Of the jobs, `stuck` are held by a process that is gone, and `failed` were not
-    done by a later one.
+    `waiting`, `running`, `stuck` and `failed` count jobs. The lease of a stuck job has run
+    out; a failed job counts only if no later job exists for its document and pipeline.
     """
 
     documents: int
@@ -78,11 +78,12 @@ class DatabaseCounts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseReport:
-    """What a look at the file shows. `schema` may differ from `wanted`.
+    """Result of an inspection of the library's file.
 
-    `damage` is what SQLite complains of. `check_fts_consistency` says whether the word index
-    matches the passages, None where it could not be checked. `counts` is None when
-    the schema is not ours or the file is damaged.
+    `schema` is the version found, `wanted` the one of this version of lrwr. `damage` holds
+    the messages of SQLite's own check. `words_fit` says whether the full-text indexes agree
+    with the passages; None if that was not checked. `counts` is None if the schema is not
+    the wanted one or the file is damaged.
     """
 
     schema: int
@@ -94,7 +95,11 @@ class DatabaseReport:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFeedReport:
-    """What a vector index should hold: the feed's name, its end, and its vectors."""
+    """State of the change feed for one pipeline and embedding space.
+
+    `epoch` names the feed, `seq` is its last entry, and `vectors` is the number of chunks
+    that a vector index which has followed it should contain.
+    """
 
     epoch: str
     seq: int
@@ -102,10 +107,10 @@ class ChangeFeedReport:
 
 
 def inspect_database(path: Path, *, now: float) -> DatabaseReport:
-    """Look at the library at `path`; nothing in it is changed.
+    """Inspect the library at `path` without changing it. `now` is in seconds since 1970.
 
     Raises:
-        StoreProblem: It cannot be opened, or is damaged so that nothing can be read.
+        StoreProblem: The file cannot be opened, or is too damaged to be read at all.
     """
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
@@ -117,7 +122,7 @@ def inspect_database(path: Path, *, now: float) -> DatabaseReport:
 
 
 def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFeedReport:
-    """Return what the vector index of one pipeline and space should hold.
+    """Return the state of the change feed for one pipeline and embedding space.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -135,12 +140,14 @@ def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFee
 def rebuild_database_indexes(
     path: Path, say: NoticeCallback | None = None
 ) -> tuple[str, ...]:
-    """Make every index in the file anew; return what is still wrong with it.
+    """Migrate the file, rebuild all its indexes, and return the damage that remains.
 
-    An older library is brought up to date first, and `say` is told.
+    Each message is one finding of SQLite's integrity check; none means a sound file. `say`
+    receives one sentence if the schema changes.
 
     Raises:
-        StoreProblem: It cannot be written, another process holds it, or it is newer.
+        StoreProblem: The file cannot be written, another process holds it, or its schema
+            is newer than this version of lrwr knows.
     """
     try:
         try:
@@ -158,12 +165,12 @@ def rebuild_database_indexes(
 
 
 def checkpoint_database(path: Path) -> None:
-    """Make sure that nobody uses the file, and that all of it is in the one file.
+    """Merge the `-wal` file into the database file and make sure that no process uses it.
 
-    A damaged file is left as it is.
+    A damaged file is left unchanged.
 
     Raises:
-        StoreProblem: Another process uses it, or it may not be written.
+        StoreProblem: Another process uses the file, or it cannot be written.
     """
     try:
         with closing(_plain(path)) as connection:
@@ -179,7 +186,7 @@ def checkpoint_database(path: Path) -> None:
 def copy_database(source: Path, target: Path) -> None:
     """Write a consistent copy of the library to `target`, which must not exist.
 
-    Others may use and change the library meanwhile.
+    Other processes may use and change the library during the copy.
 
     Raises:
         StoreProblem: The library cannot be read, or the copy cannot be written.
@@ -261,9 +268,9 @@ _LEFT_OUT = ("job", "turn", "thread", "hosted")
 
 
 def copy_library_for_dry_run(source: Path, target: Path) -> None:
-    """Write a copy of the library to `target`, which must not exist.
+    """Write a copy without threads, jobs and Supabase link to `target`, which must not exist.
 
-    Others may use and change the library meanwhile; nothing in it is changed.
+    Other processes may use and change the library during the copy.
 
     Raises:
         StoreProblem: The library cannot be read, or the copy cannot be written.
@@ -300,7 +307,7 @@ group by service, host order by service, host
 
 @dataclass(frozen=True, slots=True)
 class EgressRecipient:
-    """Who was sent something, by how many requests."""
+    """A host that received requests, and how many, according to the send log."""
 
     service: str
     host: str
@@ -309,12 +316,12 @@ class EgressRecipient:
 
 @dataclass(frozen=True, slots=True)
 class LibraryInventory:
-    """What is in the file, as far as it can be read; 0 and empty where it cannot.
+    """What a library's file contains, as far as it can be read; zero and empty elsewhere.
 
-    `library` is its name, and `spaces` are those that its passages were embedded in:
-    both name what is kept of it elsewhere; `hosted` is the library of a project that it
-    follows. `conversations` counts deleted ones too. `unread` says that the file cannot
-    be read: that nothing is known elsewhere says nothing then.
+    `library` is the library's id and `spaces` are the embedding spaces of its chunks; both
+    are needed to find its data at services. `hosted` links it to a library in a Supabase
+    project. `conversations` includes deleted threads. `unread` says that the file cannot be
+    read, so that data at services may exist although none is listed.
     """
 
     library: str = ""
@@ -331,7 +338,7 @@ class LibraryInventory:
 
 
 def take_library_inventory(path: Path) -> LibraryInventory:
-    """Count what is in the library at `path`, of whatever schema, damaged or not."""
+    """Count what the library at `path` contains, whatever its schema, damaged or not."""
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return _weighed(connection)

@@ -1,4 +1,4 @@
-"""What answering reads: outlines, chunks and texts."""
+"""Reading outlines, chunks and texts, and the feed of chunk changes for vector indexes."""
 
 import json
 import sqlite3
@@ -49,9 +49,9 @@ select
 
 
 class SqlitePassageStore:
-    """Keeps the `PassageStore` port.
+    """Reads what search and answers need; implements `PassageStore`.
 
-    Outlines are kept in memory, and read again when anything has been written.
+    Outlines are cached until anything is written to the file.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
@@ -60,7 +60,7 @@ class SqlitePassageStore:
         self._as_of: LibraryGeneration | None = None
 
     async def outlines(self) -> list[DocumentOutline]:
-        """Return an outline of each document, ordered by id."""
+        """Return the outline of every document, ordered by id."""
         return list(await self._database.read(self._read_outlines))
 
     def _read_outlines(
@@ -73,18 +73,18 @@ class SqlitePassageStore:
         return self._outlines
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
-        """Return those chunks that exist, in the order asked for."""
+        """Return the existing chunks among `ids`, in the order of `ids`."""
         return await self._chunks(_CHUNKS, json.dumps(list(ids)))
 
     async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
-        """Return a pipeline's chunks of one document, in order."""
+        """Return one pipeline's chunks of a document, in text order."""
         return await self._chunks(_CHUNKS_OF, document, pipeline.value)
 
     async def text(self, document: DocumentId) -> DocumentText:
-        """Return a document's canonical text and its lines.
+        """Return the text of a document and the start of each of its lines.
 
         Raises:
-            NotFound: No such document.
+            NotFound: The library does not contain the document.
         """
         sql = "select text, paragraphs from document where id = ?"
         row: tuple[str, str] | None = await self._database.read(
@@ -98,7 +98,7 @@ class SqlitePassageStore:
         return DocumentText(row[0], _lines(*row))
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
-        """Return how much the library holds."""
+        """Return numbers of documents, words and chunks that `pipeline` has stored."""
         return await self._database.read(
             lambda connection: LibraryCounts(
                 *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
@@ -169,9 +169,9 @@ limit :limit
 
 
 class SqliteChangeFeed:
-    """The one ordered list of changes that every index follows.
+    """The ordered list of added and deleted chunks that every vector index follows.
 
-    Each change comes with the chunk as it is now.
+    A change carries the chunk as it is when the feed is read, not as it was.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
@@ -180,9 +180,10 @@ class SqliteChangeFeed:
     async def changes(
         self, pipeline: Pipeline, space: str, *, after: int, limit: int
     ) -> list[ChunkChange]:
-        """Return at most `limit` changes after `after`, oldest first.
+        """Return at most `limit` changes with a number above `after`, oldest first.
 
-        Read in one snapshot: a chunk's vector is that of the same moment.
+        `vector` is the chunk's vector in `space`, None if it has none. All of it is read in one
+        snapshot.
         """
         parameters = {
             "pipeline": pipeline.value,
@@ -195,9 +196,9 @@ class SqliteChangeFeed:
         )
 
     async def epoch(self) -> str:
-        """Name this feed: another library, or a shortened feed, has another name.
+        """Return the name of this feed, which changes when the feed is pruned.
 
-        When the name differs, an index must start anew.
+        An index that has followed a feed of another name must be built anew.
         """
         sql = "select id || '.' || generation from library"
         return await self._database.read(
@@ -205,7 +206,7 @@ class SqliteChangeFeed:
         )
 
     async def library(self) -> str:
-        """Name the library, which keeps its name whatever becomes of its feed."""
+        """Return the id of the library, which never changes."""
         sql = "select id from library"
         return await self._database.read(
             lambda connection: str(connection.execute(sql).fetchone()[0])

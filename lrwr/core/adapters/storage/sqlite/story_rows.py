@@ -1,4 +1,4 @@
-"""What pipeline b read out of a document, beside its chunks: written with them."""
+"""Facts, quotations and appearances of one document as rows."""
 
 import json
 import sqlite3
@@ -51,7 +51,12 @@ _TELLING = ("attribute", "kind")
 
 @dataclass(frozen=True, slots=True)
 class FactRows:
-    """The rows of one document."""
+    """Rows of the facts of one document, written together with its chunks.
+
+    `facts` follow the columns of `_STORED_FACTS`. `seams` are embedding space, key and
+    distance of neighbouring sentences. `reading` is the evidence about names in the story
+    and in author's notes, both as JSON text.
+    """
 
     document: DocumentId
     facts: tuple[tuple[object, ...], ...]
@@ -60,12 +65,12 @@ class FactRows:
 
     @property
     def space(self) -> str:
-        """Name the space in which sentences were compared; empty where none were."""
+        """The embedding space in which sentences were compared; empty if none were."""
         return self.seams[0][0] if self.seams else ""
 
 
 def build_fact_rows(knowledge: Knowledge) -> FactRows:
-    """Make the rows of a document ready."""
+    """Return the rows of the facts in `knowledge`."""
     document = knowledge.document.id
     return FactRows(
         document=document,
@@ -81,7 +86,7 @@ def build_fact_rows(knowledge: Knowledge) -> FactRows:
 def load_fact_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> FactRows | None:
-    """Return the rows that are stored of a document; None where there are none."""
+    """Return the stored rows of a document's facts; None if pipeline b has not read it."""
     reading = connection.execute(_STORED_READING, (document,)).fetchone()
     if reading is None:
         return None
@@ -94,9 +99,10 @@ def load_fact_rows(
 
 
 def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None:
-    """Put a document's rows in the place of those that were there.
+    """Replace a document's rows of facts, and mark its attribution as outdated.
 
-    It is to be woven anew even where its text is the same: its chunks may be others.
+    The attribution is outdated even if the text is the same, because the chunks may be
+    others. Must be called inside a transaction.
     """
     for statement in (*_DROP, _UNWOVEN):
         connection.execute(statement, (fact_rows.document,))
@@ -107,13 +113,13 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
 
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
-    """Take a document's rows away, with all that was woven of them."""
+    """Delete a document's facts and its attribution, inside the caller's transaction."""
     for statement in (*_DROP, *_DROP_WOVEN):
         connection.execute(statement, (document,))
 
 
 def parse_fact_row(row: FactRow) -> Fact:
-    """Return the fact that a row holds."""
+    """Return the fact in a row of the columns that `FactRow` lists."""
     about, subject, field, value, keeper, certainty, reach, spans, details = row
     return Fact(
         about=FactAbout(about),
@@ -129,19 +135,23 @@ def parse_fact_row(row: FactRow) -> Fact:
 
 
 def spans_from_json(text: str) -> tuple[Span, ...]:
-    """Read spans as `spans_to_json` writes them."""
+    """Return the spans that `spans_to_json` has written as `text`."""
     return tuple(Span(start, end) for start, end in json.loads(text))
 
 
 def spans_to_json(spans: tuple[Span, ...]) -> str:
-    """Write spans as a list of pairs."""
+    """Return spans as JSON text: a list of pairs `[start, end)`."""
     return json.dumps([[span.start, span.end] for span in spans])
 
 
 def find_first_mentions(
     mentions: list[Mention], text: str
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Return for each character and form: start and end of the first, and how many."""
+    """Return the first mention of each character under each form of its name.
+
+    Keys are the character's name and the form as it stands in `text`; values are start and
+    end of the first mention and the number of all mentions.
+    """
     first_mentions: dict[tuple[str, str], tuple[int, int, int]] = {}
     for mention in mentions:
         form = " ".join(text[mention.span.start : mention.span.end].split())
@@ -235,7 +245,11 @@ SqlRows = tuple[tuple[object, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class AttributionRows:
-    """All rows that were woven of a document whose file has this `content`."""
+    """Rows of who speaks and who appears in one document.
+
+    `content` is the SHA-256 of the file that was analysed, `revision` names the cast and the
+    rules that were used. `names` are the character names per chunk that search indexes.
+    """
 
     document: DocumentId
     content: str
@@ -249,7 +263,7 @@ class AttributionRows:
 def build_attribution_rows(
     connection: sqlite3.Connection, woven: AttributionResult
 ) -> AttributionRows | None:
-    """Return what was woven as rows; None where the document is another by now."""
+    """Return the rows of `woven`; None if the document has changed since it was analysed."""
     key = (woven.document, woven.content)
     text = connection.execute(_TEXT, key).fetchone()
     if text is None:
@@ -268,7 +282,7 @@ def build_attribution_rows(
 def load_attribution_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> AttributionRows | None:
-    """Return what is stored as woven of a document; None where nothing is."""
+    """Return the stored attribution of a document; None if there is none."""
     which = (document,)
     row = connection.execute(_STORED, which).fetchone()
     if row is None:
@@ -291,7 +305,10 @@ def load_attribution_rows(
 def store_attribution_rows(
     connection: sqlite3.Connection, weave: AttributionRows
 ) -> bool:
-    """Replace what was woven; False where the document is another by now."""
+    """Replace the attribution of a document, inside the caller's transaction.
+
+    Returns False and writes nothing if the document has changed since it was analysed.
+    """
     document = weave.document
     if not connection.execute(_TEXT, (document, weave.content)).fetchone():
         return False

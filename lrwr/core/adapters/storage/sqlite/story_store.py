@@ -1,4 +1,4 @@
-"""What is known of the story: read for answering, and written by weaving."""
+"""Reading the story bible, and storing the cast, who speaks, and replies of models."""
 
 import json
 import sqlite3
@@ -113,21 +113,24 @@ values (?, ?, ?, ?, ?)
 
 
 class SqliteStoryStore:
-    """Keeps the `StoryStore` port. The cast is kept in memory while it is the same."""
+    """Reads what ingestion knows of the story; implements `StoryStore`.
+
+    The decoded cast is cached until it changes.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._cast = ("", Cast())
 
     async def cast(self) -> Cast:
-        """Return everyone in the story."""
+        """Return all characters of the story, the most mentioned first."""
         cast_json = await self._database.read(load_cast_json)
         if cast_json != self._cast[0]:
             self._cast = cast_json, cast_from_json(cast_json) if cast_json else Cast()
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
-        """Return every form of every name once a document."""
+        """Return the first mention of each form of each name in each document, in text order."""
         return await self._database.read(
             lambda connection: [
                 FirstMention(
@@ -140,7 +143,7 @@ class SqliteStoryStore:
         )
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return what is said, or what one character says."""
+        """Return all quotations in text order; with `speaker` only those of that character."""
         parameters = {"speaker": speaker}
         return await self._database.read(
             lambda connection: [
@@ -150,7 +153,7 @@ class SqliteStoryStore:
         )
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return facts about these kinds of things, or all."""
+        """Return all facts in text order; with `about` only facts about these kinds of things."""
         parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
             lambda connection: [
@@ -162,7 +165,7 @@ class SqliteStoryStore:
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:
-        """Return at most `limit` facts that hold any of `words`, best first."""
+        """Return at most `limit` facts that contain any of `words`, best first by BM25."""
         match = build_fts_any_query(words)
         if not match:
             return []
@@ -176,7 +179,10 @@ class SqliteStoryStore:
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return what each chunk is; a model outranks the rules."""
+        """Return the labels of each chunk by field, such as content type; None means all chunks.
+
+        A label set by a model replaces one set by rules.
+        """
         parameters = {"chunks": _listed(chunks)}
         labels: dict[ChunkId, dict[str, str]] = {}
         rows = await self._database.read(
@@ -191,7 +197,10 @@ class SqliteStoryStore:
         characters: Collection[str] | None = None,
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
-        """Return who appears where."""
+        """Return which character appears in which chunk, in text order.
+
+        With `characters` or `chunks` only theirs; None means all.
+        """
         parameters = {"characters": _listed(characters), "chunks": _listed(chunks)}
         return await self._database.read(
             lambda connection: [
@@ -212,13 +221,13 @@ class SqliteStoryStore:
 
 
 class SqliteCastStore:
-    """Keeps the `CastStore` port."""
+    """Stores the cast and who speaks each quotation; implements `CastStore`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return every document that pipeline b has read."""
+        """Return what the attribution needs of each document that pipeline b has processed."""
         return await self._database.read(
             lambda connection: [
                 AttributionInput(
@@ -235,7 +244,7 @@ class SqliteCastStore:
         )
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of the story's own words."""
+        """Return the document's chunks of story text, without author's comments, in text order."""
         return await self._database.read(
             lambda connection: [
                 ChunkSpan(ChunkId(chunk), Span(start, end))
@@ -246,14 +255,17 @@ class SqliteCastStore:
         )
 
     async def save_cast(self, cast: Cast) -> None:
-        """Make `cast` the cast of the library."""
+        """Store `cast` as the cast of the library."""
         cast_json = cast_to_json(cast)
         await self._database.write(
             lambda connection: store_cast_json(connection, cast_json)
         )
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
-        """Replace what was woven of a document; False if it changed meanwhile."""
+        """Replace the stored attribution of a document.
+
+        Returns False and writes nothing if the document has changed since it was analysed.
+        """
 
         def work(connection: sqlite3.Connection) -> bool:
             weave = build_attribution_rows(connection, woven)
@@ -263,27 +275,30 @@ class SqliteCastStore:
 
 
 class SqliteAnalysisStore:
-    """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
+    """Caches sentence distances and replies of models; implements `AnalysisStore`.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
         self._database = database
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the document's distances between sentences."""
+        """Return the distances between the document's neighbouring sentences in `space`, by key."""
         return await self._database.read(
             lambda connection: dict(connection.execute(_SEAMS, (document, space)))
         )
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return those replies that are kept."""
+        """Return the cached replies among `keys`."""
         parameters = (json.dumps(list(keys)),)
         return await self._database.read(
             lambda connection: dict(connection.execute(_REPLIES, parameters))
         )
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Keep replies; the first of them bears the usage of all."""
+        """Cache `replies` by key; `usage` of all of them is stored with the first."""
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
         rows = [
@@ -298,13 +313,13 @@ class SqliteAnalysisStore:
 
 
 def load_cast_json(connection: sqlite3.Connection) -> str:
-    """Return the cast as JSON; empty where none was made yet."""
+    """Return the stored cast as JSON text; empty if there is none."""
     row = connection.execute(_CAST).fetchone()
     return str(row[0]) if row else ""
 
 
 def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
-    """Make the cast that JSON tells the cast of the library."""
+    """Store the cast in the JSON text `cast`, inside the caller's transaction."""
     connection.execute(_KEEP_CAST, (cast,))
 
 
@@ -326,7 +341,7 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
 
 
 def cast_to_json(cast: Cast) -> str:
-    """Return `cast` as JSON."""
+    """Return `cast` as JSON text; aliases and genders are arrays with their certainty."""
     fields = {
         "characters": [
             {
@@ -348,7 +363,7 @@ def cast_to_json(cast: Cast) -> str:
 
 
 def cast_from_json(text: str) -> Cast:
-    """Return what `cast_to_json` was given."""
+    """Return the cast that `cast_to_json` has written as `text`."""
     fields = json.loads(text)
     return Cast(
         characters=tuple(_character(character) for character in fields["characters"]),

@@ -1,4 +1,4 @@
-"""Stores conversations in SQLite: threads, turns as rows, and narrative state as JSON."""
+"""Threads, which are saved conversations, in SQLite: turns as rows, their parts as JSON."""
 
 import json
 import sqlite3
@@ -38,7 +38,7 @@ TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
 
 
 def parse_thread_row(row: ThreadRow) -> Thread:
-    """Return the conversation that a row holds."""
+    """Return the thread in a row of the columns in `THREAD_COLUMNS`."""
     id_, title, created_at, updated_at, turns, state = row
     return Thread(
         id=ThreadId(id_),
@@ -51,7 +51,7 @@ def parse_thread_row(row: ThreadRow) -> Thread:
 
 
 def parse_turn_row(row: TurnRow) -> Turn:
-    """Return the turn that a row holds."""
+    """Return the turn in a row of the columns in `TURN_COLUMNS`."""
     id_, number, asked_at, state, price, usage, question, answer, output = row
     return Turn(
         id=TurnId(id_),
@@ -68,7 +68,7 @@ def parse_turn_row(row: TurnRow) -> Turn:
 
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
-    """Return a turn's columns by name; the store gives the number."""
+    """Return the columns of a turn by name, without its number, which the store assigns."""
     output = encode_value(turn.output)
     answer = output.pop("response_text")
     return {
@@ -84,14 +84,14 @@ def turn_to_columns(turn: Turn) -> dict[str, object]:
 
 
 def state_to_json(state: NarrativeState) -> str:
-    """Return a conversation's state as JSON."""
+    """Return a thread's state as JSON text."""
     return replace_surrogates(encode_json(state))
 
 
 def replace_surrogates(text: str) -> str:
-    """Return `text` with a `?` for each character that is not Unicode.
+    """Return `text` with `?` for each lone surrogate, which SQLite cannot store.
 
-    No answer is lost because a terminal sent a broken letter; places stay the same.
+    The length stays the same, so that offsets into the text remain valid.
     """
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -162,13 +162,13 @@ _OF_THREAD = 6
 
 
 class SqliteThreadStore:
-    """Keeps the `ThreadStore` port."""
+    """Stores threads in the library's SQLite file; implements `ThreadStore`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def threads(self) -> list[Thread]:
-        """Return the conversations, the one that was spoken in last first."""
+        """Return all threads that are not deleted, the most recently used first."""
         return await self._database.read(
             lambda connection: [
                 parse_thread_row(row) for row in connection.execute(_THREADS)
@@ -176,11 +176,15 @@ class SqliteThreadStore:
         )
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one conversation."""
+        """Return one thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         return await self._database.read(lambda connection: _thread(connection, thread))
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a conversation's turns in order, or the `last` so many of them."""
+        """Return a thread's turns in order; with `last` only that many of the newest."""
         limit = _NO_LIMIT if last is None else max(0, last)
         newest_first = await self._database.read(
             lambda connection: [
@@ -193,7 +197,11 @@ class SqliteThreadStore:
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Keep a turn and the state after it, all or nothing."""
+        """Store a turn and the state after it, atomically, and return the thread.
+
+        Creates the thread with `title` if it does not exist; restores it if it is deleted.
+        Storing a turn twice stores it once.
+        """
         parameters = {
             **turn_to_columns(turn),
             "thread": thread,
@@ -205,25 +213,36 @@ class SqliteThreadStore:
         )
 
     async def rename(self, thread: ThreadId, title: str) -> None:
-        """Give a conversation another title."""
+        """Set the title of a thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         await self._change(_RENAME, replace_surrogates(title), thread)
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Put a conversation away."""
+        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         await self._change(_DELETE, at, thread)
 
     async def restore(self) -> Thread | None:
-        """Bring back what was deleted last."""
+        """Restore the thread that was deleted last; None if none is deleted."""
         return await self._database.write(_restored)
 
     async def purge(self, before: float) -> int:
-        """Forget for good what was deleted before a time."""
+        """Remove all threads deleted before a time for good, and return their number.
+
+        `before` is in seconds since 1970.
+        """
         return await self._database.write(
             lambda connection: connection.execute(_PURGE, (before,)).rowcount
         )
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return what whole answers of kept conversations left open, oldest first."""
+        """Return the gaps recorded in complete answers of all threads, oldest first."""
         return await self._database.read(
             lambda connection: [
                 RecordedGap(gap, as_of)
@@ -235,7 +254,10 @@ class SqliteThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return what answers of kept conversations cite, oldest first."""
+        """Return the citations of each answer, oldest answer first.
+
+        With `documents` only citations of these; answers without any are left out.
+        """
         documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
             lambda connection: [
@@ -249,7 +271,7 @@ class SqliteThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return turns whose question or answer holds any of `words`, best first."""
+        """Return at most `limit` turns whose question or answer contains any word, best first."""
         match = build_fts_any_query(words)
         if not match:
             return []
