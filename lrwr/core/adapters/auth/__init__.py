@@ -1,1 +1,1 @@
-"""Signing in."""
+"""Authentication: signing in to a Supabase project, and its session."""

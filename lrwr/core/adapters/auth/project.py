@@ -1,4 +1,4 @@
-"""A Supabase project: where it is, with which key it is asked, and the way there."""
+"""Connection settings, HTTP client and error translation for a Supabase project."""
 
 import base64
 import json
@@ -40,10 +40,11 @@ _WHICH = "Copy the publishable key (in older projects: anon) from its API settin
 
 @dataclass(frozen=True, slots=True)
 class SupabaseConnection:
-    """One project. `key` is the publishable one, which says nothing of who asks.
+    """Address and key of a project.
 
-    `timeout` is in seconds, for which it may be silent. `own` says that the server is
-    on this machine: no proxy is used. `most` is in bytes, of an answer.
+    `key` is the publishable key, which identifies the project and no account. `timeout`
+    is the number of seconds that the server may be silent, `most` the largest response
+    in bytes. `own` says that the server is on this machine; then no proxy is used.
     """
 
     url: str
@@ -54,19 +55,19 @@ class SupabaseConnection:
 
     @property
     def host(self) -> str:
-        """The machine that is asked."""
+        """The host name of the project, with a port if the URL has one."""
         return parse_host(self.url)
 
 
 def build_supabase_connection(
     settings: Settings, env: Mapping[str, str]
 ) -> SupabaseConnection:
-    """Return the project that the settings name.
+    """Return the connection to the project in the settings. Nothing is sent.
 
     Raises:
-        SettingsProblem: There is none or no key for it, the key is a secret one, or a
-            downloaded setting leads elsewhere.
-        ServiceUnavailable: The keyring is locked.
+        SettingsProblem: No project is set, its key is missing or is a secret key, or
+            the address comes from a file that may not set it.
+        ServiceUnavailable: The system keyring is locked.
     """
     if not settings.supabase.url.strip():
         raise SettingsProblem(
@@ -94,10 +95,10 @@ def build_supabase_connection(
 def open_supabase_http(
     project: SupabaseConnection, on_response: "Callable[[Response], None] | None" = None
 ) -> "AsyncClient":
-    """Open a connection that follows no redirect: requests go to one server only.
+    """Return an HTTP client for the project that follows no redirects.
 
-    `on_response` is called with each response that was received completely. `ExchangeTimeout`
-    and `ResponseTooLarge` are raised as `BoundedHttpClient` documents.
+    `on_response` is called with each response that was received completely. Requests
+    raise `ExchangeTimeout` and `ResponseTooLarge` as `BoundedHttpClient` documents.
     """
     # Reading the certificates takes a tenth of a second; what trusts nobody is free.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -112,7 +113,7 @@ def open_supabase_http(
 
 
 def build_supabase_headers(project: SupabaseConnection) -> dict[str, str]:
-    """Return what every request says; the clients would name this machine's system."""
+    """Return the headers of every request, which do not describe this machine."""
     return {"apikey": project.key, "X-Client-Info": "lrwr"}
 
 
@@ -134,13 +135,13 @@ _NO_PROJECT = "Check `supabase.url`: it is the project's address and nothing beh
 
 
 class SessionExpired(LrwrError):
-    """A session that the service does not know any more."""
+    """The session has ended, so the user must sign in again."""
 
 
 def translate_supabase_error(
     error: Exception, project: SupabaseConnection
 ) -> LrwrError:
-    """Say what an error of Supabase's clients means, or of the libraries below."""
+    """Return the user-facing error for an exception of Supabase's clients."""
     met = [error, *_causes(error)]
     if any(isinstance(exception, ResponseTooLarge) for exception in met):
         return _endless(project)
@@ -189,7 +190,10 @@ def _endless(project: SupabaseConnection) -> ServiceUnavailable:
 
 
 def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrError:
-    """Say what the state of an HTTP answer means; 0 where there is none."""
+    """Return the user-facing error for an HTTP status.
+
+    0 means a response of another service.
+    """
     status_text = f"({status})"
     if status == 429:
         return ServiceUnavailable(
@@ -250,7 +254,7 @@ def _by_code(code: str) -> LrwrError | None:
 
 
 def build_credentials_error() -> LrwrError:
-    """Say that nobody can sign in with that."""
+    """Return the error for an email address or a password that cannot be valid."""
     return LrwrError(
         "That is no email address, or no password",
         hint="Try again; nothing was changed.",
@@ -258,7 +262,7 @@ def build_credentials_error() -> LrwrError:
 
 
 def build_session_expired_error() -> SessionExpired:
-    """Say that a session is over."""
+    """Return the error for a session that has ended."""
     return SessionExpired("Your session is over", hint="To sign in again: lrwr login")
 
 

@@ -1,6 +1,6 @@
-"""Supabase's auth client, with its session in lrwr's session store.
+"""Supabase's auth client, with the session in lrwr's own session store.
 
-Importing this module takes half a second: import it where a client is made.
+Importing this module takes half a second: import it where a client is created.
 """
 
 import asyncio
@@ -26,9 +26,10 @@ _OF_USER = ("id", "aud", "email", "created_at")
 
 
 class SupabaseSessionStorage(AsyncSupportedStorage):
-    """The client's storage over ours: one session, and nothing else of what it keeps.
+    """Lets Supabase's auth client store its session in a `KeyringSessionStore`.
 
-    Of an account only what tells whose session it is stays: a keyring takes little.
+    Only the tokens and the identity of the account are stored, because some keyrings
+    limit the length of an entry.
     """
 
     def __init__(self, project: str, sessions: KeyringSessionStore) -> None:
@@ -36,11 +37,11 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
         self._sessions = sessions
 
     async def get_item(self, key: str) -> str | None:  # noqa: ARG002 - inherited
-        """Return the session, whatever it is called."""
+        """Return the session as JSON text, whatever `key` is; None if there is none."""
         return await asyncio.to_thread(self._sessions.read, self._project)
 
     async def set_item(self, key: str, value: str) -> None:  # noqa: ARG002 - inherited
-        """Keep the session."""
+        """Store the session in the JSON text `value`, whatever `key` is."""
         full_session = json.loads(value)
         user = full_session.get("user", {})
         stored_session = {name: full_session.get(name) for name in _OF_SESSION}
@@ -53,14 +54,17 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
         await asyncio.to_thread(self._sessions.write, self._project, text)
 
     async def remove_item(self, key: str) -> None:  # noqa: ARG002 - inherited
-        """Forget the session."""
+        """Delete the session, whatever `key` is."""
         await asyncio.to_thread(self._sessions.clear, self._project)
 
 
 def create_auth_client(
     project: SupabaseConnection, sessions: KeyringSessionStore, http: AsyncClient
 ) -> AsyncGoTrueClient:
-    """Return Supabase's client; it refreshes no session by itself. Nothing is sent."""
+    """Return Supabase's auth client, which does not refresh sessions by itself.
+
+    Nothing is sent.
+    """
     return AsyncGoTrueClient(
         url=f"{project.url}/auth/v1",
         headers=build_supabase_headers(project),

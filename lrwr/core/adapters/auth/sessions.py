@@ -1,7 +1,6 @@
-"""Where a session is kept: in the system's keyring, else in a file of the owner's.
+"""Storage of the session: in the system keyring, or else in a private file.
 
-Whoever has a session is signed in. It is kept for one project, and never sent to
-another.
+A session proves who is signed in. It belongs to one project and is sent to no other.
 """
 
 import json
@@ -24,7 +23,7 @@ _MOST = 100_000
 
 
 class SessionLocation(StrEnum):
-    """Where a session is."""
+    """Where a session is stored."""
 
     KEYRING = "keyring"
     FILE = "file"
@@ -36,25 +35,25 @@ class _KeyringUnavailable(Exception):
 
 
 class KeyringSessionStore:
-    """Keeps one session. `path` is the file for a machine without a keyring."""
+    """Stores one session in the system keyring, or without one in the file `path`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, project: str) -> str | None:
-        """Return the session of a project, None where there is none.
+        """Return the session of the project with this URL; None if there is none.
 
         Raises:
-            ServiceUnavailable: The keyring is locked.
+            ServiceUnavailable: The system keyring is locked.
         """
         text, _ = self._found()
         return _session_in(text, project)
 
     def place(self, project: str) -> SessionLocation:
-        """Return where the session of a project is.
+        """Return where the session of the project with this URL is stored.
 
         Raises:
-            ServiceUnavailable: The keyring is locked.
+            ServiceUnavailable: The system keyring is locked.
         """
         text, place = self._found()
         return (
@@ -62,11 +61,11 @@ class KeyringSessionStore:
         )
 
     def write(self, project: str, session: str) -> None:
-        """Keep a session in place of the one that is there, whosever it is.
+        """Store a session of the project with this URL in place of any other session.
 
         Raises:
-            ServiceUnavailable: The keyring is locked.
-            StoreProblem: It cannot be kept.
+            ServiceUnavailable: The system keyring is locked.
+            StoreProblem: The file cannot be written.
         """
         text = json.dumps({"project": project, "session": session})
         try:
@@ -77,11 +76,11 @@ class KeyringSessionStore:
             self._path.unlink(missing_ok=True)
 
     def clear(self, project: str) -> bool:
-        """Forget the session of a project; False when there was none.
+        """Delete the session of the project with this URL; False if there was none.
 
         Raises:
-            ServiceUnavailable: The keyring is locked.
-            StoreProblem: The file cannot be removed.
+            ServiceUnavailable: The system keyring is locked.
+            StoreProblem: The file cannot be deleted.
         """
         place = self.place(project)
         if place is SessionLocation.KEYRING:
@@ -141,7 +140,7 @@ def _out_of_keyring() -> None:
 
 @contextmanager
 def _open_keyring() -> Iterator[ModuleType]:
-    """Yield the `keyring` package, which is slow to import, and translate its errors."""
+    """Import the slow `keyring` package, yield it, and translate its errors."""
     import keyring.errors
 
     try:

@@ -36,7 +36,7 @@ AccountId = NewType("AccountId", str)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody whom the service knows, by id and email address."""
+    """An account of the project."""
 
     id: AccountId
     email: str
@@ -54,12 +54,11 @@ class _AccessToken:
 
 
 class SupabaseAuth:
-    """One account at a time, signed in until it signs out or the service ends it.
+    """Signs one account in and out, and provides its access token.
 
-    `now` returns seconds since 1970.
-
-    Nothing is imported, read or sent before it is needed. A session that another
-    process has renewed meanwhile is taken from where it is kept.
+    `now` returns seconds since 1970. The Supabase client is imported on first use.
+    Several processes may share a session; one that another process has renewed is read
+    again.
     """
 
     def __init__(
@@ -75,10 +74,11 @@ class SupabaseAuth:
         self._one_at_a_time = asyncio.Lock()
 
     async def sign_in(self, email: str, password: str) -> Account:
-        """Sign in, in place of whoever was; the password is stored nowhere.
+        """Sign in, replacing any other account. The password is not stored.
 
         Raises:
-            LrwrError: The address or the password is wrong, or not confirmed yet.
+            LrwrError: The address or the password is wrong, or the address not
+                confirmed.
             ServiceUnavailable: The service did not answer.
         """
         if not (_is_said(email) and _is_said(password)):
@@ -93,12 +93,13 @@ class SupabaseAuth:
         return _account(response.session.user)
 
     async def sign_out(self) -> bool:
-        """Sign out; False when nobody was signed in.
+        """Sign out; False if nobody was signed in.
 
-        On this machine the account is signed out whatever happens.
+        The session on this machine is deleted in any case.
 
         Raises:
-            ServiceUnavailable: The service was not told; the session ends there later.
+            ServiceUnavailable: The service did not answer, so the session ends there
+                later.
         """
         session = await asyncio.to_thread(self._sessions.read, self._project.url)
         if session is None:
@@ -111,7 +112,9 @@ class SupabaseAuth:
         return True
 
     async def account(self) -> Account | None:
-        """Return who is signed in, as the service has it; None for nobody.
+        """Return the account that is signed in, as the service reports it.
+
+        None if nobody is.
 
         Raises:
             ServiceUnavailable: The service did not answer.
@@ -124,10 +127,10 @@ class SupabaseAuth:
         return _account(user.user) if user is not None else None
 
     async def token(self) -> str:
-        """Return an access token valid for the next minute, renewed if necessary.
+        """Return an access token that is valid for at least `TOKEN_RENEWAL_MARGIN`.
 
         Raises:
-            LrwrError: Nobody is signed in, or not any more.
+            LrwrError: Nobody is signed in, or the session has expired.
             ServiceUnavailable: The service did not answer.
         """
         access_token = await self._fresh()
@@ -158,7 +161,10 @@ class SupabaseAuth:
             return self._held
 
     async def _kept(self) -> _AccessToken | None:
-        """Read the session and renew it where it ends soon; once more if it is stale."""
+        """Read the session and renew it where it ends soon.
+
+        Once more if it is stale.
+        """
         read_session = self._sessions.read
         before = await asyncio.to_thread(read_session, self._project.url)
         try:
@@ -238,7 +244,10 @@ def _account(user: "User") -> Account:
 
 @dataclass(frozen=True, slots=True)
 class SupabaseSignIn:
-    """The way into one project. `file` keeps the session where no keyring does."""
+    """What signing in to one project needs.
+
+    `file` stores the session without a keyring.
+    """
 
     auth: SupabaseAuth
     project: SupabaseConnection
@@ -246,10 +255,10 @@ class SupabaseSignIn:
     file: Path
 
     def place(self) -> SessionLocation:
-        """Return where the session is.
+        """Return where the session is stored.
 
         Raises:
-            ServiceUnavailable: The keyring is locked.
+            ServiceUnavailable: The system keyring is locked.
         """
         return self.sessions.place(self.project.url)
 
@@ -257,12 +266,12 @@ class SupabaseSignIn:
 def create_supabase_sign_in(
     settings: Settings, env: Mapping[str, str]
 ) -> SupabaseSignIn:
-    """Return the way into the project that the settings name. Nothing is sent yet.
+    """Return what signing in to the project in the settings needs. Nothing is sent.
 
     Raises:
-        SettingsProblem: There is none or no key for it, the key is a secret one, or a
-            downloaded setting leads elsewhere.
-        ServiceUnavailable: The keyring is locked.
+        SettingsProblem: No project is set, its key is missing or is a secret key, or
+            the address comes from a file that may not set it.
+        ServiceUnavailable: The system keyring is locked.
     """
     project = build_supabase_connection(settings, env)
     file = get_session_path()

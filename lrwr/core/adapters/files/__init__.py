@@ -1,1 +1,1 @@
-"""Keepers of the manuscript's files: a folder here, and Supabase Storage."""
+"""Stores of manuscript files: a local folder, and Supabase Storage."""

@@ -1,4 +1,4 @@
-"""The manuscript's files in a folder of lrwr's own on this machine."""
+"""Manuscript files in a private folder on this machine."""
 
 import asyncio
 import errno
@@ -20,12 +20,12 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 def hash_file_content(content: bytes) -> str:
-    """Return the SHA-256 of `content` in hex, in lower case."""
+    """Return the SHA-256 of `content` in lower-case hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def is_stored_file_name(text: str) -> bool:
-    """Say whether `text` can be the name of a kept file, and so is no path."""
+    """Return whether `text` has the form of a file name: a SHA-256, never a path."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -39,29 +39,50 @@ _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class FolderFileStore:
-    """Keeps the `FileStore` port, in sub-folders named after a name's first two signs.
+    """Stores files under their SHA-256 in subfolders of two characters.
 
-    `folder` is made by the first `put`. Nobody but its owner may read what is in it.
-    Several processes may use it at once.
+    Implements `FileStore`.
+
+    `folder` is created by the first `put`, readable by its owner only. Several
+    processes may use it at the same time.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def put(self, content: bytes) -> str:
-        """Write `content` to disk, whole or not at all, unless it is there."""
+        """Write `content` to disk unless it is stored, and return its SHA-256.
+
+        Raises:
+            StoreProblem: The folder cannot be written.
+        """
         return await asyncio.to_thread(self._put, content)
 
     async def get(self, sha256: str) -> bytes:
-        """Read a file, and compare it with its name."""
+        """Return the content of a file.
+
+        Raises:
+            NotFound: No such file is stored.
+            StoreProblem: The file is damaged: it does not match its SHA-256.
+        """
         return await asyncio.to_thread(self._get, sha256)
 
     async def stored_names(self) -> set[str]:
-        """Return the names of the files that are there."""
+        """Return the SHA-256 of every stored file.
+
+        Raises:
+            StoreProblem: The folder cannot be read.
+        """
         return await asyncio.to_thread(self._held)
 
     async def remove(self, names: Collection[str]) -> int:
-        """Delete files, and what a process that was ended has left of any."""
+        """Delete files by SHA-256 and return the number deleted.
+
+        Temporary files left by killed processes are deleted, too.
+
+        Raises:
+            StoreProblem: The folder cannot be written.
+        """
         return await asyncio.to_thread(self._remove, names)
 
     def _put(self, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The manuscript's files in a Supabase project, where nobody else reads them."""
+"""Manuscript files in Supabase Storage, in a bucket that only their owner can read."""
 
 import asyncio
 import json
@@ -46,9 +46,9 @@ _CROSSED = frozenset({409, 423})
 
 
 class SupabaseStorageClient:
-    """The Storage of a project. Nothing is tried twice here.
+    """HTTP client for a project's Storage. No request is repeated here.
 
-    Each request is noted before it leaves, unless there is no `request_logger`.
+    Each request is logged before it is sent if there is a request logger.
     """
 
     def __init__(
@@ -67,13 +67,14 @@ class SupabaseStorageClient:
     async def ask(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> bytes:
-        """Ask for an object and return the body of a good answer.
+        """Send a request for an object and return the body of a successful response.
 
         Raises:
-            NotFound: There is no such file, or it is another account's.
-            LrwrError: Nobody is signed in, or may not do that.
-            StoreProblem: The project lacks lrwr's bucket, or takes no file so large.
-            ServiceUnavailable: The project did not answer, or not in time.
+            NotFound: The object does not exist or belongs to another account.
+            LrwrError: Nobody is signed in, or the account is not allowed to do this.
+            StoreProblem: The project lacks lrwr's bucket, or the file is too large for
+                it.
+            ServiceUnavailable: The project did not answer in time.
         """
         token = await self._token()
         client = await self._opened()
@@ -102,12 +103,12 @@ class SupabaseStorageClient:
         return response.status_code, response.content
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         await self._stack.aclose()
         self._client = None
 
     def nonsense(self) -> LrwrError:
-        """Say that what answers is not what was asked."""
+        """Return the error for a response that is not one of Supabase Storage."""
         return translate_supabase_status(0, self._project)
 
     async def _opened(self) -> "AsyncClient":
@@ -121,7 +122,7 @@ class SupabaseStorageClient:
 
 
 def parse_storage_json(body: bytes) -> StorageJson:
-    """Return what a body says in JSON, None where it is none."""
+    """Return the JSON value in a response body; None if it is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -129,7 +130,7 @@ def parse_storage_json(body: bytes) -> StorageJson:
 
 
 def build_missing_file_error(project: SupabaseConnection) -> NotFound:
-    """Say that a file is not there."""
+    """Return the error for a file that is not in the project."""
     return NotFound(
         f"There is no such file of your library at {project.host}",
         hint="Run `lrwr push` where your manuscript is: it sends the files there.",
@@ -210,10 +211,12 @@ _JSON = {"Content-Type": "application/json"}
 
 
 class SupabaseFileStore:
-    """Keeps the `FileStore` port, as `<account>/<library>/<sha256>` in one bucket.
+    """Stores files as `<account>/<library>/<sha256>` in one bucket.
 
-    The project lets an account into no folder but its own. Nothing is tried twice here:
-    who calls knows whether it may be.
+    Implements `FileStore`.
+
+    The project's policies allow an account its own folder only. No request is repeated
+    here.
     """
 
     def __init__(
@@ -229,7 +232,7 @@ class SupabaseFileStore:
         self._folder = f"{account}/{library}/"
 
     async def put(self, content: bytes) -> str:
-        """Send a file; what was there under its name is replaced by the same."""
+        """Upload `content` and return its SHA-256. Idempotent."""
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
         storage_json = parse_storage_json(
@@ -240,7 +243,12 @@ class SupabaseFileStore:
         return name
 
     async def get(self, sha256: str) -> bytes:
-        """Fetch a file, and compare it with its name."""
+        """Return the content of a file.
+
+        Raises:
+            NotFound: No such file is stored.
+            StoreProblem: The file is damaged: it does not match its SHA-256.
+        """
         if not is_stored_file_name(sha256):
             raise build_missing_file_error(self._project)
         path = f"{STORAGE_BUCKET}/{self._folder}{sha256}"
@@ -253,9 +261,9 @@ class SupabaseFileStore:
         return content
 
     async def stored_names(self) -> set[str]:
-        """Return the names that the project lists, page by page.
+        """Return the SHA-256 of every stored file.
 
-        A file that comes or goes meanwhile may be missed.
+        A file that is added or deleted during the listing may be missing.
         """
         listed: list[str] = []
         while page := await self._page(len(listed)):
@@ -266,7 +274,7 @@ class SupabaseFileStore:
         return set(filter(is_stored_file_name, names))
 
     async def remove(self, names: Collection[str]) -> int:
-        """Have the project delete files, some at a time."""
+        """Delete files by SHA-256 and return the number deleted."""
         paths = [
             f"{self._folder}{name}"
             for name in sorted(filter(is_stored_file_name, set(names)))
@@ -278,7 +286,7 @@ class SupabaseFileStore:
         return removed
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         await self._storage.aclose()
 
     async def _page(self, offset: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Threads in memory, for conversations that are not saved, such as those of `lrwr eval`."""
+"""Threads in memory, for conversations that are not saved (`lrwr eval`)."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,10 @@ class MemoryThreadStore:
         return self._there(thread).thread
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order; with `last` only that many of the newest."""
+        """Return a thread's turns in order.
+
+        With `last` only that many of the newest.
+        """
         stored_thread = self._kept.get(thread)
         if stored_thread is None or stored_thread.deletion:
             return []
@@ -56,8 +59,8 @@ class MemoryThreadStore:
     ) -> Thread:
         """Store a turn and the state after it, and return the thread.
 
-        Creates the thread with `title` if it does not exist; restores it if it is deleted.
-        Storing a turn twice stores it once.
+        Creates the thread with `title` if it does not exist; restores it if it is
+        deleted. Storing a turn twice stores it once.
         """
         at = turn.asked_at
         new_thread = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
@@ -149,7 +152,7 @@ class MemoryThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return at most `limit` turns whose question or answer contains any word, best first.
+        """Return at most `limit` turns that contain any of `words`, best first.
 
         Turns that contain more of the words rank higher; of equal ones the newest.
         """

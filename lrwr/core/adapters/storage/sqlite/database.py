@@ -1,4 +1,4 @@
-"""The SQLite file of a library: opening it, migrating its schema, running transactions."""
+"""The SQLite file of a library: opening, schema migration, transactions."""
 
 import asyncio
 import shutil
@@ -143,8 +143,8 @@ def open_sqlite_library(
 ) -> LibraryConnection:
     """Open the library at `path` for writing; create and migrate it where necessary.
 
-    If the file cannot be written, it is opened read-only, provided that its schema is the
-    newest. `patience` is the time in seconds to wait for a lock. `say` receives one
+    If the file cannot be written, it is opened read-only, provided that its schema is
+    the newest. `patience` is the time in seconds to wait for a lock. `say` receives one
     sentence if the schema changes. `migrations` replaces the shipped migration scripts.
 
     Raises:
@@ -164,7 +164,7 @@ def open_sqlite_library(
 
 
 def is_read_only_error(error: sqlite3.Error) -> bool:
-    """Return whether `error` prevents writing only, so that the file may still be readable."""
+    """Return whether `error` prevents writing only, and not reading."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code in _NO_SHARED_MEMORY or code & 0xFF in _NO_WRITING
 
@@ -172,9 +172,9 @@ def is_read_only_error(error: sqlite3.Error) -> bool:
 def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection:
     """Open the file at `path` read-only, without migrating it.
 
-    SQLite creates a `-wal` and a `-shm` file beside a database even to read it. Where it
-    cannot, the file is opened as immutable; if a crash has left changes in the `-wal`
-    file, a copy of both is opened in memory instead.
+    SQLite creates a `-wal` and a `-shm` file beside a database even to read it. Where
+    it cannot, the file is opened as immutable; if a crash has left changes in the
+    `-wal` file, a copy of both is opened in memory instead.
 
     Raises:
         sqlite3.Error: The file is missing or cannot be read.
@@ -306,14 +306,14 @@ LibraryGeneration = tuple[int, int]
 
 
 class SqliteDatabase:
-    """Runs transactions on a library's SQLite file, which it opens and migrates on first use.
+    """Runs transactions on a library's SQLite file, opened on first use.
 
     All SQLite calls run in one thread that belongs to this object, so the event loop is
     never blocked. Several processes may use one file; waiting for a lock fails after
-    `patience` seconds. If the file cannot be written, reading still works. `say` receives
-    one sentence, from that thread, when the schema is migrated. `migrations` replaces the
-    shipped migration scripts. `first` is awaited before each read, for a replica that
-    must catch up with its source.
+    `patience` seconds. If the file cannot be written, reading still works. `say`
+    receives one sentence, from that thread, when the schema is migrated. `migrations`
+    replaces the shipped migration scripts. `first` is awaited before each read, for a
+    replica that must catch up with its source.
     """
 
     def __init__(
@@ -340,7 +340,8 @@ class SqliteDatabase:
         Everything that `work` reads is of one snapshot. It must not return a cursor.
 
         Raises:
-            StoreProblem: The library cannot be opened or read, or contains a damaged entry.
+            StoreProblem: The library cannot be opened or read, or contains a damaged
+                entry.
         """
         if self._first is not None:
             await self._first()

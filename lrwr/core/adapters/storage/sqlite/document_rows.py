@@ -1,4 +1,4 @@
-"""One document as rows: text, chapters, chunks, vectors and the changes of its chunks."""
+"""One document as rows: text, chapters, chunks, vectors, changes of chunks."""
 
 import json
 import sqlite3
@@ -104,9 +104,10 @@ class DocumentRows:
     """All rows that one pipeline has made of one document, without the vectors.
 
     `document` is a row of the table `document`, in the order of `_DOCUMENT_COLUMNS`.
-    `content` is the SHA-256 of the file's bytes, `recipe` names the parser, splitter and
-    embedding space used. `space` is the embedding space; the space in a chunk's own row is
-    empty if that chunk has no vector. `read` holds the facts; None in pipeline a.
+    `content` is the SHA-256 of the file's bytes, `recipe` names the parser, splitter
+    and embedding space used. `space` is the embedding space; the space in a chunk's own
+    row is empty if that chunk has no vector. `read` holds the facts; None in pipeline
+    a.
     """
 
     document: tuple[object, ...]
@@ -128,7 +129,7 @@ class DocumentRows:
         return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
 
     def embedded(self, texts: Collection[str]) -> "DocumentRows":
-        """Return a copy in which only chunks whose text hash is in `texts` have a vector."""
+        """Return a copy in which only the text hashes in `texts` have a vector."""
         return replace(
             self, chunks=tuple(_spaced(row, self.space, texts) for row in self.chunks)
         )
@@ -193,10 +194,10 @@ def store_document_rows(
 ) -> None:
     """Replace everything that one pipeline has stored of a document with `draft`.
 
-    Chunks with the same id and text keep their row and their entries in the change feed.
-    A chunk without a vector in `embeddings` or in the file is stored as not embedded.
-    `revision` names the file's state on this machine, `now` is in seconds since 1970.
-    Must be called inside a transaction.
+    Chunks with the same id and text keep their row and their entries in the change
+    feed. A chunk without a vector in `embeddings` or in the file is stored as not
+    embedded. `revision` names the file's state on this machine, `now` is in seconds
+    since 1970. Must be called inside a transaction.
     """
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, embeddings)
@@ -213,8 +214,8 @@ def delete_document_rows(
 ) -> None:
     """Delete everything that one pipeline has stored of a document.
 
-    The document itself is deleted with the last pipeline's rows. `now` is in seconds since
-    1970. Must be called inside a transaction.
+    The document itself is deleted with the last pipeline's rows. `now` is in seconds
+    since 1970. Must be called inside a transaction.
     """
     which = (document, pipeline.value)
     _forsake(connection, connection.execute(_STORED_CHUNKS, which).fetchall(), now)
@@ -233,7 +234,7 @@ def delete_document_rows(
 def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
-    """Return those text hashes of `texts` that have a vector in the embedding space `space`."""
+    """Return those text hashes of `texts` that have a vector in `space`."""
     parameters = {"space": space, "texts": json.dumps(list(texts))}
     return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
 
@@ -390,9 +391,9 @@ select max(change.seq) - (select pruned from library) from change
 def prune_change_feed(connection: sqlite3.Connection) -> None:
     """Delete outdated entries of the change feed once it has grown long enough.
 
-    Long means more than `KEPT_CHANGES` entries, plus four a chunk, since the last pruning.
-    Only the newest entry of each existing chunk stays. Indexes cannot follow across a
-    pruning, so the feed gets a new generation, from which they start anew.
+    Long means more than `KEPT_CHANGES` entries, plus four a chunk, since the last
+    pruning. Only the newest entry of each existing chunk stays. Indexes cannot follow
+    across a pruning, so the feed gets a new generation, from which they start anew.
     """
     grown = connection.execute(_GROWN).fetchone()[0] or 0
     if grown <= KEPT_CHANGES:

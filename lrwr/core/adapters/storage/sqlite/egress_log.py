@@ -1,4 +1,4 @@
-"""The send log: which requests left this machine, stored in the library's SQLite file."""
+"""The send log: the requests that left this machine, in the library's file."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -51,7 +51,10 @@ _BEGAN = "select max(at) from sent_since"
 
 
 class SqliteEgressLog:
-    """Logs each request before it is sent; it never stores the content of one, nor a key."""
+    """Logs each request before it is sent.
+
+    It never stores the content of one, nor a key.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -106,8 +109,8 @@ class SqliteEgressLog:
     async def report(self, *, since: float = 0.0, limit: int = 20) -> EgressReport:
         """Return totals of all requests since `since`, and the newest `limit` requests.
 
-        `since` is in seconds since 1970. Totals are sorted by bytes sent, largest first,
-        requests by time, newest first. All of it is read in one snapshot.
+        `since` is in seconds since 1970. Totals are sorted by bytes sent, largest
+        first, requests by time, newest first. All of it is read in one snapshot.
 
         Raises:
             StoreProblem: The log cannot be read.
@@ -124,7 +127,7 @@ class SqliteEgressLog:
         )
 
     async def clear(self, at: float) -> int:
-        """Delete all entries, set the start of the log to `at`, and return the number deleted.
+        """Delete all entries, set the log's start to `at`; return the number deleted.
 
         `at` is in seconds since 1970.
 

@@ -97,7 +97,7 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
 
 
 def build_newer_library_error(path: Path) -> StoreProblem:
-    """Return the error for a library whose schema is newer than this version of lrwr knows."""
+    """Return the error for a library with a newer schema than lrwr knows."""
     return StoreProblem(
         f"{path} was made by a newer lrwr than this one.",
         hint="Upgrade lrwr and run the command again.",

@@ -58,8 +58,8 @@ order by score desc, c.id limit :limit
 class SqliteLexicalIndex:
     """Keyword search over chunks with FTS5; implements `LexicalIndex`.
 
-    Scores are BM25, higher is better. `weights` are the weights of each pipeline's indexed
-    columns. Triggers of the database keep the indexes up to date.
+    Scores are BM25, higher is better. `weights` are the weights of each pipeline's
+    indexed columns. Triggers of the database keep the indexes up to date.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks in `scope` that contain any of `words`, best first."""
+        """Return at most `limit` chunks that contain any of `words`, best first."""
         return await self._search(build_fts_any_query(words), pipeline, scope, limit)
 
     async def search_pairs(
@@ -89,10 +89,10 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks in `scope` where two of `words` are close, best first.
+        """Return at most `limit` chunks where two of `words` are close, best first.
 
-        Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in any order. Only the first
-        `MAX_PAIRED_WORDS` words are paired.
+        Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in any order. Only the
+        first `MAX_PAIRED_WORDS` words are paired.
         """
         return await self._search(_pairs_of(words), pipeline, scope, limit)
 
@@ -116,7 +116,7 @@ class SqliteLexicalIndex:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return the number of chunks that contain each word, and the number of all chunks."""
+        """Return the number of chunks that contain each word, and of all chunks."""
         index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)

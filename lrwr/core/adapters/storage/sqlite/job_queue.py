@@ -159,7 +159,8 @@ class SqliteJobQueue:
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
         """Queue `orders` and return the number of new jobs.
 
-        At most one job waits for each document and pipeline; a later order changes its kind.
+        At most one job waits for each document and pipeline; a later order changes its
+        kind.
         """
         now = self._now()
         rows: list[dict[str, object]] = [
@@ -181,12 +182,15 @@ class SqliteJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Claim the oldest job that waits or whose lease has run out; None if there is none.
+        """Claim the oldest job that waits or whose lease has run out.
 
-        The lease ends after `lease` seconds unless it is renewed. Only jobs of `documents` and
-        `pipeline` are considered; None stands for all. Two workers never hold jobs of one
-        document and pipeline at a time. Leases of workers that have died on this machine end
-        at once. A job claimed `MAX_JOB_ATTEMPTS` times without success fails.
+        None if there is none.
+
+        The lease ends after `lease` seconds unless it is renewed. Only jobs of
+        `documents` and `pipeline` are considered; None stands for all. Two workers
+        never hold jobs of one document and pipeline at a time. Leases of workers that
+        have died on this machine end at once. A job claimed `MAX_JOB_ATTEMPTS` times
+        without success fails.
         """
         parameters: dict[str, object] = {
             "worker": worker,
@@ -200,7 +204,10 @@ class SqliteJobQueue:
         )
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Extend a lease to `lease` seconds from now; False if the claim has been lost."""
+        """Extend a lease to `lease` seconds from now.
+
+        False if the claim has been lost.
+        """
         row = self._proof(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
             lambda connection: connection.execute(_RENEW, row).rowcount
@@ -218,7 +225,10 @@ class SqliteJobQueue:
         )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first; with `state` only those in that state."""
+        """Return at most `limit` jobs, newest first.
+
+        With `state` only those in that state.
+        """
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
             lambda connection: [
@@ -231,7 +241,9 @@ class SqliteJobQueue:
 
 
 def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) -> bool:
-    """Mark a job as complete inside the caller's transaction; False if the claim is lost.
+    """Mark a job as complete inside the caller's transaction.
+
+    False if the claim is lost.
 
     `now` is in seconds since 1970.
     """

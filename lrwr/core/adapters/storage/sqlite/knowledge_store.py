@@ -1,4 +1,4 @@
-"""Writing the results of an ingestion, one document at a time, and reading them back."""
+"""Storing the results of an ingestion, one document at a time."""
 
 import json
 import sqlite3
@@ -52,7 +52,7 @@ class SqliteKnowledgeStore:
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return the version of each document that `pipeline` has processed, ordered by id."""
+        """Return the version of each processed document, ordered by id."""
         return await self._database.read(
             lambda connection: [
                 DocumentVersion(DocumentId(document), *columns)
@@ -82,7 +82,7 @@ class SqliteKnowledgeStore:
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Replace everything stored of a document and complete the claimed job, atomically.
+        """Replace everything stored of a document and complete the job, atomically.
 
         Returns False and writes nothing if the claim has been lost.
 
@@ -110,7 +110,7 @@ class SqliteKnowledgeStore:
         return await self._database.write(work)
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Delete what the claim's pipeline has stored of `document` and complete the job.
+        """Delete what the claim's pipeline has stored of `document`; complete the job.
 
         Returns False and writes nothing if the claim has been lost.
 
@@ -135,8 +135,8 @@ class SqliteKnowledgeStore:
     ) -> int:
         """Store new revisions of documents whose content and recipe have not changed.
 
-        Documents that have changed are skipped. Returns the number updated; if that is all of
-        them, the job of `claim` is completed.
+        Documents that have changed are skipped. Returns the number updated; if that is
+        all of them, the job of `claim` is completed.
         """
         now = self._now()
 
@@ -201,7 +201,7 @@ class SqliteSnapshotStore:
     async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return passages, facts and characters of those `documents` that `pipeline` has processed.
+        """Return passages, facts and characters of processed `documents`.
 
         All are read in one snapshot.
         """

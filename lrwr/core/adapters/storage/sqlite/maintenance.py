@@ -63,8 +63,9 @@ select
 class DatabaseCounts:
     """Numbers of rows. `bare` chunks have no vector.
 
-    `waiting`, `running`, `stuck` and `failed` count jobs. The lease of a stuck job has run
-    out; a failed job counts only if no later job exists for its document and pipeline.
+    `waiting`, `running`, `stuck` and `failed` count jobs. The lease of a stuck job has
+    run out; a failed job counts only if no later job exists for its document and
+    pipeline.
     """
 
     documents: int
@@ -80,10 +81,10 @@ class DatabaseCounts:
 class DatabaseReport:
     """Result of an inspection of the library's file.
 
-    `schema` is the version found, `wanted` the one of this version of lrwr. `damage` holds
-    the messages of SQLite's own check. `words_fit` says whether the full-text indexes agree
-    with the passages; None if that was not checked. `counts` is None if the schema is not
-    the wanted one or the file is damaged.
+    `schema` is the version found, `wanted` the one of this version of lrwr. `damage`
+    holds the messages of SQLite's own check. `words_fit` says whether the full-text
+    indexes agree with the passages; None if that was not checked. `counts` is None if
+    the schema is not the wanted one or the file is damaged.
     """
 
     schema: int
@@ -97,8 +98,8 @@ class DatabaseReport:
 class ChangeFeedReport:
     """State of the change feed for one pipeline and embedding space.
 
-    `epoch` names the feed, `seq` is its last entry, and `vectors` is the number of chunks
-    that a vector index which has followed it should contain.
+    `epoch` names the feed, `seq` is its last entry, and `vectors` is the number of
+    chunks that a vector index which has followed it should contain.
     """
 
     epoch: str
@@ -107,7 +108,9 @@ class ChangeFeedReport:
 
 
 def inspect_database(path: Path, *, now: float) -> DatabaseReport:
-    """Inspect the library at `path` without changing it. `now` is in seconds since 1970.
+    """Inspect the library at `path` without changing it.
+
+    `now` is in seconds since 1970.
 
     Raises:
         StoreProblem: The file cannot be opened, or is too damaged to be read at all.
@@ -142,12 +145,12 @@ def rebuild_database_indexes(
 ) -> tuple[str, ...]:
     """Migrate the file, rebuild all its indexes, and return the damage that remains.
 
-    Each message is one finding of SQLite's integrity check; none means a sound file. `say`
-    receives one sentence if the schema changes.
+    Each message is one finding of SQLite's integrity check; none means a sound file.
+    `say` receives one sentence if the schema changes.
 
     Raises:
-        StoreProblem: The file cannot be written, another process holds it, or its schema
-            is newer than this version of lrwr knows.
+        StoreProblem: The file cannot be written, another process holds it, or its
+            schema is newer than this version of lrwr knows.
     """
     try:
         try:
@@ -165,7 +168,7 @@ def rebuild_database_indexes(
 
 
 def checkpoint_database(path: Path) -> None:
-    """Merge the `-wal` file into the database file and make sure that no process uses it.
+    """Merge the `-wal` file into the database, which no process may use.
 
     A damaged file is left unchanged.
 
@@ -268,7 +271,7 @@ _LEFT_OUT = ("job", "turn", "thread", "hosted")
 
 
 def copy_library_for_dry_run(source: Path, target: Path) -> None:
-    """Write a copy without threads, jobs and Supabase link to `target`, which must not exist.
+    """Write a copy without threads, jobs and link to `target`, a new file.
 
     Other processes may use and change the library during the copy.
 
@@ -316,12 +319,14 @@ class EgressRecipient:
 
 @dataclass(frozen=True, slots=True)
 class LibraryInventory:
-    """What a library's file contains, as far as it can be read; zero and empty elsewhere.
+    """What a library's file contains, as far as it can be read.
 
-    `library` is the library's id and `spaces` are the embedding spaces of its chunks; both
-    are needed to find its data at services. `hosted` links it to a library in a Supabase
-    project. `conversations` includes deleted threads. `unread` says that the file cannot be
-    read, so that data at services may exist although none is listed.
+    Zero and empty elsewhere.
+
+    `library` is the library's id and `spaces` are the embedding spaces of its chunks;
+    both are needed to find its data at services. `hosted` links it to a library in a
+    Supabase project. `conversations` includes deleted threads. `unread` says that the
+    file cannot be read, so that data at services may exist although none is listed.
     """
 
     library: str = ""
@@ -338,7 +343,7 @@ class LibraryInventory:
 
 
 def take_library_inventory(path: Path) -> LibraryInventory:
-    """Count what the library at `path` contains, whatever its schema, damaged or not."""
+    """Count what the library at `path` contains, even if it is damaged."""
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return _weighed(connection)

@@ -1,4 +1,4 @@
-"""Reading outlines, chunks and texts, and the feed of chunk changes for vector indexes."""
+"""Reading outlines, chunks and texts; the feed of changes for vector indexes."""
 
 import json
 import sqlite3
@@ -182,8 +182,8 @@ class SqliteChangeFeed:
     ) -> list[ChunkChange]:
         """Return at most `limit` changes with a number above `after`, oldest first.
 
-        `vector` is the chunk's vector in `space`, None if it has none. All of it is read in one
-        snapshot.
+        `vector` is the chunk's vector in `space`, None if it has none. All of it is
+        read in one snapshot.
         """
         parameters = {
             "pipeline": pipeline.value,

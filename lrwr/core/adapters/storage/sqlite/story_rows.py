@@ -54,8 +54,8 @@ class FactRows:
     """Rows of the facts of one document, written together with its chunks.
 
     `facts` follow the columns of `_STORED_FACTS`. `seams` are embedding space, key and
-    distance of neighbouring sentences. `reading` is the evidence about names in the story
-    and in author's notes, both as JSON text.
+    distance of neighbouring sentences. `reading` is the evidence about names in the
+    story and in author's notes, both as JSON text.
     """
 
     document: DocumentId
@@ -86,7 +86,10 @@ def build_fact_rows(knowledge: Knowledge) -> FactRows:
 def load_fact_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> FactRows | None:
-    """Return the stored rows of a document's facts; None if pipeline b has not read it."""
+    """Return the stored rows of a document's facts.
+
+    None if pipeline b has not read it.
+    """
     reading = connection.execute(_STORED_READING, (document,)).fetchone()
     if reading is None:
         return None
@@ -113,7 +116,7 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
 
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
-    """Delete a document's facts and its attribution, inside the caller's transaction."""
+    """Delete a document's facts and attribution in the caller's transaction."""
     for statement in (*_DROP, *_DROP_WOVEN):
         connection.execute(statement, (document,))
 
@@ -149,8 +152,8 @@ def find_first_mentions(
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Return the first mention of each character under each form of its name.
 
-    Keys are the character's name and the form as it stands in `text`; values are start and
-    end of the first mention and the number of all mentions.
+    Keys are the character's name and the form as it stands in `text`; values are start
+    and end of the first mention and the number of all mentions.
     """
     first_mentions: dict[tuple[str, str], tuple[int, int, int]] = {}
     for mention in mentions:
@@ -247,8 +250,9 @@ SqlRows = tuple[tuple[object, ...], ...]
 class AttributionRows:
     """Rows of who speaks and who appears in one document.
 
-    `content` is the SHA-256 of the file that was analysed, `revision` names the cast and the
-    rules that were used. `names` are the character names per chunk that search indexes.
+    `content` is the SHA-256 of the file that was analysed, `revision` names the cast
+    and the rules that were used. `names` are the character names per chunk that search
+    indexes.
     """
 
     document: DocumentId
@@ -263,7 +267,10 @@ class AttributionRows:
 def build_attribution_rows(
     connection: sqlite3.Connection, woven: AttributionResult
 ) -> AttributionRows | None:
-    """Return the rows of `woven`; None if the document has changed since it was analysed."""
+    """Return the rows of `woven`.
+
+    None if the document has changed since it was analysed.
+    """
     key = (woven.document, woven.content)
     text = connection.execute(_TEXT, key).fetchone()
     if text is None:

@@ -130,7 +130,7 @@ class SqliteStoryStore:
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
-        """Return the first mention of each form of each name in each document, in text order."""
+        """Return the first mention of each form of a name in each document."""
         return await self._database.read(
             lambda connection: [
                 FirstMention(
@@ -143,7 +143,10 @@ class SqliteStoryStore:
         )
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return all quotations in text order; with `speaker` only those of that character."""
+        """Return all quotations in text order.
+
+        With `speaker` only those of that character.
+        """
         parameters = {"speaker": speaker}
         return await self._database.read(
             lambda connection: [
@@ -153,7 +156,10 @@ class SqliteStoryStore:
         )
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return all facts in text order; with `about` only facts about these kinds of things."""
+        """Return all facts in text order.
+
+        With `about` only facts about these kinds of things.
+        """
         parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
             lambda connection: [
@@ -165,7 +171,7 @@ class SqliteStoryStore:
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:
-        """Return at most `limit` facts that contain any of `words`, best first by BM25."""
+        """Return at most `limit` facts that contain any of `words`, best (BM25) first."""
         match = build_fts_any_query(words)
         if not match:
             return []
@@ -179,7 +185,9 @@ class SqliteStoryStore:
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return the labels of each chunk by field, such as content type; None means all chunks.
+        """Return the labels of each chunk by field, such as content type.
+
+        None means all chunks.
 
         A label set by a model replaces one set by rules.
         """
@@ -227,7 +235,7 @@ class SqliteCastStore:
         self._database = database
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return what the attribution needs of each document that pipeline b has processed."""
+        """Return the input of the attribution for each document of pipeline b."""
         return await self._database.read(
             lambda connection: [
                 AttributionInput(
@@ -244,7 +252,7 @@ class SqliteCastStore:
         )
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of story text, without author's comments, in text order."""
+        """Return the document's chunks of story text, in text order."""
         return await self._database.read(
             lambda connection: [
                 ChunkSpan(ChunkId(chunk), Span(start, end))
@@ -264,7 +272,8 @@ class SqliteCastStore:
     async def save_attribution(self, woven: AttributionResult) -> bool:
         """Replace the stored attribution of a document.
 
-        Returns False and writes nothing if the document has changed since it was analysed.
+        Returns False and writes nothing if the document has changed since it was
+        analysed.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -285,7 +294,7 @@ class SqliteAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances between the document's neighbouring sentences in `space`, by key."""
+        """Return the distances of neighbouring sentences in `space`, by key."""
         return await self._database.read(
             lambda connection: dict(connection.execute(_SEAMS, (document, space)))
         )
@@ -341,7 +350,10 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
 
 
 def cast_to_json(cast: Cast) -> str:
-    """Return `cast` as JSON text; aliases and genders are arrays with their certainty."""
+    """Return `cast` as JSON text.
+
+    Aliases and genders are arrays with their certainty.
+    """
     fields = {
         "characters": [
             {

@@ -1,4 +1,4 @@
-"""Threads, which are saved conversations, in SQLite: turns as rows, their parts as JSON."""
+"""Threads (saved conversations) in SQLite: turns as rows, their parts as JSON."""
 
 import json
 import sqlite3
@@ -68,7 +68,7 @@ def parse_turn_row(row: TurnRow) -> Turn:
 
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
-    """Return the columns of a turn by name, without its number, which the store assigns."""
+    """Return the columns of a turn by name, without the number."""
     output = encode_value(turn.output)
     answer = output.pop("response_text")
     return {
@@ -184,7 +184,10 @@ class SqliteThreadStore:
         return await self._database.read(lambda connection: _thread(connection, thread))
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order; with `last` only that many of the newest."""
+        """Return a thread's turns in order.
+
+        With `last` only that many of the newest.
+        """
         limit = _NO_LIMIT if last is None else max(0, last)
         newest_first = await self._database.read(
             lambda connection: [
@@ -199,8 +202,8 @@ class SqliteThreadStore:
     ) -> Thread:
         """Store a turn and the state after it, atomically, and return the thread.
 
-        Creates the thread with `title` if it does not exist; restores it if it is deleted.
-        Storing a turn twice stores it once.
+        Creates the thread with `title` if it does not exist; restores it if it is
+        deleted. Storing a turn twice stores it once.
         """
         parameters = {
             **turn_to_columns(turn),
@@ -271,7 +274,7 @@ class SqliteThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return at most `limit` turns whose question or answer contains any word, best first."""
+        """Return at most `limit` turns that contain any of `words`, best first."""
         match = build_fts_any_query(words)
         if not match:
             return []

@@ -1,1 +1,1 @@
-"""Records in a Supabase project: PostgreSQL behind row-level security."""
+"""Stores of a library in a Supabase project, with a replica in a SQLite file."""

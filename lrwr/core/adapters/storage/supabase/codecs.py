@@ -1,4 +1,4 @@
-"""Records as texts: what is known of a document, what was woven of it, the cast."""
+"""Encoding of documents, attributions and the cast as records of a Supabase project."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -38,7 +38,7 @@ Rows = TypeVar("Rows", DocumentRows, AttributionRows)
 
 @dataclass(frozen=True, slots=True)
 class RecordTombstone:
-    """A record that was taken away."""
+    """Marks a record as deleted, so that other machines delete it, too."""
 
     kind: str
     key: str
@@ -49,18 +49,22 @@ RecordContent = DocumentRows | AttributionRows | str | RecordTombstone
 
 
 def build_record_key(document: DocumentId, pipeline: Pipeline) -> str:
-    """Name what a pipeline knows of a document."""
+    """Return the key of the record that holds one pipeline's rows of `document`."""
     return f"{pipeline.value}/{document}"
 
 
 def parse_record_key(key: str) -> tuple[DocumentId, Pipeline]:
-    """Return what a key names."""
+    """Return the document and the pipeline of a key that `build_record_key` made.
+
+    Raises:
+        ValueError: There is no such pipeline.
+    """
     pipeline, _, document = key.partition("/")
     return DocumentId(document), Pipeline(pipeline)
 
 
 def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseRecord:
-    """Return the record that tells this."""
+    """Return the record that stores these rows; a text is the cast as JSON."""
     match content:
         case DocumentRows():
             body, key = (
@@ -79,15 +83,15 @@ def encode_record(content: DocumentRows | AttributionRows | str) -> SupabaseReco
 
 
 def build_tombstone(kind: str, key: str) -> SupabaseRecord:
-    """Return the record that takes another away."""
+    """Return the record that deletes the record with this kind and key."""
     return SupabaseRecord(kind, key, "", "", None)
 
 
 def decode_record(record: SupabaseRecord) -> RecordContent:
-    """Return what a record tells.
+    """Return the rows in a record, the cast as JSON text, or a tombstone.
 
     Raises:
-        StoreProblem: This lrwr cannot read it.
+        StoreProblem: A newer version of lrwr wrote the record, or it is damaged.
     """
     try:
         if record.body is None:

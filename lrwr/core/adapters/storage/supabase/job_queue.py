@@ -1,6 +1,6 @@
-"""The queue of work on documents, shared by every machine of a writer.
+"""The job queue in a Supabase project, shared by all machines of an account.
 
-The project's own clock says when a lease ends: machines need not agree on the time.
+Leases are timed by the project's clock, so the clocks of the machines need not agree.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,14 +29,21 @@ from lrwr.core.model.jobs import (
 
 
 class SupabaseJobQueue:
-    """Keeps the `JobQueue` port for one library, given by its id."""
+    """Job queue of the library with the id `library`; implements `JobQueue`.
+
+    Every method raises LrwrError if the project does not answer or refuses.
+    """
 
     def __init__(self, hosted: SupabaseRpc, library: str) -> None:
         self._hosted = hosted
         self._library = library
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue work; a newer order changes the kind of one that waits already."""
+        """Queue `orders` and return the number of new jobs.
+
+        At most one job waits for each document and pipeline; a later order changes its
+        kind.
+        """
         if not orders:
             return 0
         added = await self._hosted.call(
@@ -56,9 +63,14 @@ class SupabaseJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Take the oldest job that waits, or whose lease ran out; None if none.
+        """Claim the oldest job that waits or whose lease has run out.
 
-        Where there is none, those of workers that died on this machine are looked for.
+        None if there is none.
+
+        The lease ends after `lease` seconds unless it is renewed. Only jobs of
+        `documents` and `pipeline` are considered; None stands for all. If no job is
+        free, the leases of workers that have died on this machine are ended, and the
+        claim is tried again.
         """
         parameters: dict[str, RpcJson] = {
             "worker": worker,
@@ -79,19 +91,28 @@ class SupabaseJobQueue:
             return None if claimed is None else _claimed(claimed, worker)
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Hold on to a job for `lease` more seconds; False when it was lost."""
+        """Extend a lease to `lease` seconds from now.
+
+        False if the claim has been lost.
+        """
         return await self._held("renew_job", claim, lease=lease, stage=stage.value)
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job failed; nothing happens when the claim has been lost."""
+        """Mark a job as failed, with a message and a hint for the user.
+
+        Does nothing if the claim has been lost.
+        """
         await self._held("fail_job", claim, error=error, hint=hint)
 
     async def complete(self, claim: JobClaim) -> bool:
-        """Mark a job complete; False when it was lost."""
+        """Mark a job as complete; False if the claim has been lost."""
         return await self._held("complete_job", claim)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return jobs, newest first."""
+        """Return at most `limit` jobs, newest first.
+
+        With `state` only those in that state.
+        """
         state_name = state.value if state else None
         rows = await self._hosted.call(
             "jobs", library=self._library, limit=limit, state=state_name

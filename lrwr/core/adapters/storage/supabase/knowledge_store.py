@@ -1,4 +1,4 @@
-"""What ingestion writes, kept in a project and in the working copy of it."""
+"""Storing results of an ingestion in a Supabase project and in the replica."""
 
 import json
 import sqlite3
@@ -69,14 +69,16 @@ async def put_record_with_vectors(
     claim: JobClaim | None = None,
     if_digest: str | None = None,
 ) -> tuple[PutResult, DocumentRows]:
-    """Upload a document's record, after those of its vectors that the project lacks.
+    """Upload a document's record after those of its vectors that the project lacks.
 
-    Vectors come from `known_vectors`, by hash of their text, else from the local file. A
-    text with neither counts as not embedded. With `if_digest` the record replaces only
-    the record with that digest. Returns the result, and the draft as it was sent.
+    Vectors are taken from `known_vectors`, by text hash, or else from the local file; a
+    text with neither is uploaded as not embedded. `claim` completes a job together with
+    the upload. With `if_digest` only the record with that digest is replaced. Returns
+    the result and the rows that were uploaded.
 
     Raises:
-        LrwrError: The project cannot be asked, or refuses.
+        StoreProblem: The project deletes the vectors before the record refers to them.
+        LrwrError: The project does not answer or refuses.
     """
     vectors = dict(known_vectors or {})
     missing_texts = sorted(draft.texts - vectors.keys())
@@ -116,10 +118,13 @@ _OF = f"{_ALL} where document_id = ?"
 
 
 class SupabaseKnowledgeStore:
-    """Keeps the `KnowledgeStore` port. What is read is read from the copy.
+    """Stores results of ingestion in a project and the replica.
 
-    A document's revision names a file's state on one machine, and stays there. Of the
-    files that the project keeps, it removes those that no document is made of any more.
+    Implements `KnowledgeStore`.
+
+    Reads use the replica only. Revisions of files are stored on this machine only. If
+    there are `files`, those that no stored document needs any more are deleted from the
+    project. `now` returns seconds since 1970.
     """
 
     def __init__(
@@ -141,23 +146,25 @@ class SupabaseKnowledgeStore:
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return what this pipeline has read, ordered by document."""
-        return await self._here.document_versions(pipeline)
+        """Return the version of each processed document, ordered by id."""
+        return await self._here.seen(pipeline)
 
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return which of `texts` are embedded in `space`: here, which is enough."""
+        """Return those hashes of `texts` that have a vector in the replica."""
         return await self._here.known_vectors(space, texts)
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Make `knowledge` all that its pipeline knows; False if the claim is lost.
+        """Replace everything stored of a document and complete the job, atomically.
+
+        Returns False and writes nothing if the claim has been lost.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
-            StoreProblem: The copy cannot be written.
+            LrwrError: The project does not answer or refuses.
+            StoreProblem: The replica cannot be written.
         """
         now, before = self._now(), await self._content_of(document_version.id)
         draft = build_document_rows(
@@ -182,11 +189,13 @@ class SupabaseKnowledgeStore:
         return True
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Take away what the claim's pipeline knows of `document`.
+        """Delete what the claim's pipeline has stored of `document`; complete the job.
+
+        Returns False and writes nothing if the claim has been lost.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
-            StoreProblem: The copy cannot be written.
+            LrwrError: The project does not answer or refuses.
+            StoreProblem: The replica cannot be written.
         """
         self._copy.check()
         pipeline = claim.order.pipeline
@@ -210,7 +219,11 @@ class SupabaseKnowledgeStore:
         document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Note new revisions of documents that are known as `document_versions` says."""
+        """Store new revisions of documents whose content and recipe have not changed.
+
+        Documents that have changed are skipped. Returns the number updated; if that is
+        all of them, the job of `claim` is completed.
+        """
         if claim is not None:
             await self._copy.catch_up()
         updated = await self._database.write(
@@ -262,7 +275,12 @@ def _contents(connection: sqlite3.Connection, sql: str, *of: str) -> set[str]:
 
 
 class SupabaseCastStore:
-    """Keeps the `CastStore` port. What is read is read from the copy."""
+    """Stores cast and attributions in a project and the replica.
+
+    Implements `CastStore`.
+
+    Reads use the replica only.
+    """
 
     def __init__(
         self, database: SqliteDatabase, copy: SupabaseReplica, records: SupabaseRecords
@@ -273,18 +291,18 @@ class SupabaseCastStore:
         self._here = SqliteCastStore(database)
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return every document that pipeline b has read."""
-        return await self._here.attribution_inputs()
+        """Return the input of the attribution for each document of pipeline b."""
+        return await self._here.strands()
 
-    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of the story's own words."""
-        return await self._here.chunk_spans(document)
+    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
+        """Return the document's chunks of story text, in text order."""
+        return await self._here.places(document)
 
-    async def save_cast(self, cast: Cast) -> None:
-        """Make `cast` the cast of the library; nothing is sent if it is that already.
+    async def keep_cast(self, cast: Cast) -> None:
+        """Store `cast` as the cast of the library; send nothing if it has not changed.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         cast_json = cast_to_json(cast)
         if cast_json == await self._database.read(load_cast_json):
@@ -296,10 +314,13 @@ class SupabaseCastStore:
         )
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
-        """Replace what was woven of a document; False if it changed meanwhile.
+        """Replace the stored attribution of a document.
+
+        Returns False and writes nothing if the document has changed since it was
+        analysed.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         weave = await self._database.read(
             lambda connection: build_attribution_rows(connection, woven)
@@ -318,7 +339,10 @@ class SupabaseCastStore:
 
 
 class SupabaseAnalysisStore:
-    """Keeps the `AnalysisStore` port. `now` returns seconds since 1970, UTC."""
+    """Caches replies of models in a project and locally; implements `AnalysisStore`.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(
         self,
@@ -332,14 +356,14 @@ class SupabaseAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the document's distances between sentences."""
+        """Return the distances of neighbouring sentences in `space`, by key."""
         return await self._here.seams(document, space)
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return those replies that are kept: here, or by another machine.
+        """Return the cached replies among `keys`, from the file or the project.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         local_replies = await self._here.replies(keys)
         missing_keys = [key for key in keys if key not in local_replies]
@@ -352,10 +376,13 @@ class SupabaseAnalysisStore:
         }
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Keep replies: here first, for they were paid for, and then in the project.
+        """Cache `replies` by key; `usage` of all of them is stored with the first.
+
+        They are stored locally first, so that replies that cost money are not lost if
+        the project fails.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         await self._here.save_replies(replies, usage)
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]

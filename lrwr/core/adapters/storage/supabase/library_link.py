@@ -1,4 +1,4 @@
-"""Which library of a project a file on this machine is a working copy of."""
+"""The link between a local library and the one in a project that it replicates."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -39,11 +39,12 @@ _ALL_UNSENT = (
 
 @dataclass(frozen=True, slots=True)
 class LibraryLink:
-    """A library of an account at a project's address.
+    """Names the library of an account that a file replicates, and how far it has come.
 
-    `writer` names this copy of it. All up to version `cursor` is here; `apart` says
-    that something was read here besides, which the project does not know. `spoken`
-    says how often the library was spoken in when all its conversations were here.
+    `project` is the project's URL and `writer` the id of this replica. The file
+    contains all changes up to version `cursor`. `apart` says that something was
+    ingested locally that the project does not have. `spoken` is the project's count of
+    thread changes when the file had all of them.
     """
 
     project: str
@@ -59,12 +60,12 @@ class LibraryLink:
 def create_library_link(
     project: str, account: str, library: str, name: str
 ) -> LibraryLink:
-    """Bind a file that has nothing of that library yet."""
+    """Return a link with a new writer id for a file without data of the library."""
     return LibraryLink(project, account, library, name, writer=uuid4().hex)
 
 
 def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
-    """Return what a file is bound to; None where to nothing."""
+    """Return the link stored in an open file; None if it replicates no library."""
     row = connection.execute(_BINDING).fetchone()
     if row is None:
         return None
@@ -73,7 +74,7 @@ def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
 
 
 def load_library_link(path: Path) -> LibraryLink | None:
-    """Return what the library at `path` is bound to; None where there is no library.
+    """Return the link stored in the file at `path`; None without a file or a link.
 
     Raises:
         StoreProblem: The file cannot be read.
@@ -90,7 +91,7 @@ def load_library_link(path: Path) -> LibraryLink | None:
 
 
 def assign_replica_writer(path: Path) -> None:
-    """Give a copied file a name of its own among the copies of its library.
+    """Give the copied file at `path` a writer id of its own.
 
     Raises:
         StoreProblem: The file cannot be written.
@@ -104,25 +105,31 @@ def assign_replica_writer(path: Path) -> None:
 
 
 def store_library_link(connection: sqlite3.Connection, binding: LibraryLink) -> None:
-    """Bind a file, in place of what it was bound to; nothing counts as sent there."""
+    """Store a link in place of the file's old one, and mark all threads as unsent."""
     connection.execute(_BIND, astuple(binding))
     for statement in _ALL_UNSENT:
         connection.execute(statement)
 
 
 def advance_cursor(connection: sqlite3.Connection, cursor: int) -> None:
-    """Note that everything up to a version is here."""
+    """Record that the file contains all changes up to version `cursor`.
+
+    It never goes back.
+    """
     connection.execute("update hosted set cursor = max(cursor, ?)", (cursor,))
 
 
 def mark_in_sync(connection: sqlite3.Connection) -> None:
-    """Note that the project knows all that is here."""
+    """Record that the project has everything that was ingested into this file."""
     connection.execute("update hosted set apart = 0")
 
 
 @contextmanager
 def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write what the project has: that sets nothing apart."""
+    """Preserve the mark `apart` while the block writes data of the project.
+
+    Triggers of the database set the mark on every local write.
+    """
     row = connection.execute("select apart from hosted").fetchone()
     yield
     if row is not None:
@@ -130,15 +137,15 @@ def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def has_lost_changes(bound: LibraryLink, page: "RecordPage") -> bool:
-    """Say whether a project has lost something that a copy has from there.
+    """Return whether the project lacks changes that this file has from it.
 
-    `bound` must have been read before the project was asked for `page`.
+    `bound` must have been read before `page` was requested.
     """
     return page.version < bound.cursor or page.spoken < bound.spoken
 
 
 def build_lost_changes_error() -> StoreProblem:
-    """Return what the writer is told of it."""
+    """Return the error for a project that lacks changes it once had."""
     return StoreProblem(
         "The project has less than it had when it was last asked from here: was it"
         " restored from a backup?",

@@ -1,7 +1,7 @@
-"""Taking a library to a project: everything that it lacks, in steps that can be resumed.
+"""Push and pull: copying a library to a Supabase project and back, in resumable steps.
 
-Each step is one record, and one that is there already costs nothing: a push that was
-killed goes on where it was.
+A push sends one record at a time and skips those that the project has, so that a push
+that was stopped continues where it ended.
 """
 
 import asyncio
@@ -74,9 +74,10 @@ PushProgressCallback = Callable[[str, int, int], None]
 
 @dataclass(slots=True)
 class PushResult:
-    """What a push took there; `removed` are records of documents that are gone here.
+    """Numbers of items that a push has sent.
 
-    `apart`: something was read here meanwhile, which the next push will take.
+    `removed` counts deleted records of documents that are not in the local library.
+    `apart` says that something was ingested during the push; the next push sends it.
     """
 
     documents: int = 0
@@ -89,7 +90,10 @@ class PushResult:
 
 
 class LibraryPush:
-    """One push of the library in `database`, which is bound as `bound` says."""
+    """One push of the library in `database` to the library that `bound` names.
+
+    `tell` receives the name of a step, the number of items done, and the total.
+    """
 
     def __init__(
         self,
@@ -108,14 +112,14 @@ class LibraryPush:
         self._upto = 0
 
     async def run(self, *, over: bool = False) -> PushResult:
-        """Make the project's library like this one; conversations are put together.
+        """Make the project's library equal to the local one; merge the threads.
 
-        `over` also what others have changed there since, until it is sent.
+        With `over` changes made by other machines are overwritten instead of refused.
 
         Raises:
-            StoreProblem: Others have changed it there since, or do so meanwhile; or the
-                file cannot be read.
-            LrwrError: The project cannot be asked, or refuses.
+            StoreProblem: Another machine has changed the library since the last pull,
+                or changes it during the push; or the file cannot be read.
+            LrwrError: The project does not answer or refuses.
         """
         self._over = over
         await self._check_not_less()
@@ -139,7 +143,10 @@ class LibraryPush:
         return self._done
 
     async def _check_not_less(self) -> None:
-        """Refuse a project that has lost something; with `over` all is to go there anew."""
+        """Refuse a project that has lost something.
+
+        With `over` all is to go there anew.
+        """
         page = await self._records.changes(self._bound.cursor, most=0)
         if not has_lost_changes(self._bound, page):
             return
@@ -254,7 +261,8 @@ class LibraryPush:
     async def _agree(self, stand: list[tuple[str, ...]]) -> None:
         """Note that both are the same, unless something was read here meanwhile.
 
-        What others have written meanwhile, or this machine besides, is yet to come here.
+        What others have written meanwhile, or this machine besides, is yet to come
+        here.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -301,7 +309,7 @@ values (?, ?, ?, ?, ?) on conflict (key) do nothing
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """What a pull brought: records that changed, and what was not here yet."""
+    """Numbers of changed records, new cached replies and changed threads of a pull."""
 
     records: int
     replies: int
@@ -314,10 +322,13 @@ async def pull_remote_changes(
     records: SupabaseRecords,
     tell: PushProgressCallback,
 ) -> PullResult:
-    """Bring all that changed there since the last time; conversations are put together.
+    """Apply all changes in the project since the last pull, and merge threads.
+
+    `tell` receives the name of a step, the number of items done, and the total, which
+    is 0 if unknown.
 
     Raises:
-        LrwrError: The project cannot be asked, or what it keeps cannot be read.
+        LrwrError: The project does not answer, or its data cannot be decoded.
         StoreProblem: The library cannot be written.
     """
     record_count = await copy.catch_up(lambda count: tell("records", count, 0))

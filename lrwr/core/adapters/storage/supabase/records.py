@@ -1,9 +1,9 @@
-"""What is known of a library's documents, as the project keeps it.
+"""Records of a library in a Supabase project; its libraries and migrations.
 
-The project holds the truth and a file on each machine follows it. What travels is a
-record: all that is known of one document by one pipeline, as one JSON text. Each change
-counts the library's version up and is known by it, in the order in which changes were
-made: who has read up to a version has missed none before it.
+The project is the source of truth, and a file on each machine replicates it. A record
+is everything that one pipeline has stored of one document, as one JSON text. Every
+change increments the library's version and is numbered with it, in the order of the
+changes, so a replica that has applied all changes up to a version has missed none.
 """
 
 import hashlib
@@ -27,11 +27,12 @@ from lrwr.core.model.jobs import JobClaim
 
 @dataclass(frozen=True, slots=True)
 class SupabaseRecord:
-    """What is known of one document, was woven of it, or the cast.
+    """One record of a library: the rows of a document, its attribution, or the cast.
 
-    `kind` is `document`, `woven` or `cast`; `content` is the hash of what it was made
-    from, `digest` the SHA-256 of `body`. A body that is None is gone, and the rest is
-    empty then. `texts` are the hashes of what has a vector in `space`.
+    `kind` is `document`, `woven` (attribution) or `cast`. `content` is the SHA-256 of
+    the manuscript file, `digest` that of `body`, and `texts` are the hashes of the
+    texts that have a vector in `space`. If `body` is None, the record is deleted and
+    the rest empty.
     """
 
     kind: str
@@ -45,12 +46,12 @@ class SupabaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class PutResult:
-    """What became of a record.
+    """Result of writing a record.
 
-    The library was at version `before`, and is at `version` since. Unless it is `done`
-    nothing was written: the claim was `lost`, vectors are `missing`, or somebody wrote
-    that record before, and this one was `overtaken`; or else what the record builds on
-    has changed.
+    `before` and `version` are the library's version before and after. Unless `done`
+    nothing was written: the claim was `lost`, the vectors of the hashes in `missing`
+    are not stored, another machine has written the record (`overtaken`), or the
+    document has changed.
     """
 
     done: bool
@@ -63,10 +64,10 @@ class PutResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordPage:
-    """Changes in their order, of one moment.
+    """A page of changed records in the order of their changes, as of one moment.
 
-    Whoever has them has everything up to `upto`; the library was at `version`, and its
-    conversations had been changed `spoken` times.
+    With it a replica has all changes up to version `upto`. `version` is the version of
+    the library and `spoken` its count of thread changes.
     """
 
     records: tuple[SupabaseRecord, ...]
@@ -77,7 +78,7 @@ class RecordPage:
 
 @dataclass(frozen=True, slots=True)
 class RecordEntry:
-    """A record without what it says."""
+    """A record without its body."""
 
     kind: str
     key: str
@@ -87,7 +88,7 @@ class RecordEntry:
 
 @dataclass(frozen=True, slots=True)
 class RecordManifest:
-    """All records that are not gone, by kind and key, of one moment."""
+    """The library's version and all its records that are not deleted."""
 
     version: int
     entries: tuple[RecordEntry, ...]
@@ -95,7 +96,7 @@ class RecordManifest:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLibraryState:
-    """Where a library stands, and whether others have changed it since."""
+    """The version of a library, and whether other replicas have changed it."""
 
     version: int
     others: bool
@@ -103,9 +104,9 @@ class RemoteLibraryState:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLibrary:
-    """A library as it is listed. `created_at` is in seconds since 1970, UTC.
+    """A library of the account, as listed. `created_at` is in seconds since 1970.
 
-    `documents` counts those of which something is known, by whichever pipeline.
+    `documents` counts documents that any pipeline has processed.
     """
 
     id: str
@@ -117,11 +118,11 @@ class RemoteLibrary:
 
 
 class SupabaseRecords:
-    """Records, vectors and replies of one library.
+    """Reads and writes records, vectors and cached model replies of one library.
 
-    `writer` names the copy on this machine, so that its own changes are told from
-    those of others. Every function raises NotFound where the account has no such
-    library, if it has to know.
+    `writer` is the id of the local replica; it tells its own changes from those of
+    others. Every method raises LrwrError if the project does not answer or refuses,
+    NotFound if the account has no such library.
     """
 
     def __init__(self, hosted: SupabaseRpc, library: str, writer: str) -> None:
@@ -131,7 +132,7 @@ class SupabaseRecords:
         self.threads = SupabaseThreadApi(hosted, library)
 
     async def state(self, after: int) -> RemoteLibraryState:
-        """Return the version, and whether others have changed anything `after` one."""
+        """Return the version, and whether other replicas changed it since `after`."""
         rpc_json = await self._told("state", writer=self._writer, after=after)
         with self._hosted.reading():
             return decode_value(rpc_json, RemoteLibraryState)
@@ -144,13 +145,13 @@ class SupabaseRecords:
         if_content: str | None = None,
         if_digest: str | None = None,
     ) -> PutResult:
-        """Write a record and complete the claimed job, all or nothing.
+        """Write a record and complete the claimed job, atomically.
 
-        What is there already in every part is not written again. A record without a
-        body is taken away. What was woven of a document goes with it, and when it
-        changes. With `if_content` it is written only while the document of the same
-        key is made from that content. With `if_digest` it takes the place of a record
-        with that digest alone, or, if that is empty, of none.
+        An identical record is not written again. A record without a body deletes the
+        stored one. Changing or deleting a document deletes its attribution. With
+        `if_content` the record is written only if the document of the same key was made
+        from that content. With `if_digest` it replaces only a record with that digest;
+        an empty digest means that no record may exist.
         """
         rpc_json = await self._told(
             "put_record",
@@ -166,20 +167,20 @@ class SupabaseRecords:
             return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
-        """Return what there is, without what it says."""
+        """Return all records without their bodies."""
         rpc_json = await self._told("manifest")
         with self._hosted.reading():
             entries = decode_value(rpc_json["records"], tuple[RecordEntry, ...])
             return RecordManifest(int(rpc_json["version"]), entries)
 
     async def changes(self, after: int, *, most: int = 1_000_000) -> RecordPage:
-        """Return what changed after a version, each record as it is now.
+        """Return the records that changed after version `after`, as they are now.
 
-        At least one, if there is any, and then as many as have bodies of `most`
-        characters together.
+        A page has at least one record, if any changed, and more while their bodies have
+        at most `most` characters together.
 
         Raises:
-            StoreProblem: A record is not as it was written.
+            StoreProblem: A record does not match its digest.
         """
         rpc_json = await self._told("changes", after=after, most=most)
         with self._hosted.reading():
@@ -189,15 +190,18 @@ class SupabaseRecords:
         return page
 
     async def missing(self, space: str, texts: Collection[str]) -> list[str]:
-        """Return the hashes that have no vector; the others keep theirs for a day."""
+        """Return those text hashes of `texts` without a vector in `space`.
+
+        The project stores the vectors of the others for at least a day from now.
+        """
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
         with self._hosted.reading():
             return [str(text) for text in rpc_json if text in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors by the hash of their text, as little-endian 32-bit floats.
+        """Store vectors by text hash, as little-endian 32-bit floats.
 
-        They stay for a day, and then as long as a record lists them.
+        The project deletes them after a day unless a record refers to them.
         """
         if vectors:
             await self._call(
@@ -207,25 +211,31 @@ class SupabaseRecords:
             )
 
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
-        """Return those vectors that are kept, by the hash of their text."""
+        """Return the stored vectors of `texts`, as little-endian 32-bit floats."""
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
         with self._hosted.reading():
             return decode_value(rpc_json, dict[str, bytes])
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
-        """Keep models' replies; of two with the same key the one made later stays."""
+        """Cache replies of models.
+
+        Of two replies with the same key the later one stays.
+        """
         if replies:
             rows = encode_postgres_json(encode_value(tuple(replies)))
             await self._call("put_replies", rows=rows)
 
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
-        """Return those replies that are kept, by key."""
+        """Return the cached replies among `keys`, ordered by key."""
         rpc_json = await self._call("replies", keys=list(keys))
         with self._hosted.reading():
             return decode_value(rpc_json, list[ModelReplyRow])
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
-        """Return the next replies by key, as code points order them; at first `""`."""
+        """Return the next `limit` cached replies with a key above `after`, by code point.
+
+        Start with an empty `after`.
+        """
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
         with self._hosted.reading():
             return decode_value(rpc_json, list[ModelReplyRow])
@@ -244,27 +254,27 @@ class SupabaseRecords:
 
 
 async def list_remote_libraries(hosted: SupabaseRpc) -> list[RemoteLibrary]:
-    """Return the account's libraries, by name."""
+    """Return the libraries of the account, ordered by name."""
     rows = await hosted.call("libraries")
     with hosted.reading():
         return decode_value(rows, list[RemoteLibrary])
 
 
 async def list_applied_migrations(hosted: SupabaseRpc) -> frozenset[int]:
-    """Return the numbers of lrwr's SQL scripts that the project has run."""
+    """Return the numbers of those SQL scripts that the project has run."""
     numbers = await hosted.call("migrations")
     with hosted.reading():
         return decode_value(numbers, frozenset[int])
 
 
 async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
-    """Make a library and return its id; None where the account has one of that name."""
+    """Create a library and return its id; None if the account has one of that name."""
     library_id = await hosted.call("new_library", name=name)
     return None if library_id is None else str(library_id)
 
 
 async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
-    """Delete a library with all that it holds; False where there is none."""
+    """Delete a library with all its data; False if the account has no such library."""
     return bool(await hosted.call("delete_library", library=library))
 
 
@@ -282,7 +292,10 @@ def _check(record: SupabaseRecord) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SupabaseMigration:
-    """One script, which the project's owner runs. `number` counts from 1."""
+    """An SQL script that the project's owner runs.
+
+    Numbers start at 1; running twice is safe.
+    """
 
     number: int
     name: str
@@ -290,7 +303,7 @@ class SupabaseMigration:
 
 
 def list_supabase_migrations() -> list[SupabaseMigration]:
-    """Return lrwr's scripts in the order in which they are run."""
+    """Return the SQL scripts shipped with lrwr, in the order in which they must run."""
     folder = files("lrwr.core.adapters.storage.supabase") / "migrations"
     migrations = [
         SupabaseMigration(
@@ -303,10 +316,7 @@ def list_supabase_migrations() -> list[SupabaseMigration]:
 
 
 def find_missing_migrations(run: Collection[int]) -> list[SupabaseMigration]:
-    """Return the scripts that a project has not run, given the numbers of those it has.
-
-    A later lrwr may have run more than this one knows.
-    """
+    """Return the shipped scripts whose numbers are not in `run`, in order."""
     return [
         supabase_migration
         for supabase_migration in list_supabase_migrations()

@@ -1,7 +1,7 @@
-"""The working copy: a library's file on this machine that follows what is kept there.
+"""The replica: a library's file on this machine that follows a library in a project.
 
-What is read is read from the file, so a question costs no network, and none is needed.
-What is written is written to the project first and then into the file.
+Reads use the file, so they need no network. Writes go to the project first and then
+into the file.
 """
 
 import asyncio
@@ -62,12 +62,13 @@ FOREIGN_REVISION = "another"
 
 
 class SupabaseReplica:
-    """Brings a file up to what a project keeps, page by page.
+    """Applies the project's changes to the local file, page by page.
 
-    `database` is the file, asked as it is. Killed at any moment, it goes on where it
-    was; any number of processes may follow in one file. `now` returns seconds since
-    1970, UTC. Conversations follow where there are `threads`. While the project has less
-    than it had, nothing is taken from it, nor sent.
+    `database` must not itself wait for this replica before reading. Each page is
+    applied in one transaction, so a process that is killed loses nothing, and several
+    processes may follow in one file. `now` returns seconds since 1970. With `threads`
+    these are replicated, too. While the project lacks changes that it once had, nothing
+    is fetched from it or sent to it.
     """
 
     def __init__(
@@ -84,22 +85,23 @@ class SupabaseReplica:
         self._less = False
 
     def check(self) -> None:
-        """Make sure that the project had not lost anything when it was last asked.
+        """Check that the project still had all its changes when it was last asked.
 
         Raises:
-            StoreProblem: It had.
+            StoreProblem: It lacked some.
         """
         if self._less:
             raise build_lost_changes_error()
 
     async def catch_up(self, on_progress: Callable[[int], None] | None = None) -> int:
-        """Apply the changes since the last call and return the number of records.
+        """Apply all changes since the last call; return the number of records.
 
         `on_progress` is called after each page with the number of records so far.
 
         Raises:
-            LrwrError: The project cannot be asked, or what it keeps cannot be read.
-            StoreProblem: The file cannot be written; or the project has less than it had.
+            LrwrError: The project does not answer, or its data cannot be decoded.
+            StoreProblem: The file cannot be written, or the project lacks changes that
+                it had.
         """
         count, more = 0, True
         while more:
@@ -121,10 +123,10 @@ class SupabaseReplica:
     async def written(
         self, put_result: PutResult, work: Callable[[sqlite3.Connection], Result]
     ) -> Result | None:
-        """Write here what the project has just taken.
+        """Run `work`, which writes to the file what the project has just stored.
 
-        Returns None, and writes nothing, when that came back with the changes already:
-        then something newer may be here.
+        Returns None without running it if the file has already received later changes,
+        which `work` would overwrite.
         """
 
         def write(connection: sqlite3.Connection) -> Result | None:
@@ -173,7 +175,7 @@ class SupabaseReplica:
 def split_into_batches(
     items: Sequence[Result], size: int
 ) -> Iterable[Sequence[Result]]:
-    """Return items by at most `size` at once, in order."""
+    """Return consecutive slices of at most `size` items, in order."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
@@ -225,7 +227,10 @@ def _keep(
 
 
 def _revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
-    """Return this machine's name for the state of the file; empty if it never had it."""
+    """Return this machine's name for the state of the file.
+
+    Empty if it never had it.
+    """
     parameters = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
     revision, is_same = connection.execute(_KNOWN, parameters).fetchone() or ("", True)
     return str(revision) if is_same or not revision else FOREIGN_REVISION
@@ -240,11 +245,13 @@ UNREACHABLE_PAUSE = 60.0
 
 
 class ReplicaRefresher:
-    """Catches up, at most once in a while: call it before the copy is read.
+    """Lets a replica catch up, at most every `FRESH_SECONDS`.
 
-    A project that cannot be
-    asked keeps nobody from reading what is here; `say` is told so once, until it answers
-    again. `clock` counts seconds.
+    Await it before each read.
+
+    If the project does not answer, reads go on with the local data, `say` receives one
+    notice until the project answers again, and the next attempt is made after
+    `UNREACHABLE_PAUSE`. `clock` counts seconds.
     """
 
     def __init__(
@@ -263,11 +270,11 @@ class ReplicaRefresher:
 
     @property
     def away(self) -> bool:
-        """Whether the project could not be asked the last time."""
+        """Whether the project did not answer the last time."""
         return self._told
 
     async def __call__(self) -> None:
-        """Make sure that what is read next is fresh, or as fresh as can be."""
+        """Catch up if that is due. Never raises LrwrError."""
         async with self._looking:
             if self._clock() < self._next:
                 return

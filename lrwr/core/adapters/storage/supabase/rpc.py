@@ -1,4 +1,4 @@
-"""Asking a project's own functions, in the name of who is signed in."""
+"""Calls of a project's database functions, as the account signed in."""
 
 import asyncio
 import json
@@ -32,19 +32,23 @@ _BACK = {"\x101": "\x10", "\x100": "\x00"}
 
 
 def encode_postgres_text(value: PostgresJson) -> PostgresJson:
-    """Return a value whose texts PostgreSQL keeps; what is not Unicode becomes `?`."""
+    """Return a JSON value whose texts PostgreSQL can store.
+
+    PostgreSQL has no U+0000, so it is escaped by U+0010 and a digit. A lone surrogate
+    becomes `?`.
+    """
     return _each(value, _pack)
 
 
 def encode_postgres_json(value: PostgresJson) -> str:
-    """Return a value as JSON text, for an argument that is a whole document."""
+    """Return a JSON value as JSON text whose strings PostgreSQL can store."""
     return json.dumps(
         encode_postgres_text(value), ensure_ascii=False, separators=(",", ":")
     )
 
 
 def decode_postgres_text(value: PostgresJson) -> PostgresJson:
-    """Return the value that was packed."""
+    """Return the JSON value that `encode_postgres_text` received."""
     return _each(value, _unpack)
 
 
@@ -91,12 +95,11 @@ _NOT_FROM_DATABASE = frozenset({401, 408, 429})
 
 
 class SupabaseRpc:
-    """A project's functions. Every one answers with one JSON value.
+    """Calls the database functions of a project; each returns one JSON value.
 
-    Supabase cuts rows off after a number that the project sets, and says nothing; one
-    value is whole or not there. Nothing is tried twice here: who calls knows whether
-    it may be. Each request is noted before it leaves, unless the project is on this
-    machine or there is no `request_logger`.
+    One value, because Supabase silently cuts off result rows above a limit of the
+    project. No call is repeated here. Each request is logged before it is sent, unless
+    the project is on this machine.
     """
 
     def __init__(
@@ -114,11 +117,14 @@ class SupabaseRpc:
         self._stack = AsyncExitStack()
 
     async def call(self, function: str, **arguments: RpcJson) -> RpcJson:
-        """Call a function; arguments are named without the `p_` that they have there.
+        """Call a function and return its result.
+
+        `function` is named without `lrwr_`, and arguments without `p_`, with which the
+        names begin in the database.
 
         Raises:
-            LrwrError: Nobody is signed in, or not any more.
-            StoreProblem: The project refused, or lacks what lrwr needs.
+            LrwrError: Nobody is signed in, or the session has expired.
+            StoreProblem: The project refused, or its tables are incomplete.
             ServiceUnavailable: The project did not answer.
         """
         token = await self._token()
@@ -141,10 +147,10 @@ class SupabaseRpc:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read an answer in the body: one of another shape is none of our functions'.
+        """Translate errors that occur in the block while it decodes a result.
 
         Raises:
-            ServiceUnavailable: It is of another shape.
+            ServiceUnavailable: The result does not have the expected shape.
         """
         try:
             yield
@@ -164,7 +170,7 @@ class SupabaseRpc:
         return response.data
 
     async def aclose(self) -> None:
-        """Let go of connections. Safe to call twice."""
+        """Close all connections. Idempotent."""
         await self._stack.aclose()
         self._client = None
 
@@ -187,7 +193,10 @@ class SupabaseRpc:
 def _client(
     project: SupabaseConnection,
 ) -> "tuple[AsyncPostgrestClient, type[APIError]]":
-    """Make Supabase's client, and name its error; importing it takes a quarter of a second."""
+    """Make Supabase's client, and name its error.
+
+    Importing it takes a quarter of a second.
+    """
     from postgrest import APIError, AsyncPostgrestClient
 
     async def check(response: "Response") -> None:

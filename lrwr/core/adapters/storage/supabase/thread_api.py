@@ -1,4 +1,4 @@
-"""Conversations, as the project keeps them."""
+"""Threads as a Supabase project stores them."""
 
 import json
 from dataclasses import dataclass, field
@@ -14,7 +14,10 @@ from lrwr.core.model.codec import decode_value, encode_json, encode_value
 
 @dataclass(frozen=True, slots=True)
 class ModelReplyRow:
-    """What a model found, and what it cost; `made` in seconds since 1970, UTC."""
+    """A cached reply of a model with its cost in tokens.
+
+    `made` is in seconds since 1970.
+    """
 
     key: str
     made: float
@@ -25,7 +28,10 @@ class ModelReplyRow:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn's row; `usage` and `output` are JSON texts."""
+    """A row of the table `turn`; `usage` and `output` are JSON texts.
+
+    `asked_at` is in seconds since 1970, `price` in US dollars, None if unknown.
+    """
 
     id: str
     number: int
@@ -40,10 +46,10 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A conversation's row with its turns in order; `state` is a JSON text.
+    """A thread with all its turns in order; `state` is a JSON text.
 
-    Times are seconds since 1970, UTC. `digest` is the project's, and empty where a file
-    tells it: it changes with whatever else does.
+    Times are in seconds since 1970. `digest` identifies the thread's version in the
+    project and is empty if the thread comes from a local file.
     """
 
     id: str
@@ -57,7 +63,7 @@ class ThreadRecord:
 
 
 def parse_thread_record(row: PostgresJson) -> ThreadRecord:
-    """Return the conversation that a project tells."""
+    """Return the thread in a result of the project."""
     turns = [
         {
             **turn,
@@ -71,32 +77,30 @@ def parse_thread_record(row: PostgresJson) -> ThreadRecord:
 
 
 def thread_record_to_json(thread: ThreadRecord) -> PostgresJson:
-    """Return what a project is told of a conversation."""
+    """Return a thread as the project's functions expect it."""
     turns = [turn_record_to_json(turn) for turn in thread.turns]
     return {**encode_value(thread), "state": json.loads(thread.state), "turns": turns}
 
 
 def turn_record_to_json(turn: TurnRecord) -> PostgresJson:
-    """Return what a project is told of a turn."""
+    """Return a turn as the project's functions expect it."""
     usage, output = json.loads(turn.usage), json.loads(turn.output)
     return {**encode_value(turn), "usage": usage, "output": output}
 
 
 @dataclass(frozen=True, slots=True)
 class TurnReceipt:
-    """What a turn made of the library: it was the `count`-th change of a conversation.
-
-    `digest` is the conversation's since.
-    """
+    """The library's count of thread changes, and the thread's digest, after a turn."""
 
     count: int
     digest: str
 
 
 class SupabaseThreadApi:
-    """Conversations of one library, whole. Each change of one is counted.
+    """Reads and writes threads of one library in the project.
 
-    Every function raises an LrwrError where the project cannot be asked or refuses.
+    The project counts every change of a thread. Every method raises LrwrError if the
+    project does not answer or refuses.
     """
 
     def __init__(self, hosted: SupabaseRpc, library: str) -> None:
@@ -104,23 +108,27 @@ class SupabaseThreadApi:
         self._library = library
 
     async def marks(self) -> dict[str, str]:
-        """Return the digest of each conversation by its id, of deleted ones too."""
+        """Return the digest of each thread by its id, including deleted threads."""
         rpc_json = await self._call("thread_marks")
         with self._hosted.reading():
             return {row["id"]: row["digest"] for row in rpc_json}
 
     async def whole(self, thread: str) -> ThreadRecord | None:
-        """Return a conversation with all its turns, a deleted one too."""
+        """Return a thread with all its turns, even if it is deleted.
+
+        None if it does not exist.
+        """
         rpc_json = await self._call("thread_whole", thread=thread)
         with self._hosted.reading():
             return None if rpc_json is None else parse_thread_record(rpc_json)
 
     async def put(self, thread: ThreadRecord) -> None:
-        """Write a conversation whole, and keep the turns that only the project has.
+        """Merge a complete thread into the project's.
 
-        A new turn keeps its number unless another turn has it; then it gets the next
-        free one. Title, state and deletion are those of whichever was changed later,
-        and of `thread` where both were changed at the same time.
+        Turns that only the project has stay.
+
+        A new turn has its number, or the next free one if that is taken. Title, state
+        and deletion are those of whichever thread changed later; `thread` wins a tie.
         """
         row = encode_postgres_json(thread_record_to_json(thread))
         rpc_json = await self._call("put_thread", thread=row)
@@ -131,11 +139,11 @@ class SupabaseThreadApi:
     async def save_turn(
         self, thread: ThreadRecord, turn: TurnRecord, *, late: bool = False
     ) -> TurnReceipt:
-        """Keep a turn as the last of a conversation, with the state and for a new one
-        the title that `thread` has; kept twice, it is there once.
+        """Append a turn to a thread and set the thread's state. Idempotent.
 
-        A deleted conversation is back. If it is told `late`, it is not where it was
-        deleted after the turn was asked, and the state after a newer turn stays.
+        Creates the thread with its title if it does not exist; restores it if it is
+        deleted. With `late` (the turn is sent some time after it was asked) it stays
+        deleted if it was deleted after that, and a state set by a newer turn stays.
         """
         rpc_json = await self._call(
             "keep_turn",
@@ -149,20 +157,29 @@ class SupabaseThreadApi:
             return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
-        """Give a conversation another title; False where there is none."""
+        """Set the title of a thread; False if it does not exist."""
         return bool(await self._call("rename_thread", thread=thread, title=title))
 
     async def delete(self, thread: str, at: float) -> bool:
-        """Put a conversation away; False where there is none."""
+        """Mark a thread as deleted at a time in seconds since 1970.
+
+        False if it does not exist.
+        """
         return bool(await self._call("delete_thread", thread=thread, at=at))
 
     async def restore(self) -> str | None:
-        """Bring back what was deleted last, and return its id."""
+        """Restore the thread that was deleted last and return its id.
+
+        None if none is deleted.
+        """
         back = await self._call("restore_thread")
         return None if back is None else str(back)
 
     async def purge(self, before: float) -> int:
-        """Forget for good what was deleted before a time; return how many."""
+        """Remove all threads deleted before a time for good, and return their number.
+
+        `before` is in seconds since 1970.
+        """
         count = await self._call("purge_threads", before=before)
         with self._hosted.reading():
             return int(count)

@@ -1,6 +1,6 @@
-"""Whole conversations in a library's file, as they go to a project and come from it.
+"""Threads in a replica's file, as they are exchanged with a project.
 
-What was said here is noted as unsent by the file itself, until it is there.
+Triggers of the database mark every local change of a thread as unsent.
 """
 
 import json
@@ -92,19 +92,22 @@ ThreadStamps = tuple[float, float | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class UnsentTurn:
-    """A turn that the project may not have; `thread` has no turns here."""
+    """A turn that may not be in the project yet, with its thread without turns."""
 
     thread: ThreadRecord
     turn: TurnRecord
 
 
 def list_locally_changed_threads(connection: sqlite3.Connection) -> list[str]:
-    """Return the conversations that were renamed, deleted or brought back here."""
+    """Return the ids of threads with an unsent title, deletion or restoration."""
     return [str(row[0]) for row in connection.execute(_CHANGED)]
 
 
 def load_thread_record(connection: sqlite3.Connection, id_: str) -> ThreadRecord | None:
-    """Return a conversation with all its turns, a deleted one too."""
+    """Return a thread with all its turns, even if it is deleted.
+
+    None if it does not exist.
+    """
     row = connection.execute(_THREAD, (id_,)).fetchone()
     if row is None:
         return None
@@ -113,7 +116,7 @@ def load_thread_record(connection: sqlite3.Connection, id_: str) -> ThreadRecord
 
 
 def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
-    """Return the turns that the project may not have, in the order they were kept in."""
+    """Return the turns that may not be in the project yet, oldest first."""
     rows = connection.execute(_UNSENT).fetchall()
     return [
         UnsentTurn(_without_turns(connection, id_), TurnRecord(*row))
@@ -122,7 +125,7 @@ def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
 
 
 def mark_thread_sent(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
-    """Note that the project has a conversation as `thread` tells it."""
+    """Mark a thread and its turns as sent, unless the thread has changed since."""
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
     parameters = {
         "id": thread.id,
@@ -139,7 +142,11 @@ def mark_turn_sent(
     *,
     late: bool,
 ) -> None:
-    """Note that the project has a turn, and that both are the same since if they are."""
+    """Mark a turn as sent.
+
+    If nothing else has changed in the project or in the thread since, the file's
+    counters are advanced by `receipt`, so that the thread need not be fetched again.
+    """
     thread = unsent.thread.id
     connection.execute(_SENT_TURNS, (_ids([unsent.turn]),))
     followed = read_spoken_count(connection) == receipt.count - 1
@@ -149,19 +156,19 @@ def mark_turn_sent(
 
 
 def read_spoken_count(connection: sqlite3.Connection) -> int:
-    """Return how often the library was spoken in when all its conversations were here."""
+    """Return the project's count of thread changes when the file had all of them."""
     return int(connection.execute(_SPOKEN).fetchone()[0])
 
 
 def read_thread_digests(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return which state of the project's each conversation is here in."""
+    """Return the project's digest of the version of each thread that the file has."""
     return dict(connection.execute("select thread_id, digest from hosted_thread"))
 
 
 def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> bool:
-    """Write a conversation exactly as the project has it.
+    """Replace a thread in the file with the project's.
 
-    Nothing is written, and False returned, while something of it is here alone.
+    Returns False and writes nothing if the thread has unsent changes.
     """
     connection.execute(_SENT_TURNS, (_ids(thread.turns),))
     if _is_noted(connection, thread.id):
@@ -179,10 +186,10 @@ def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
 def store_remote_thread_if_complete(
     connection: sqlite3.Connection, thread: ThreadRecord
 ) -> bool:
-    """Write a conversation as `store_remote_thread` does, unless turns of it are gone there.
+    """Replace a thread with the project's, unless that lacks turns of it.
 
-    A project that was restored from a backup has lost some; all else is the next look's
-    affair.
+    A project that was restored from a backup may lack some. Returns whether it was
+    replaced.
     """
     local_ids = {id_ for _, id_ in connection.execute(_NUMBERS, (thread.id,))}
     if not local_ids <= {turn.id for turn in thread.turns}:
@@ -191,11 +198,11 @@ def store_remote_thread_if_complete(
 
 
 def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
-    """Write a conversation as the project has it, with what only this file has of it.
+    """Merge the project's thread into the file's; unsent turns of the file stay.
 
-    Title, state and deletion are those of whichever was changed later; where both were
-    at the same time, this file's if they were changed here. A turn whose number another
-    has gets the next free one.
+    Title, state and deletion are those of whichever thread changed later; in a tie
+    those of the file if it was changed locally. A turn whose number is taken has the
+    next free one.
     """
     if store_remote_thread(connection, thread):
         return
@@ -223,7 +230,10 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
 def mark_threads_received(
     connection: sqlite3.Connection, threads: Collection[str], spoken: int
 ) -> bool:
-    """Note that all conversations are here; what was there and is not any more goes."""
+    """Record that the file has all threads, and delete those that the project lacks.
+
+    Threads with unsent changes stay. Returns whether the file replicates a library.
+    """
     connection.execute(_GONE, (json.dumps(sorted(threads)),))
     return connection.execute(_HEARD, (spoken,)).rowcount > 0
 

@@ -1,4 +1,4 @@
-"""Where conversations are kept: in a project, and in the file here that follows it."""
+"""Threads in a Supabase project and in the replica, and their synchronization."""
 
 import asyncio
 import sqlite3
@@ -35,11 +35,11 @@ ThreadProgressCallback = Callable[[int, int], None]
 
 
 class ThreadReplica:
-    """Makes the conversations in a file those of a project, and the other way round.
+    """Synchronizes the threads of a file with those of a project, in both directions.
 
-    `database` is the file, asked as it is. What was said here alone is noted there as
-    unsent, and stays until the project has it. Killed at any moment, it goes on where
-    it was; any number of processes may do so with one file.
+    `database` must not itself wait for the replica before reading. Local changes are
+    marked in the file as unsent until the project has them, so a process that is killed
+    loses nothing. Several processes may do so with one file.
     """
 
     def __init__(self, database: SqliteDatabase, api: SupabaseThreadApi) -> None:
@@ -49,21 +49,25 @@ class ThreadReplica:
         self._less = False
 
     def note(self, *, less: bool) -> None:
-        """Note whether the project has less than it had: then nothing goes there."""
+        """Set whether the project lacks changes that it had.
+
+        Then nothing is sent to it.
+        """
         self._less = less
 
     async def send(
         self, *, at_once: str = "", tell: ThreadProgressCallback | None = None
     ) -> int:
-        """Send what the project may not have; return of how many conversations.
+        """Send all unsent changes and return the number of threads that had some.
 
-        Of what another machine renamed or deleted nothing is undone, but that a turn
-        brings back what was deleted before it was asked. The turn `at_once` has only
-        just been asked.
+        Renames and deletions by other machines stay, except that a turn restores a
+        thread that was deleted before the turn was asked. `at_once` is the id of a turn
+        that was asked just now. `tell` receives the number of threads sent, and the
+        total.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
-            StoreProblem: It has less than it had.
+            LrwrError: The project does not answer or refuses.
+            StoreProblem: The project lacks changes that it had.
         """
         async with self._one_at_a_time:
             if self._less:
@@ -71,13 +75,13 @@ class ThreadReplica:
             return await self._send(at_once, tell)
 
     async def catch_up(self, spoken: int) -> None:
-        """Send what the project may not have, and bring what has changed there.
+        """Send all unsent changes, then fetch the threads that have changed.
 
-        `spoken` says how often the library was spoken in; if nobody has since the last
-        time, the project is not asked.
+        `spoken` is the project's current count of thread changes; nothing is fetched if
+        the file has all of them.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         async with self._one_at_a_time:
             sent_count = await self._send()
@@ -99,10 +103,10 @@ class ThreadReplica:
                 await self._if_still(before, work)
 
     async def bring(self, thread: str) -> None:
-        """Bring a conversation, unless others bring it just now, or it has lost turns.
+        """Fetch one thread unless it has lost turns or another process was faster.
 
         Raises:
-            LrwrError: The project cannot be asked, or refuses.
+            LrwrError: The project does not answer or refuses.
         """
         async with self._one_at_a_time:
             before = await self._database.read(read_spoken_count)
@@ -156,12 +160,12 @@ class ThreadReplica:
 
 
 class SupabaseThreadStore:
-    """Keeps the `ThreadStore` port. What is read is read from the file.
+    """Stores threads in a project and its replica; implements `ThreadStore`.
 
-    A turn is kept in the file and then in the project. Where that cannot be asked the
-    turn goes there later, and `say` is told so once, until one goes there again. While
-    the project is known to be `away` it is not asked. All else is done there first, and
-    raises an LrwrError where it cannot be.
+    Reads use the replica. A turn is stored in the replica and then sent; if the project
+    does not answer, it is sent later, and `say` receives one notice until sending works
+    again. While `away()` is true, sending is not tried. All other changes are made in
+    the project first and raise LrwrError if it does not answer.
     """
 
     def __init__(
@@ -181,22 +185,39 @@ class SupabaseThreadStore:
         self._told = False
 
     async def threads(self) -> list[Thread]:
-        """Return the conversations, the one that was spoken in last first."""
+        """Return all threads that are not deleted, the most recently used first."""
         return await self._here.threads()
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one conversation."""
+        """Return one thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+        """
         return await self._here.thread(thread)
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a conversation's turns in order, or the `last` so many of them."""
+        """Return a thread's turns in order.
+
+        With `last` only that many of the newest.
+        """
         return await self._here.turns(thread, last=last)
 
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
+<<<<<<< HEAD
         """Keep a turn and the state after it, all or nothing."""
         stored_thread = await self._here.save_turn(thread, title, turn, state)
+=======
+        """Store a turn and the state after it, atomically, and return the thread.
+
+        Creates the thread with `title` if it does not exist; restores it if it is
+        deleted. Storing a turn twice stores it once. Does not raise if the project does
+        not answer.
+        """
+        stored_thread = await self._here.keep_turn(thread, title, turn, state)
+>>>>>>> cfff2b98 (storage, auth, files: describe public functions in plain English)
         if self._away():
             self._complain("")
             return stored_thread
@@ -209,17 +230,33 @@ class SupabaseThreadStore:
         return stored_thread
 
     async def rename(self, thread: ThreadId, title: str) -> None:
-        """Give a conversation another title."""
+        """Set the title of a thread.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+            LrwrError: The project does not answer or refuses.
+        """
         await self._copy.send()
         await self._done(thread, await self._there.rename(thread, title))
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Put a conversation away."""
+        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+
+        Raises:
+            NotFound: It does not exist or is deleted.
+            LrwrError: The project does not answer or refuses.
+        """
         await self._copy.send()
         await self._done(thread, await self._there.delete(thread, at))
 
     async def restore(self) -> Thread | None:
-        """Bring back what was deleted last."""
+        """Restore the thread that was deleted last on any machine.
+
+        None if none is deleted.
+
+        Raises:
+            LrwrError: The project does not answer or refuses.
+        """
         await self._here.threads()  # which looks first at what the project has
         await self._copy.send()
         back = await self._there.restore()
@@ -229,26 +266,40 @@ class SupabaseThreadStore:
         return await self._here.thread(ThreadId(back))
 
     async def purge(self, before: float) -> int:
-        """Forget for good what was deleted before a time."""
+        """Remove all threads deleted before a time for good, and return their number.
+
+        `before` is in seconds since 1970.
+
+        Raises:
+            LrwrError: The project does not answer or refuses.
+        """
         await self._copy.send()
         count = await self._there.purge(before)
         await self._here.purge(before)
         return count
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return what whole answers of kept conversations left open, oldest first."""
+        """Return the gaps recorded in complete answers of all threads, oldest first."""
         return await self._here.gaps()
 
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
+<<<<<<< HEAD
         """Return what answers of kept conversations cite, oldest first."""
         return await self._here.turn_citations(documents)
+=======
+        """Return the citations of each answer, oldest answer first.
+
+        With `documents` only citations of these; answers without any are left out.
+        """
+        return await self._here.citing(documents)
+>>>>>>> cfff2b98 (storage, auth, files: describe public functions in plain English)
 
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return turns whose question or answer holds any of `words`, best first."""
+        """Return at most `limit` turns that contain any of `words`, best first."""
         return await self._here.search(words, limit=limit)
 
     async def _done(self, thread: ThreadId, is_found: bool) -> None:
