@@ -151,7 +151,7 @@ async def machine(
     bound = await plain.read(read_library_link)
     if bound is None:
         bound = create_library_link("", "", library, "")
-        await plain.write(partial(store_library_link, binding=bound))
+        await plain.write(partial(store_library_link, link=bound))
     records = SupabaseRecords(hosted, library, bound.writer)
     spoken = ThreadReplica(plain, records.threads)
     copy = SupabaseReplica(plain, records, now, spoken)

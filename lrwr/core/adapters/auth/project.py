@@ -33,9 +33,9 @@ MAX_RESPONSE_BYTES = 300 * 1024 * 1024
 A record is smaller: it holds what is known of a text, of which 50 MB are read at most.
 """
 EXAMPLE_PROJECT_URL = "https://abcdefghijkl.supabase.co"
-_KEY = "SUPABASE_KEY"
-_SECRET = "sb_secret_"
-_WHICH = "Copy the publishable key (in older projects: anon) from its API settings."
+_KEY_VARIABLE = "SUPABASE_KEY"
+_SECRET_PREFIX = "sb_secret_"
+_WHICH_KEY = "Copy the publishable key (in older projects: anon) from its API settings."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ def build_supabase_connection(
             " path`), or LRWR_SUPABASE_URL.",
         )
     url = resolve_address(settings, "supabase.url", EXAMPLE_PROJECT_URL, secret=True)
-    key = (find_key(_KEY, env) or "").strip()
+    key = (find_key(_KEY_VARIABLE, env) or "").strip()
     if not key:
         raise SettingsProblem(
             "There is no key for the Supabase project",
-            hint=f"{_WHICH} Keep it with `lrwr config set-key supabase`, or set {_KEY}.",
+            hint=f"{_WHICH_KEY} Keep it with `lrwr config set-key supabase`, or set {_KEY_VARIABLE}.",
         )
-    if _opens_everything(key):
+    if _is_secret_key(key):
         raise SettingsProblem(
             "The key of the Supabase project is a secret one, which opens every"
             " account: lrwr does not use it",
-            hint=f"{_WHICH} Then: lrwr config set-key supabase",
+            hint=f"{_WHICH_KEY} Then: lrwr config set-key supabase",
         )
     timeout = float(settings.supabase.timeout)
     return SupabaseConnection(url, key, timeout, is_loopback_host(parse_host(url)))
@@ -117,9 +117,9 @@ def build_supabase_headers(project: SupabaseConnection) -> dict[str, str]:
     return {"apikey": project.key, "X-Client-Info": "lrwr"}
 
 
-def _opens_everything(key: str) -> bool:
+def _is_secret_key(key: str) -> bool:
     """Say whether a key passes every policy; older ones say so in their middle."""
-    if key.startswith(_SECRET):
+    if key.startswith(_SECRET_PREFIX):
         return True
     middle = key.split(".")[1] if key.count(".") == 2 else ""
     try:
@@ -131,7 +131,9 @@ def _opens_everything(key: str) -> bool:
 
 RETRY_HINT = "Try again in a minute."
 _MB = 1024 * 1024
-_NO_PROJECT = "Check `supabase.url`: it is the project's address and nothing behind it."
+_CHECK_URL_HINT = (
+    "Check `supabase.url`: it is the project's address and nothing behind it."
+)
 
 
 class SessionExpired(LrwrError):
@@ -142,16 +144,16 @@ def translate_supabase_error(
     error: Exception, project: SupabaseConnection
 ) -> LrwrError:
     """Return the user-facing error for an exception of Supabase's clients."""
-    met = [error, *_causes(error)]
-    if any(isinstance(exception, ResponseTooLarge) for exception in met):
-        return _endless(project)
+    chain = [error, *_causes(error)]
+    if any(isinstance(exception, ResponseTooLarge) for exception in chain):
+        return _build_too_large_error(project)
     if any(
         isinstance(exception, TimeoutError | httpx.TimeoutException)
-        for exception in met
+        for exception in chain
     ):
         waited = [
             exception.seconds
-            for exception in met
+            for exception in chain
             if isinstance(exception, ExchangeTimeout)
         ]
         seconds = min(waited, default=project.timeout)
@@ -162,7 +164,7 @@ def translate_supabase_error(
         )
     if any(
         isinstance(exception, httpx.ConnectError | httpx.ProxyError)
-        for exception in met
+        for exception in chain
     ):
         return ServiceUnavailable(
             f"{project.host} cannot be reached",
@@ -171,21 +173,21 @@ def translate_supabase_error(
             else "Check the connection to the internet, and `supabase.url`.",
             retryable=True,
         )
-    if any(isinstance(exception, httpx.TransportError) for exception in met):
+    if any(isinstance(exception, httpx.TransportError) for exception in chain):
         return ServiceUnavailable(
             f"{project.host} broke off in the middle of its answer",
             hint=RETRY_HINT,
             retryable=True,
         )
-    status, code = _told(error)
-    return _by_code(code) or translate_supabase_status(status, project)
+    status, code = _get_status_and_code(error)
+    return _translate_auth_code(code) or translate_supabase_status(status, project)
 
 
-def _endless(project: SupabaseConnection) -> ServiceUnavailable:
+def _build_too_large_error(project: SupabaseConnection) -> ServiceUnavailable:
     return ServiceUnavailable(
         f"The answer of {project.host} is larger than {project.most / _MB:.3g} MB:"
         " nothing that lrwr keeps is",
-        hint=_NO_PROJECT,
+        hint=_CHECK_URL_HINT,
     )
 
 
@@ -219,11 +221,11 @@ def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrE
     status_suffix = f" {status_text}" if status else ""
     return ServiceUnavailable(
         f"What answers at {project.host} is no Supabase project{status_suffix}",
-        hint=_NO_PROJECT,
+        hint=_CHECK_URL_HINT,
     )
 
 
-def _by_code(code: str) -> LrwrError | None:
+def _translate_auth_code(code: str) -> LrwrError | None:
     match code:
         case "invalid_credentials" | "user_not_found":
             return LrwrError(
@@ -266,7 +268,7 @@ def build_session_expired_error() -> SessionExpired:
     return SessionExpired("Your session is over", hint="To sign in again: lrwr login")
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _get_status_and_code(error: Exception) -> tuple[int, str]:
     status = getattr(error, "status", 0)
     code = getattr(error, "code", "")
     return (status if isinstance(status, int) else 0), str(code or "")

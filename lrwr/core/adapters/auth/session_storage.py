@@ -15,14 +15,14 @@ from lrwr.core.adapters.auth.project import (
 )
 from lrwr.core.adapters.auth.sessions import KeyringSessionStore
 
-_OF_SESSION = (
+_SESSION_FIELDS = (
     "access_token",
     "refresh_token",
     "expires_in",
     "expires_at",
     "token_type",
 )
-_OF_USER = ("id", "aud", "email", "created_at")
+_USER_FIELDS = ("id", "aud", "email", "created_at")
 
 
 class SupabaseSessionStorage(AsyncSupportedStorage):
@@ -44,9 +44,9 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
         """Store the session in the JSON text `value`, whatever `key` is."""
         full_session = json.loads(value)
         user = full_session.get("user", {})
-        stored_session = {name: full_session.get(name) for name in _OF_SESSION}
+        stored_session = {name: full_session.get(name) for name in _SESSION_FIELDS}
         stored_session["user"] = {
-            **{name: user.get(name) for name in _OF_USER},
+            **{name: user.get(name) for name in _USER_FIELDS},
             "app_metadata": {},
             "user_metadata": {},
         }

@@ -18,7 +18,7 @@ from lrwr.core.settings.service_access import KEYRING_SERVICE, MAX_KEY_CHARS
 KEYRING_SESSION_ENTRY = "SUPABASE_SESSION"
 """Under this name the keyring keeps the session."""
 
-_MOST = 100_000
+_MAX_FILE_BYTES = 100_000
 """Bytes of a file that are read: ours are shorter."""
 
 
@@ -46,8 +46,8 @@ class KeyringSessionStore:
         Raises:
             ServiceUnavailable: The system keyring is locked.
         """
-        text, _ = self._found()
-        return _session_in(text, project)
+        text, _ = self._find_session()
+        return _extract_session(text, project)
 
     def place(self, project: str) -> SessionLocation:
         """Return where the session of the project with this URL is stored.
@@ -55,9 +55,11 @@ class KeyringSessionStore:
         Raises:
             ServiceUnavailable: The system keyring is locked.
         """
-        text, place = self._found()
+        text, place = self._find_session()
         return (
-            place if _session_in(text, project) is not None else SessionLocation.NOWHERE
+            place
+            if _extract_session(text, project) is not None
+            else SessionLocation.NOWHERE
         )
 
     def write(self, project: str, session: str) -> None:
@@ -69,9 +71,9 @@ class KeyringSessionStore:
         """
         text = json.dumps({"project": project, "session": session})
         try:
-            _into_keyring(text)
+            _write_keyring_entry(text)
         except _KeyringUnavailable:
-            self._into_file(text)
+            self._write_file(text)
         else:
             self._path.unlink(missing_ok=True)
 
@@ -84,30 +86,30 @@ class KeyringSessionStore:
         """
         place = self.place(project)
         if place is SessionLocation.KEYRING:
-            _out_of_keyring()
+            _delete_keyring_entry()
         elif place is SessionLocation.FILE:
-            with _as_store_problem(self._path):
+            with _translate_file_errors(self._path):
                 self._path.unlink(missing_ok=True)
         return place is not SessionLocation.NOWHERE
 
-    def _found(self) -> tuple[str | None, SessionLocation]:
+    def _find_session(self) -> tuple[str | None, SessionLocation]:
         with suppress(_KeyringUnavailable):
-            text = _from_keyring()
+            text = _read_keyring_entry()
             if text is not None:
                 return text, SessionLocation.KEYRING
         with suppress(OSError, UnicodeDecodeError), self._path.open("rb") as file:
-            return file.read(_MOST).decode("utf-8"), SessionLocation.FILE
+            return file.read(_MAX_FILE_BYTES).decode("utf-8"), SessionLocation.FILE
         return None, SessionLocation.NOWHERE
 
-    def _into_file(self, text: str) -> None:
+    def _write_file(self, text: str) -> None:
         with suppress(_KeyringUnavailable):
-            _out_of_keyring()  # an older one, which would be found first
-        with _as_store_problem(self._path):
+            _delete_keyring_entry()  # an older one, which would be found first
+        with _translate_file_errors(self._path):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private_file(self._path, f"{text}\n")
 
 
-def _session_in(text: str | None, project: str) -> str | None:
+def _extract_session(text: str | None, project: str) -> str | None:
     stored: object = None
     with suppress(ValueError, RecursionError):
         stored = json.loads(text or "null")
@@ -117,7 +119,7 @@ def _session_in(text: str | None, project: str) -> str | None:
     return session if isinstance(session, str) else None
 
 
-def _from_keyring() -> str | None:
+def _read_keyring_entry() -> str | None:
     with _open_keyring() as keyring:
         session: str | None = keyring.get_password(
             KEYRING_SERVICE, KEYRING_SESSION_ENTRY
@@ -125,14 +127,14 @@ def _from_keyring() -> str | None:
         return session
 
 
-def _into_keyring(text: str) -> None:
+def _write_keyring_entry(text: str) -> None:
     if os.name == "nt" and len(text) > MAX_KEY_CHARS:
         raise _KeyringUnavailable
     with _open_keyring() as keyring:
         keyring.set_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY, text)
 
 
-def _out_of_keyring() -> None:
+def _delete_keyring_entry() -> None:
     with _open_keyring() as keyring:
         if keyring.get_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY) is not None:
             keyring.delete_password(KEYRING_SERVICE, KEYRING_SESSION_ENTRY)
@@ -155,7 +157,7 @@ def _open_keyring() -> Iterator[ModuleType]:
 
 
 @contextmanager
-def _as_store_problem(path: Path) -> Iterator[None]:
+def _translate_file_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except LrwrError:

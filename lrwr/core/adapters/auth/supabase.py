@@ -70,8 +70,8 @@ class SupabaseAuth:
         self._project = project
         self._sessions = sessions
         self._now = now
-        self._held: _AccessToken | None = None
-        self._one_at_a_time = asyncio.Lock()
+        self._token: _AccessToken | None = None
+        self._lock = asyncio.Lock()
 
     async def sign_in(self, email: str, password: str) -> Account:
         """Sign in, replacing any other account. The password is not stored.
@@ -81,7 +81,7 @@ class SupabaseAuth:
                 confirmed.
             ServiceUnavailable: The service did not answer.
         """
-        if not (_is_said(email) and _is_said(password)):
+        if not (_is_sendable(email) and _is_sendable(password)):
             raise build_credentials_error()
         async with self._client() as client:
             response = await client.sign_in_with_password(
@@ -89,7 +89,7 @@ class SupabaseAuth:
             )
         if response.session is None:
             raise ServiceUnavailable("Supabase signed nobody in", hint="Try again.")
-        self._hold(response.session)
+        self._set_token(response.session)
         return _account(response.session.user)
 
     async def sign_out(self) -> bool:
@@ -105,9 +105,9 @@ class SupabaseAuth:
         if session is None:
             return False
         try:
-            await self._tell_of_the_end()
+            await self._sign_out_remotely()
         finally:
-            self._held = None
+            self._token = None
             await asyncio.to_thread(self._sessions.clear, self._project.url)
         return True
 
@@ -119,7 +119,7 @@ class SupabaseAuth:
         Raises:
             ServiceUnavailable: The service did not answer.
         """
-        access_token = await self._fresh()
+        access_token = await self._get_token()
         if access_token is None:
             return None
         async with self._client() as client:
@@ -133,16 +133,16 @@ class SupabaseAuth:
             LrwrError: Nobody is signed in, or the session has expired.
             ServiceUnavailable: The service did not answer.
         """
-        access_token = await self._fresh()
+        access_token = await self._get_token()
         if access_token is None:
             raise LrwrError(
                 "Nobody is signed in to Supabase", hint="To sign in: lrwr login"
             )
         return access_token.token
 
-    async def _tell_of_the_end(self) -> None:
+    async def _sign_out_remotely(self) -> None:
         try:
-            access_token = await self._fresh()
+            access_token = await self._get_token()
             if access_token is not None:
                 async with self._client() as client:
                     await client.admin.sign_out(access_token.token, "local")
@@ -151,16 +151,16 @@ class SupabaseAuth:
         except LrwrError:
             pass  # there it was over already
 
-    async def _fresh(self) -> _AccessToken | None:
-        async with self._one_at_a_time:
+    async def _get_token(self) -> _AccessToken | None:
+        async with self._lock:
             if (
-                self._held is None
-                or self._held.until <= self._now() + TOKEN_RENEWAL_MARGIN
+                self._token is None
+                or self._token.until <= self._now() + TOKEN_RENEWAL_MARGIN
             ):
-                self._held = await self._kept()
-            return self._held
+                self._token = await self._load_token()
+            return self._token
 
-    async def _kept(self) -> _AccessToken | None:
+    async def _load_token(self) -> _AccessToken | None:
         """Read the session and renew it where it ends soon.
 
         Once more if it is stale.
@@ -168,16 +168,16 @@ class SupabaseAuth:
         read_session = self._sessions.read
         before = await asyncio.to_thread(read_session, self._project.url)
         try:
-            return await self._renewed(before)
+            return await self._renew(before)
         except SessionExpired:
             meanwhile = await asyncio.to_thread(read_session, self._project.url)
             if meanwhile != before:
-                return await self._renewed(meanwhile)
+                return await self._renew(meanwhile)
             await asyncio.to_thread(self._sessions.clear, self._project.url)
             return None
 
-    async def _renewed(self, stored_text: str | None) -> _AccessToken | None:
-        parsed = _parsed(stored_text)
+    async def _renew(self, stored_text: str | None) -> _AccessToken | None:
+        parsed = _parse_session(stored_text)
         if parsed is None:
             return None
         token, refresh = parsed
@@ -185,19 +185,21 @@ class SupabaseAuth:
             return token
         async with self._client() as client:
             response = await client.refresh_session(refresh)
-        return self._hold(response.session) if response.session is not None else None
+        return (
+            self._set_token(response.session) if response.session is not None else None
+        )
 
-    def _hold(self, session: "Session") -> _AccessToken:
+    def _set_token(self, session: "Session") -> _AccessToken:
         until = float(session.expires_at or self._now() + session.expires_in)
-        self._held = _AccessToken(session.access_token, until)
-        return self._held
+        self._token = _AccessToken(session.access_token, until)
+        return self._token
 
     def _client(self) -> "AbstractAsyncContextManager[AsyncGoTrueClient]":
-        return _open(self._project, self._sessions)
+        return _open_client(self._project, self._sessions)
 
 
 @asynccontextmanager
-async def _open(
+async def _open_client(
     project: SupabaseConnection, sessions: KeyringSessionStore
 ) -> "AsyncIterator[AsyncGoTrueClient]":
     """Lend out Supabase's client; what it raises is said in the writer's words."""
@@ -219,7 +221,7 @@ def _prepare(project: SupabaseConnection) -> "tuple[AsyncClient, _CreateAuthClie
     return open_supabase_http(project), create_auth_client
 
 
-def _is_said(text: str) -> bool:
+def _is_sendable(text: str) -> bool:
     """Say whether there is anything, and it can be sent."""
     try:
         return bool(text.strip().encode("utf-8"))
@@ -227,7 +229,7 @@ def _is_said(text: str) -> bool:
         return False
 
 
-def _parsed(stored_text: str | None) -> tuple[_AccessToken, str] | None:
+def _parse_session(stored_text: str | None) -> tuple[_AccessToken, str] | None:
     try:
         fields = json.loads(stored_text or "null")
         access_token = _AccessToken(

@@ -29,13 +29,13 @@ def is_stored_file_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-_PART = "part-"
+_PART_PREFIX = "part-"
 _LOCK = "lock"
-_PRIVATE = 0o700
+_PRIVATE_MODE = 0o700
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
-_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
-_FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_FULL_ERRORS = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class FolderFileStore:
@@ -73,7 +73,7 @@ class FolderFileStore:
         Raises:
             StoreProblem: The folder cannot be read.
         """
-        return await asyncio.to_thread(self._held)
+        return await asyncio.to_thread(self._list_files)
 
     async def remove(self, names: Collection[str]) -> int:
         """Delete files by SHA-256 and return the number deleted.
@@ -87,21 +87,21 @@ class FolderFileStore:
 
     def _put(self, content: bytes) -> str:
         name = hash_file_content(content)
-        with _told(self._folder):
-            if not self._keeps(name, content):
-                self._folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
-                with _writing(self._folder):
+        with _translate_errors(self._folder):
+            if not self._has_content(name, content):
+                self._folder.mkdir(_PRIVATE_MODE, parents=True, exist_ok=True)
+                with _hold_write_lock(self._folder):
                     _write(self._folder, self._path(name), content)
         return name
 
     def _get(self, name: str) -> bytes:
         if not is_stored_file_name(name):
-            raise _missing(self._folder)
-        with _told(self._folder):
+            raise _build_missing_error(self._folder)
+        with _translate_errors(self._folder):
             try:
                 content = _read(self._path(name))
             except (FileNotFoundError, NotADirectoryError):
-                raise _missing(self._folder) from None
+                raise _build_missing_error(self._folder) from None
         if hash_file_content(content) != name:
             raise StoreProblem(
                 f"The file {name[:12]}… in {self._folder} is damaged",
@@ -109,44 +109,45 @@ class FolderFileStore:
             )
         return content
 
-    def _held(self) -> set[str]:
-        with _told(self._folder):
+    def _list_files(self) -> set[str]:
+        with _translate_errors(self._folder):
             return set(_names_in(self._folder))
 
     def _remove(self, names: Collection[str]) -> int:
-        with _told(self._folder):
+        with _translate_errors(self._folder):
             if not self._folder.is_dir():
                 return 0
-            with _writing(self._folder):
+            with _hold_write_lock(self._folder):
                 paths = [
                     self._path(name) for name in set(names) if is_stored_file_name(name)
                 ]
                 return sum(map(_delete, paths))
 
-    def _keeps(self, name: str, content: bytes) -> bool:
+    def _has_content(self, name: str, content: bytes) -> bool:
         try:
             return _read(self._path(name)) == content
         except OSError:
             return False
 
     def _path(self, name: str) -> Path:
-        shelf = self._folder / name[:2]
-        if shelf.is_symlink():
+        subfolder = self._folder / name[:2]
+        if subfolder.is_symlink():
             raise StoreProblem(
-                f"{shelf} is a link, and lrwr makes none there", hint="Delete the link."
+                f"{subfolder} is a link, and lrwr makes none there",
+                hint="Delete the link.",
             )
-        return shelf / name
+        return subfolder / name
 
 
 def _names_in(folder: Path) -> Iterator[str]:
-    for shelf in _entries(folder):
-        if len(shelf.name) == 2 and shelf.is_dir(follow_symlinks=False):
-            yield from _names_on(Path(shelf))
+    for subfolder in _entries(folder):
+        if len(subfolder.name) == 2 and subfolder.is_dir(follow_symlinks=False):
+            yield from _names_in_subfolder(Path(subfolder))
 
 
-def _names_on(shelf: Path) -> Iterator[str]:
-    for file in _entries(shelf):
-        right = is_stored_file_name(file.name) and file.name.startswith(shelf.name)
+def _names_in_subfolder(subfolder: Path) -> Iterator[str]:
+    for file in _entries(subfolder):
+        right = is_stored_file_name(file.name) and file.name.startswith(subfolder.name)
         if right and file.is_file(follow_symlinks=False):
             yield file.name
 
@@ -176,11 +177,11 @@ def _read(path: Path) -> bytes:
 
 
 def _write(folder: Path, path: Path, content: bytes) -> None:
-    shelf = path.parent
-    if not shelf.is_dir():
-        shelf.mkdir(_PRIVATE, exist_ok=True)
-        _settle(folder)
-    handle, part = tempfile.mkstemp(dir=folder, prefix=_PART)
+    subfolder = path.parent
+    if not subfolder.is_dir():
+        subfolder.mkdir(_PRIVATE_MODE, exist_ok=True)
+        _sync_folder(folder)
+    handle, part = tempfile.mkstemp(dir=folder, prefix=_PART_PREFIX)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -190,10 +191,10 @@ def _write(folder: Path, path: Path, content: bytes) -> None:
     except BaseException:
         Path(part).unlink(missing_ok=True)
         raise
-    _settle(shelf)
+    _sync_folder(subfolder)
 
 
-def _settle(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Have a folder's list of files outlive a power cut, where the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -204,7 +205,7 @@ def _settle(folder: Path) -> None:
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[None]:
+def _hold_write_lock(folder: Path) -> Iterator[None]:
     """Say that this process writes; first sweep what was left, if it is alone."""
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
     try:
@@ -228,12 +229,12 @@ def _sweep_and_share(handle: int, folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    for part in folder.glob(f"{_PART}*"):
+    for part in folder.glob(f"{_PART_PREFIX}*"):
         with suppress(OSError):
             part.unlink()
 
 
-def _missing(folder: Path) -> NotFound:
+def _build_missing_error(folder: Path) -> NotFound:
     return NotFound(
         f"There is no such file in {folder}",
         hint="Run `lrwr ingest`: it keeps the files of your manuscript.",
@@ -241,22 +242,22 @@ def _missing(folder: Path) -> NotFound:
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _translate_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except LrwrError:
         raise
     except OSError as error:
-        raise _problem(error, folder) from error
+        raise _build_error(error, folder) from error
 
 
-def _problem(error: OSError, folder: Path) -> StoreProblem:
-    if error.errno in _FULL:
+def _build_error(error: OSError, folder: Path) -> StoreProblem:
+    if error.errno in _FULL_ERRORS:
         return StoreProblem(
             f"The disk is full: nothing more can be kept in {folder}",
             hint="Free some space and run the command again; what was kept is safe.",
         )
-    if error.errno in _FORBIDDEN:
+    if error.errno in _PERMISSION_ERRORS:
         return StoreProblem(
             f"{folder} may not be read or written",
             hint="Allow it for the folder and all in it, or set `state_dir` elsewhere.",

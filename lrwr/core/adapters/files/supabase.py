@@ -36,12 +36,12 @@ StorageJson = Any
 _MB = 1_000_000
 
 # Storage says most of its refusals under 400, and in the body what they are.
-_NO_FILE = frozenset({"NoSuchKey", "not_found"})
-_NO_BUCKET = frozenset({"NoSuchBucket", "Bucket not found"})
-_NO_SESSION = frozenset(
+_FILE_MISSING = frozenset({"NoSuchKey", "not_found"})
+_BUCKET_MISSING = frozenset({"NoSuchBucket", "Bucket not found"})
+_SESSION_INVALID = frozenset(
     {"InvalidJWT", "InvalidSignature", "ExpiredToken", "SignatureDoesNotMatch"}
 )
-_CROSSED = frozenset({409, 423})
+_CONFLICT_STATUSES = frozenset({409, 423})
 """States that say that another request is at the same file."""
 
 
@@ -77,22 +77,22 @@ class SupabaseStorageClient:
             ServiceUnavailable: The project did not answer in time.
         """
         token = await self._token()
-        client = await self._opened()
+        client = await self._get_client()
         request = _request(client, self._project, method, path, body)
         request.headers.update({**headers, "Authorization": f"Bearer {token}"})
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.FILES)
         async with aclosing(EgressLogEntry(self._request_logger, about)) as note:
             if self._request_logger is not None:
                 await note.record_request(len(body))
-            status, content = await self._answered(client, request)
+            status, content = await self._send(client, request)
             note.record_response(
                 ok=status == 200, is_complete=True, received=lambda: len(content)
             )
         if status != 200:
-            raise _refused(status, content, self._project, len(body))
+            raise _translate_error(status, content, self._project, len(body))
         return content
 
-    async def _answered(
+    async def _send(
         self, client: "AsyncClient", request: "Request"
     ) -> tuple[int, bytes]:
         """Return state and body of the answer."""
@@ -111,7 +111,7 @@ class SupabaseStorageClient:
         """Return the error for a response that is not one of Supabase Storage."""
         return translate_supabase_status(0, self._project)
 
-    async def _opened(self) -> "AsyncClient":
+    async def _get_client(self) -> "AsyncClient":
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(
@@ -160,7 +160,7 @@ class _StorageErrorBody:
     kinds: frozenset[str]
 
 
-def _said(status: int, body: bytes) -> _StorageErrorBody:
+def _parse_error_body(status: int, body: bytes) -> _StorageErrorBody:
     storage_json = parse_storage_json(body)
     if not isinstance(storage_json, dict):
         return _StorageErrorBody(status, frozenset())
@@ -173,18 +173,18 @@ def _said(status: int, body: bytes) -> _StorageErrorBody:
     )
 
 
-def _refused(
+def _translate_error(
     status: int, body: bytes, project: SupabaseConnection, size: int
 ) -> LrwrError:
-    storage_error_body = _said(status, body)
-    if storage_error_body.kinds & _NO_FILE:
+    storage_error_body = _parse_error_body(status, body)
+    if storage_error_body.kinds & _FILE_MISSING:
         return build_missing_file_error(project)
-    if storage_error_body.kinds & _NO_BUCKET:
+    if storage_error_body.kinds & _BUCKET_MISSING:
         return StoreProblem(
             f"The project at {project.host} has no place for lrwr's files",
             hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
         )
-    if storage_error_body.kinds & _NO_SESSION:
+    if storage_error_body.kinds & _SESSION_INVALID:
         return translate_supabase_status(401, project)
     if storage_error_body.status == 413:
         return StoreProblem(
@@ -192,7 +192,7 @@ def _refused(
             hint="Raise the file size limit in the project's Storage settings (50 MB"
             " in Supabase's free plan, at most), or split the file.",
         )
-    if storage_error_body.status in _CROSSED:
+    if storage_error_body.status in _CONFLICT_STATUSES:
         return ServiceUnavailable(
             f"{project.host} is busy with the same file ({storage_error_body.status})",
             hint=RETRY_HINT,
@@ -206,8 +206,8 @@ FILES_PER_PAGE = 1000
 """Names that are asked for at once; a project may send fewer."""
 FILES_PER_DELETION = 100
 """Files that are removed at once; Supabase takes a thousand."""
-_FILE = {"Content-Type": "application/octet-stream", "x-upsert": "true"}
-_JSON = {"Content-Type": "application/json"}
+_FILE_HEADERS = {"Content-Type": "application/octet-stream", "x-upsert": "true"}
+_JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class SupabaseFileStore:
@@ -236,7 +236,7 @@ class SupabaseFileStore:
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
         storage_json = parse_storage_json(
-            await self._storage.ask("POST", path, content, _FILE)
+            await self._storage.ask("POST", path, content, _FILE_HEADERS)
         )
         if not (isinstance(storage_json, dict) and storage_json.get("Key") == path):
             raise self._storage.nonsense()
@@ -266,7 +266,7 @@ class SupabaseFileStore:
         A file that is added or deleted during the listing may be missing.
         """
         listed: list[str] = []
-        while page := await self._page(len(listed)):
+        while page := await self._list_page(len(listed)):
             if set(page) <= set(listed):
                 raise self._storage.nonsense()  # it would send one page for ever
             listed += page
@@ -282,29 +282,29 @@ class SupabaseFileStore:
         removed = 0
         for first in range(0, len(paths), FILES_PER_DELETION):
             query = {"prefixes": paths[first : first + FILES_PER_DELETION]}
-            removed += len(await self._listed("DELETE", STORAGE_BUCKET, query))
+            removed += len(await self._request_names("DELETE", STORAGE_BUCKET, query))
         return removed
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""
         await self._storage.aclose()
 
-    async def _page(self, offset: int) -> list[str]:
+    async def _list_page(self, offset: int) -> list[str]:
         query = {
             "prefix": self._folder,
             "limit": FILES_PER_PAGE,
             "offset": offset,
             "sortBy": {"column": "name", "order": "asc"},
         }
-        return await self._listed("POST", f"list/{STORAGE_BUCKET}", query)
+        return await self._request_names("POST", f"list/{STORAGE_BUCKET}", query)
 
-    async def _listed(
+    async def _request_names(
         self, method: str, path: str, query: Mapping[str, object]
     ) -> list[str]:
         """Ask for something that is answered with files, and return their names."""
         body = json.dumps(query).encode()
         storage_json = parse_storage_json(
-            await self._storage.ask(method, path, body, _JSON)
+            await self._storage.ask(method, path, body, _JSON_HEADERS)
         )
         if not isinstance(storage_json, list):
             raise self._storage.nonsense()

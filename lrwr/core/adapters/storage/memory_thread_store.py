@@ -24,12 +24,12 @@ class MemoryThreadStore:
     """Stores threads until the object is dropped; implements `ThreadStore`."""
 
     def __init__(self) -> None:
-        self._kept: dict[ThreadId, _StoredThread] = {}
+        self._threads: dict[ThreadId, _StoredThread] = {}
         self._deletions = 0
 
     async def threads(self) -> list[Thread]:
         """Return all threads that are not deleted, the most recently used first."""
-        threads = [stored_thread.thread for stored_thread in self._shown()]
+        threads = [stored_thread.thread for stored_thread in self._existing()]
         threads.sort(
             key=lambda thread: (-thread.updated_at, -thread.created_at, thread.id)
         )
@@ -41,14 +41,14 @@ class MemoryThreadStore:
         Raises:
             NotFound: It does not exist or is deleted.
         """
-        return self._there(thread).thread
+        return self._get(thread).thread
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
         """Return a thread's turns in order.
 
         With `last` only that many of the newest.
         """
-        stored_thread = self._kept.get(thread)
+        stored_thread = self._threads.get(thread)
         if stored_thread is None or stored_thread.deletion:
             return []
         first = 0 if last is None else max(0, len(stored_thread.turns) - max(0, last))
@@ -63,11 +63,13 @@ class MemoryThreadStore:
         deleted. Storing a turn twice stores it once.
         """
         at = turn.asked_at
-        new_thread = _StoredThread(Thread(thread, _unicode(title), at, at, 0, state))
-        stored_thread = self._kept.setdefault(thread, new_thread)
+        new_thread = _StoredThread(
+            Thread(thread, _replace_surrogates(title), at, at, 0, state)
+        )
+        stored_thread = self._threads.setdefault(thread, new_thread)
         stored_thread.deletion = 0
         if all(earlier_turn.id != turn.id for earlier_turn in stored_thread.turns):
-            stored_thread.turns.append(_numbered(turn, len(stored_thread.turns) + 1))
+            stored_thread.turns.append(_with_number(turn, len(stored_thread.turns) + 1))
         stored_thread.thread = replace(
             stored_thread.thread,
             updated_at=max(stored_thread.thread.updated_at, at),
@@ -82,8 +84,10 @@ class MemoryThreadStore:
         Raises:
             NotFound: It does not exist or is deleted.
         """
-        stored_thread = self._there(thread)
-        stored_thread.thread = replace(stored_thread.thread, title=_unicode(title))
+        stored_thread = self._get(thread)
+        stored_thread.thread = replace(
+            stored_thread.thread, title=_replace_surrogates(title)
+        )
 
     async def delete(self, thread: ThreadId, at: float) -> None:
         """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
@@ -91,7 +95,7 @@ class MemoryThreadStore:
         Raises:
             NotFound: It does not exist or is deleted.
         """
-        stored_thread = self._there(thread)
+        stored_thread = self._get(thread)
         self._deletions += 1
         stored_thread.deletion, stored_thread.deleted_at = self._deletions, at
 
@@ -99,7 +103,7 @@ class MemoryThreadStore:
         """Restore the thread that was deleted last; None if none is deleted."""
         deleted = [
             stored_thread
-            for stored_thread in self._kept.values()
+            for stored_thread in self._threads.values()
             if stored_thread.deletion
         ]
         if not deleted:
@@ -115,18 +119,18 @@ class MemoryThreadStore:
         """
         old = [
             thread
-            for thread, stored_thread in self._kept.items()
+            for thread, stored_thread in self._threads.items()
             if stored_thread.deletion and stored_thread.deleted_at < before
         ]
         for thread in old:
-            del self._kept[thread]
+            del self._threads[thread]
         return len(old)
 
     async def gaps(self) -> list[RecordedGap]:
         """Return the gaps recorded in complete answers of all threads, oldest first."""
         return [
             RecordedGap(gap, turn.output.narrative_state_delta.as_of)
-            for _, turn in self._oldest_first()
+            for _, turn in self._turns_by_time()
             if turn.state is TurnState.COMPLETE
             for gap in turn.output.gap_flags
         ]
@@ -139,7 +143,7 @@ class MemoryThreadStore:
         With `documents` only citations of these; answers without any are left out.
         """
         thread_citations: list[TurnCitations] = []
-        for thread, turn in self._oldest_first():
+        for thread, turn in self._turns_by_time():
             cited = tuple(
                 citation
                 for citation in turn.output.citations
@@ -158,40 +162,44 @@ class MemoryThreadStore:
         """
         query_stems = _stems(words)
         matches: list[tuple[int, Thread, Turn]] = []
-        for thread, turn in reversed(self._oldest_first()):
+        for thread, turn in reversed(self._turns_by_time()):
             turn_stems = _stems((turn.question, turn.output.response_text))
             if shared_count := len(query_stems & turn_stems):
                 matches.append((shared_count, thread, turn))
         matches.sort(key=lambda match: -match[0])
         return [(thread, turn) for _, thread, turn in matches[: max(0, limit)]]
 
-    def _there(self, thread: ThreadId) -> _StoredThread:
-        stored_thread = self._kept.get(thread)
+    def _get(self, thread: ThreadId) -> _StoredThread:
+        stored_thread = self._threads.get(thread)
         if stored_thread is None or stored_thread.deletion:
             raise NotFound(
                 f"There is no conversation {thread}", hint="`lrwr threads` lists them."
             )
         return stored_thread
 
-    def _shown(self) -> list[_StoredThread]:
+    def _existing(self) -> list[_StoredThread]:
         return [
             stored_thread
-            for stored_thread in self._kept.values()
+            for stored_thread in self._threads.values()
             if not stored_thread.deletion
         ]
 
-    def _oldest_first(self) -> list[tuple[Thread, Turn]]:
+    def _turns_by_time(self) -> list[tuple[Thread, Turn]]:
         pairs = [
             (stored_thread.thread, turn)
-            for stored_thread in self._shown()
+            for stored_thread in self._existing()
             for turn in stored_thread.turns
         ]
         return sorted(pairs, key=lambda pair: pair[1].asked_at)
 
 
-def _numbered(turn: Turn, number: int) -> Turn:
-    output = replace(turn.output, response_text=_unicode(turn.output.response_text))
-    return replace(turn, number=number, question=_unicode(turn.question), output=output)
+def _with_number(turn: Turn, number: int) -> Turn:
+    output = replace(
+        turn.output, response_text=_replace_surrogates(turn.output.response_text)
+    )
+    return replace(
+        turn, number=number, question=_replace_surrogates(turn.question), output=output
+    )
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
@@ -201,5 +209,5 @@ def _stems(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(stem_lightly(word) for word in words)
 
 
-def _unicode(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")

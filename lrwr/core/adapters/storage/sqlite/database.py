@@ -64,7 +64,7 @@ def migrate_sqlite_library(
     schema_version = read_schema_version(
         connection
     )  # another process may have been here first
-    scripts = _scripts(folder or _shipped())[schema_version:]
+    scripts = _scripts(folder or _shipped_migrations())[schema_version:]
     for script in scripts:
         for statement in _statements(script.read_text(encoding="utf-8")):
             connection.execute(statement)
@@ -83,14 +83,14 @@ def find_migration_statement(words: str) -> str:
     """
     (matching,) = (
         statement
-        for script in _scripts(_shipped())
+        for script in _scripts(_shipped_migrations())
         for statement in _statements(script.read_text(encoding="utf-8"))
         if words in statement
     )
     return matching
 
 
-def _shipped() -> "Traversable":
+def _shipped_migrations() -> "Traversable":
     return files("lrwr.core.adapters.storage.sqlite") / "migrations"
 
 
@@ -110,10 +110,10 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-_NO_WRITING = frozenset(
+_READ_ONLY_ERRORS = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
-_NO_SHARED_MEMORY = frozenset(
+_SHARED_MEMORY_ERRORS = frozenset(
     {
         sqlite3.SQLITE_IOERR_SHMOPEN,
         sqlite3.SQLITE_IOERR_SHMSIZE,
@@ -154,19 +154,19 @@ def open_sqlite_library(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        return LibraryConnection(_to_write(path, patience, say, migrations))
+        return LibraryConnection(_open_for_writing(path, patience, say, migrations))
     except sqlite3.OperationalError as error:
         if not is_read_only_error(error) or not path.is_file():
             raise
         return LibraryConnection(
-            _current(path, patience, find_newest_migration(migrations)), error
+            _open_current(path, patience, find_newest_migration(migrations)), error
         )
 
 
 def is_read_only_error(error: sqlite3.Error) -> bool:
     """Return whether `error` prevents writing only, and not reading."""
     code = getattr(error, "sqlite_errorcode", 0)
-    return code in _NO_SHARED_MEMORY or code & 0xFF in _NO_WRITING
+    return code in _SHARED_MEMORY_ERRORS or code & 0xFF in _READ_ONLY_ERRORS
 
 
 def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection:
@@ -181,13 +181,13 @@ def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection
     """
     uri = path.absolute().as_uri()
     try:
-        return _checked(f"{uri}?mode=ro", patience)
+        return _connect(f"{uri}?mode=ro", patience)
     except sqlite3.OperationalError as error:
         if not is_read_only_error(error):
             raise
-        if _has_unmerged(path):
-            return _copied(path)
-        return _checked(f"{uri}?immutable=1", patience)
+        if _has_pending_log(path):
+            return _open_copy(path)
+        return _connect(f"{uri}?immutable=1", patience)
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Conne
     """
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
-        connection = _checked(uri, patience)
+        connection = _connect(uri, patience)
     except sqlite3.OperationalError as error:
         if not is_read_only_error(error):
             raise
@@ -211,12 +211,12 @@ def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Conne
         yield connection
 
 
-def _to_write(
+def _open_for_writing(
     path: Path, patience: float, say: NoticeCallback, migrations: "Traversable | None"
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     try:
-        _write_ahead(connection, patience)
+        _set_wal_mode(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         schema = find_newest_migration(migrations)
@@ -230,7 +230,7 @@ def _to_write(
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
+def _set_wal_mode(connection: sqlite3.Connection, patience: float) -> None:
     # SQLite does not wait for the lock when several processes change the mode of a
     # new file at once, so the waiting is done here. The mode stays with the file.
     deadline = time.monotonic() + patience
@@ -261,7 +261,7 @@ def _migrate(
         raise
 
 
-def _current(path: Path, patience: float, schema: int) -> sqlite3.Connection:
+def _open_current(path: Path, patience: float, schema: int) -> sqlite3.Connection:
     connection = open_library_read_only(path, patience=patience)
     version = read_schema_version(connection)
     if version == schema:
@@ -274,7 +274,7 @@ def _current(path: Path, patience: float, schema: int) -> sqlite3.Connection:
     )
 
 
-def _checked(uri: str, patience: float) -> sqlite3.Connection:
+def _connect(uri: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
@@ -284,12 +284,12 @@ def _checked(uri: str, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def _has_unmerged(path: Path) -> bool:
+def _has_pending_log(path: Path) -> bool:
     log = path.with_name(f"{path.name}-wal")
     return log.is_file() and log.stat().st_size > 0
 
 
-def _copied(path: Path) -> sqlite3.Connection:
+def _open_copy(path: Path) -> sqlite3.Connection:
     """Open a copy in memory: what a crash left in the log is not in the file yet."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     with tempfile.TemporaryDirectory() as folder:
@@ -327,7 +327,7 @@ class SqliteDatabase:
     ) -> None:
         self._path = path
         self._patience = patience
-        self._say = say or _nobody_asks
+        self._say = say or _ignore_notice
         self._migrations = migrations
         self._first = first
         self._library: LibraryConnection | None = None
@@ -376,7 +376,7 @@ class SqliteDatabase:
         self, begin: str, work: Callable[[sqlite3.Connection], Result]
     ) -> Result:
         try:
-            library = self._opened()
+            library = self._open()
             if library.why_read_only is not None and begin != "BEGIN":
                 raise library.why_read_only
             return _transaction(library.connection, begin, work)
@@ -387,7 +387,7 @@ class SqliteDatabase:
                 error, self._path, patience=self._patience
             ) from error
 
-    def _opened(self) -> LibraryConnection:
+    def _open(self) -> LibraryConnection:
         if self._library is None:
             self._library = open_sqlite_library(
                 self._path,
@@ -414,7 +414,7 @@ def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration
     return data_version, connection.total_changes
 
 
-def _nobody_asks(sentence: str) -> None:
+def _ignore_notice(sentence: str) -> None:
     del sentence
 
 

@@ -74,7 +74,9 @@ update chunk set
 where id = ?1
 """
 
-_ORPHAN = "insert or replace into orphan (space, text_hash, since) values (?, ?, ?)"
+_NOTE_UNUSED = (
+    "insert or replace into orphan (space, text_hash, since) values (?, ?, ?)"
+)
 
 _SWEEP = """
 delete from embedding
@@ -131,7 +133,8 @@ class DocumentRows:
     def embedded(self, texts: Collection[str]) -> "DocumentRows":
         """Return a copy in which only the text hashes in `texts` have a vector."""
         return replace(
-            self, chunks=tuple(_spaced(row, self.space, texts) for row in self.chunks)
+            self,
+            chunks=tuple(_set_space(row, self.space, texts) for row in self.chunks),
         )
 
 
@@ -148,7 +151,7 @@ def build_document_rows(
         content=content,
         recipe=recipe,
         space=knowledge.space,
-        chunks=tuple(_row(chunk, knowledge.space) for chunk in knowledge.chunks),
+        chunks=tuple(_chunk_row(chunk, knowledge.space) for chunk in knowledge.chunks),
         read=build_fact_rows(knowledge)
         if knowledge.pipeline is Pipeline.AGENTIC
         else None,
@@ -167,14 +170,14 @@ def load_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
 ) -> DocumentRows | None:
     """Return the stored rows of a document; None if `pipeline` has not processed it."""
-    which = (document, pipeline.value)
-    processed = connection.execute(_STORED_PROCESSED, which).fetchone()
+    key = (document, pipeline.value)
+    processed = connection.execute(_STORED_PROCESSED, key).fetchone()
     if processed is None:
         return None
     row = connection.execute(
         f"select {_DOCUMENT_COLUMNS} from document where id = ?", (document,)
     ).fetchone()
-    chunks = tuple(connection.execute(_STORED_CHUNKS, which))
+    chunks = tuple(connection.execute(_STORED_CHUNKS, key))
     agentic = pipeline is Pipeline.AGENTIC
     fact_rows = load_fact_rows(connection, document) if agentic else None
     spaces = {str(chunk[_SPACE]) for chunk in chunks} | {
@@ -204,7 +207,7 @@ def store_document_rows(
     _replace_chunks(connection, draft, now)
     if draft.read is not None:
         store_fact_rows(connection, draft.read)
-    _clean(connection, now)
+    _sweep_vectors(connection, now)
     processed = draft.id, draft.pipeline.value, revision, draft.content, draft.recipe
     connection.execute(_PROCESSED, processed)
 
@@ -217,18 +220,18 @@ def delete_document_rows(
     The document itself is deleted with the last pipeline's rows. `now` is in seconds
     since 1970. Must be called inside a transaction.
     """
-    which = (document, pipeline.value)
-    _forsake(connection, connection.execute(_STORED_CHUNKS, which).fetchall(), now)
-    connection.execute(
-        "delete from chunk where document_id = ? and pipeline = ?", which
+    key = (document, pipeline.value)
+    _note_unused_vectors(
+        connection, connection.execute(_STORED_CHUNKS, key).fetchall(), now
     )
+    connection.execute("delete from chunk where document_id = ? and pipeline = ?", key)
     connection.execute(
-        "delete from processed where document_id = ? and pipeline = ?", which
+        "delete from processed where document_id = ? and pipeline = ?", key
     )
     if pipeline is Pipeline.AGENTIC:
         delete_fact_rows(connection, document)
     connection.execute(_DROP_DOCUMENT, (document,))
-    _clean(connection, now)
+    _sweep_vectors(connection, now)
 
 
 def find_embedded_texts(
@@ -250,19 +253,19 @@ def _document_row(document: Document, now: float) -> tuple[object, ...]:
         now,
         json.dumps(document.warnings, ensure_ascii=False),
         chapters_to_json(document.chapters),
-        _paragraphs(document.lines),
+        _encode_paragraph_numbers(document.lines),
         document.text,
     )
 
 
-def _paragraphs(lines: LineIndex) -> str:
+def _encode_paragraph_numbers(lines: LineIndex) -> str:
     """Keep what the text alone does not say: a `.docx`'s paragraph numbers."""
     if not lines.numbers:
         return ""
     return json.dumps([lines.starts, lines.numbers], separators=(",", ":"))
 
 
-def _row(chunk: Chunk, space: str) -> ChunkRow:
+def _chunk_row(chunk: Chunk, space: str) -> ChunkRow:
     return (
         chunk.id,
         chunk.ordinal,
@@ -282,7 +285,7 @@ def _row(chunk: Chunk, space: str) -> ChunkRow:
     )
 
 
-def _spaced(row: ChunkRow, space: str, texts: Collection[str]) -> ChunkRow:
+def _set_space(row: ChunkRow, space: str, texts: Collection[str]) -> ChunkRow:
     space = space if row[_SPACE] and row[_TEXT_HASH] in texts else ""
     return (*row[:_SPACE], space, *row[_SPACE + 1 :])
 
@@ -290,22 +293,22 @@ def _spaced(row: ChunkRow, space: str, texts: Collection[str]) -> ChunkRow:
 def _replace_chunks(
     connection: sqlite3.Connection, draft: DocumentRows, now: float
 ) -> None:
-    which = draft.id, draft.pipeline.value
+    key = draft.id, draft.pipeline.value
     draft = draft.embedded(find_embedded_texts(connection, draft.space, draft.texts))
-    rows = connection.execute(_STORED_CHUNKS, which)
+    rows = connection.execute(_STORED_CHUNKS, key)
     stored: dict[str, ChunkRow] = {row[0]: row for row in rows}
     added: list[ChunkRow] = []
     moved: list[ChunkRow] = []
     for row in draft.chunks:
         old = stored.get(str(row[0]))
         if old is None or old[_TEXT_HASH] != row[_TEXT_HASH]:
-            added.append((*row, *which))
+            added.append((*row, *key))
             continue
         if old[_SPACE] == row[_SPACE]:
             del stored[str(row[0])]
         if old != row:
             moved.append((*row[:_TEXT_HASH], row[_TEXT]))
-    _forsake(connection, stored.values(), now)
+    _note_unused_vectors(connection, stored.values(), now)
     kept_ids = {row[0] for row in moved}
     deleted_rows = [(chunk,) for chunk in stored if chunk not in kept_ids]
     connection.executemany("delete from chunk where id = ?", deleted_rows)
@@ -313,15 +316,15 @@ def _replace_chunks(
     connection.executemany(_INSERT_CHUNK, added)
 
 
-def _forsake(
+def _note_unused_vectors(
     connection: sqlite3.Connection, rows: Collection[ChunkRow], now: float
 ) -> None:
     """Note that these chunks no longer use their vectors; others still may."""
     unused = [(row[_SPACE], row[_TEXT_HASH], now) for row in rows if row[_SPACE]]
-    connection.executemany(_ORPHAN, unused)
+    connection.executemany(_NOTE_UNUSED, unused)
 
 
-def _clean(connection: sqlite3.Connection, now: float) -> None:
+def _sweep_vectors(connection: sqlite3.Connection, now: float) -> None:
     before = (now - UNUSED_VECTORS_KEPT - _SWEEP_DELAY,)
     old = connection.execute("select 1 from orphan where since < ? limit 1", before)
     if old.fetchone():
@@ -335,9 +338,12 @@ def chapters_to_json(chapters: Sequence[Chapter]) -> str:
     rows = [
         {
             "title": chapter.title,
-            "span": _pair(chapter.span),
+            "span": _span_pair(chapter.span),
             "scenes": [
-                {"span": _pair(scene.span), "parts": [_pair(p) for p in scene.parts]}
+                {
+                    "span": _span_pair(scene.span),
+                    "parts": [_span_pair(p) for p in scene.parts],
+                }
                 for scene in chapter.scenes
             ],
             "opening": chapter.opening,
@@ -368,7 +374,7 @@ def _scene(fields: dict[str, Any]) -> Scene:
     return Scene(Span(*fields["span"]), tuple(Span(*part) for part in fields["parts"]))
 
 
-def _pair(span: Span) -> tuple[int, int]:
+def _span_pair(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
@@ -376,14 +382,14 @@ KEPT_CHANGES = 20_000
 """The feed is shortened once it has grown by this much, and by four a chunk."""
 
 
-_OUTDATED = """
+_DELETE_OUTDATED = """
 delete from change where seq not in (
   select max(f.seq) from change f join chunk c on c.id = f.chunk_id group by f.chunk_id
 )
 """
 
 
-_GROWN = """
+_FEED_GROWTH = """
 select max(change.seq) - (select pruned from library) from change
 """
 
@@ -393,9 +399,9 @@ def prune_change_feed(connection: sqlite3.Connection) -> None:
 
     Long means more than `KEPT_CHANGES` entries, plus four a chunk, since the last
     pruning. Only the newest entry of each existing chunk stays. Indexes cannot follow
-    across a pruning, so the feed gets a new generation, from which they start anew.
+    across a pruning, so the feed gets a new generation, from key they start anew.
     """
-    grown = connection.execute(_GROWN).fetchone()[0] or 0
+    grown = connection.execute(_FEED_GROWTH).fetchone()[0] or 0
     if grown <= KEPT_CHANGES:
         return
     chunks = connection.execute("select count(*) from chunk").fetchone()[0]
@@ -405,4 +411,4 @@ def prune_change_feed(connection: sqlite3.Connection) -> None:
     connection.execute(
         f"update library set generation = generation + 1, pruned = {newest}"
     )
-    connection.execute(_OUTDATED)
+    connection.execute(_DELETE_OUTDATED)

@@ -44,10 +44,7 @@ select service, host, purpose, model, at, sent_bytes, received_bytes, prompt_tok
 from sent where at >= :since order by at desc, n desc limit :limit
 """
 
-_ENTRY_FIELDS = tuple(field.name for field in fields(OutboundRequest))
-"""The columns of `_NEWEST` in their order."""
-
-_BEGAN = "select max(at) from sent_since"
+_LOG_START = "select max(at) from sent_since"
 
 
 class SqliteEgressLog:
@@ -134,7 +131,7 @@ class SqliteEgressLog:
         Raises:
             StoreProblem: The log cannot be written.
         """
-        return await self._database.write(lambda connection: _cleared(connection, at))
+        return await self._database.write(lambda connection: _clear(connection, at))
 
 
 def _report(
@@ -142,20 +139,21 @@ def _report(
 ) -> EgressReport:
     totals = connection.execute(_TOTALS, parameters).fetchall()
     newest = connection.execute(_NEWEST, parameters).fetchall()
+    names = [field.name for field in fields(OutboundRequest)]  # the columns of _NEWEST
     return EgressReport(
-        began=connection.execute(_BEGAN).fetchone()[0],
+        began=connection.execute(_LOG_START).fetchone()[0],
         totals=tuple(
             EgressTotal(service, host, RequestPurpose(purpose), *columns)
             for service, host, purpose, *columns in totals
         ),
         newest=tuple(
-            decode_value(dict(zip(_ENTRY_FIELDS, row, strict=True)), OutboundRequest)
+            decode_value(dict(zip(names, row, strict=True)), OutboundRequest)
             for row in newest
         ),
     )
 
 
-def _cleared(connection: sqlite3.Connection, at: float) -> int:
+def _clear(connection: sqlite3.Connection, at: float) -> int:
     row_count = connection.execute("delete from sent").rowcount
     connection.execute("update sent_since set at = ?", (at,))
     return row_count

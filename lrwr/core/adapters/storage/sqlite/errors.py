@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lrwr.core.model.errors import StoreProblem
 
-_SAID: dict[int, tuple[str, str]] = {
+_MESSAGES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: (
         "The disk is full: nothing more can be stored in {path}.",
         "Free some space and run the command again; what was stored is safe.",
@@ -39,23 +39,23 @@ _SAID: dict[int, tuple[str, str]] = {
         "Check the disk; for a network or sync folder, set `state_dir` to a local one.",
     ),
 }
-_SAID[sqlite3.SQLITE_IOERR_WRITE] = (
+_MESSAGES[sqlite3.SQLITE_IOERR_WRITE] = (
     "{path} could not be written: the disk is full or failed.",
     "Free some space and run the command again; what was stored is safe.",
 )
-_SAID[sqlite3.SQLITE_IOERR_SHMSIZE] = _SAID[sqlite3.SQLITE_IOERR_WRITE]
-_SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
-_SAID[sqlite3.SQLITE_PROTOCOL] = _SAID[sqlite3.SQLITE_BUSY]
-_SAID[sqlite3.SQLITE_PERM] = _SAID[sqlite3.SQLITE_READONLY]
+_MESSAGES[sqlite3.SQLITE_IOERR_SHMSIZE] = _MESSAGES[sqlite3.SQLITE_IOERR_WRITE]
+_MESSAGES[sqlite3.SQLITE_LOCKED] = _MESSAGES[sqlite3.SQLITE_BUSY]
+_MESSAGES[sqlite3.SQLITE_PROTOCOL] = _MESSAGES[sqlite3.SQLITE_BUSY]
+_MESSAGES[sqlite3.SQLITE_PERM] = _MESSAGES[sqlite3.SQLITE_READONLY]
 
 
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 def is_corruption_error(error: Exception) -> bool:
     """Return whether `error` says that the database file is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
-    return isinstance(code, int) and code & 0xFF in _DAMAGE
+    return isinstance(code, int) and code & 0xFF in _CORRUPTION_CODES
 
 
 def translate_sqlite_error(
@@ -78,7 +78,7 @@ def translate_sqlite_error(
     code = getattr(error, "sqlite_errorcode", None)
     explanation = None
     if isinstance(code, int):
-        explanation = _SAID.get(code) or _SAID.get(code & 0xFF)
+        explanation = _MESSAGES.get(code) or _MESSAGES.get(code & 0xFF)
     if explanation is None:
         return StoreProblem(
             f"{path} could not be used: {error}.",

@@ -29,9 +29,9 @@ MAX_WORDS_BETWEEN_PAIR = 12
 """Two words are close when at most so many others stand between them."""
 MAX_PAIRED_WORDS = 8
 """Words of a question that are paired, the first ones: 28 pairs at most."""
-_ANYWHERE = 2**62
+_NO_BOUND = 2**62
 """An end beyond any text: the document is not bounded."""
-_FOUND = """
+_SEARCH = """
 select c.id, -bm25({index}, {weights}) as score
 from {index} join chunk c on c.n = {index}.rowid
 where {index} match :words
@@ -41,7 +41,7 @@ order by score desc, c.id limit :limit
 
 # The bounds are joined once, through an index that SQLite makes for the query: asking
 # for them hit by hit would read all of them for every hit.
-_FOUND_WITHIN = """
+_SEARCH_BOUNDED = """
 with bound (document, until) as materialized (
   select key, value from json_each(:bounds)
 )
@@ -94,15 +94,15 @@ class SqliteLexicalIndex:
         Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in any order. Only the
         first `MAX_PAIRED_WORDS` words are paired.
         """
-        return await self._search(_pairs_of(words), pipeline, scope, limit)
+        return await self._search(_build_pair_query(words), pipeline, scope, limit)
 
     async def _search(
         self, match: str, pipeline: Pipeline, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
         if not match or limit < 1:
             return []
-        sql, parameters = _bounded(scope)
-        columns = (_UNBOUNDED if sql is _FOUND else _BOUNDED)[pipeline]
+        sql, parameters = _build_query(scope)
+        columns = (_UNBOUNDED if sql is _SEARCH else _BOUNDED)[pipeline]
         parameters |= {"words": f"{columns} : ({match})", "limit": limit}
         weights = ", ".join(map(str, self._weights[pipeline]))
         chosen = sql.format(index=_PASSAGE_INDEXES[pipeline], weights=weights)
@@ -123,16 +123,16 @@ class SqliteLexicalIndex:
         )
 
 
-def _bounded(scope: SearchScope) -> tuple[str, dict[str, object]]:
+def _build_query(scope: SearchScope) -> tuple[str, dict[str, object]]:
     parameters: dict[str, object] = {"kinds": json.dumps(sorted(scope.kinds))}
     if scope.documents is None and not scope.until:
-        return _FOUND, parameters
+        return _SEARCH, parameters
     bounds = dict(scope.until)
     if scope.documents is not None:
-        bounds = {d: scope.until.get(d, _ANYWHERE) for d in scope.documents}
+        bounds = {d: scope.until.get(d, _NO_BOUND) for d in scope.documents}
     parameters["bounds"] = json.dumps(bounds)
-    parameters["elsewhere"] = _ANYWHERE if scope.documents is None else -1
-    return _FOUND_WITHIN, parameters
+    parameters["elsewhere"] = _NO_BOUND if scope.documents is None else -1
+    return _SEARCH_BOUNDED, parameters
 
 
 def _frequencies(
@@ -141,7 +141,7 @@ def _frequencies(
     sql = f"select count(*) from {index} where {index} match ?"
     frequencies: dict[str, int] = {}
     for word in dict.fromkeys(words):
-        word_query = f"{{text}} : {_term(word)}"
+        word_query = f"{{text}} : {_quote_term(word)}"
         frequencies[word] = connection.execute(sql, (word_query,)).fetchone()[0]
     total = connection.execute(
         "select count(*) from chunk where pipeline = ?", (pipeline.value,)
@@ -151,25 +151,25 @@ def _frequencies(
 
 def build_fts_any_query(words: Iterable[str]) -> str:
     """Return the FTS5 query that matches any of `words`; an empty text for no words."""
-    return " OR ".join(dict.fromkeys(_term(word) for word in words))
+    return " OR ".join(dict.fromkeys(_quote_term(word) for word in words))
 
 
-def _pairs_of(words: Iterable[str]) -> str:
-    terms = list(dict.fromkeys(_term(word) for word in words))[:MAX_PAIRED_WORDS]
+def _build_pair_query(words: Iterable[str]) -> str:
+    terms = list(dict.fromkeys(_quote_term(word) for word in words))[:MAX_PAIRED_WORDS]
     return " OR ".join(
         f"NEAR({first} {second}, {MAX_WORDS_BETWEEN_PAIR})"
         for first, second in combinations(terms, 2)
     )
 
 
-def _term(word: str) -> str:
+def _quote_term(word: str) -> str:
     """Return `word` as an FTS5 string, in which no syntax is left."""
     plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return '"' + plain.replace('"', '""') + '"'
 
 
 _ALL_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
-_SHADOWS = ("data", "idx", "content", "docsize", "config")
+_SHADOW_TABLES = ("data", "idx", "content", "docsize", "config")
 """Endings of the tables that FTS5 keeps an index in."""
 
 
@@ -195,8 +195,8 @@ def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
 
 def rebuild_fts_indexes(connection: sqlite3.Connection) -> None:
     """Fill all existing full-text indexes anew, inside the caller's transaction."""
-    for index in _there(connection):
-        _rebuild(connection, index)
+    for index in _existing_indexes(connection):
+        _rebuild_index(connection, index)
 
 
 def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
@@ -207,18 +207,18 @@ def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
     remain unused. The connection must not have read an index before, because SQLite
     caches one that failed.
     """
-    indexes = _there(connection)
+    indexes = _existing_indexes(connection)
     connection.execute("PRAGMA writable_schema = ON")
     try:
         for index in indexes:
-            for name in (index, *(f"{index}_{ending}" for ending in _SHADOWS)):
+            for name in (index, *(f"{index}_{ending}" for ending in _SHADOW_TABLES)):
                 connection.execute(
                     "delete from sqlite_schema where tbl_name = ?", (name,)
                 )
     finally:
         connection.execute("PRAGMA writable_schema = RESET")
     for index in indexes:
-        _make(connection, index)
+        _create_index(connection, index)
 
 
 def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
@@ -226,23 +226,23 @@ def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
 
     The file's schema must be the newest.
     """
-    existing = _there(connection)
+    existing = _existing_indexes(connection)
     for index in _ALL_INDEXES:
         if index not in existing:
-            _make(connection, index)
+            _create_index(connection, index)
 
 
-def _there(connection: sqlite3.Connection) -> list[str]:
+def _existing_indexes(connection: sqlite3.Connection) -> list[str]:
     schema_names = {
         row[0] for row in connection.execute("select name from sqlite_schema")
     }
     return [index for index in _ALL_INDEXES if index in schema_names]
 
 
-def _make(connection: sqlite3.Connection, index: str) -> None:
+def _create_index(connection: sqlite3.Connection, index: str) -> None:
     connection.execute(find_migration_statement(f"create virtual table {index} "))
-    _rebuild(connection, index)
+    _rebuild_index(connection, index)
 
 
-def _rebuild(connection: sqlite3.Connection, index: str) -> None:
+def _rebuild_index(connection: sqlite3.Connection, index: str) -> None:
     connection.execute(f"insert into {index} ({index}) values ('rebuild')")

@@ -26,7 +26,7 @@ from lrwr.core.model.jobs import (
 
 def build_worker_name(name: str) -> str:
     """Return a worker name for this process: `machine/process id/name`."""
-    return f"{_machine()}/{os.getpid()}/{name}"
+    return f"{_machine_name()}/{os.getpid()}/{name}"
 
 
 def is_worker_dead(worker: str) -> bool:
@@ -36,7 +36,7 @@ def is_worker_dead(worker: str) -> bool:
     """
     machine, _, process_part = worker.partition("/")
     process = process_part.partition("/")[0]
-    if machine != _machine() or not process.isdecimal() or os.name == "nt":
+    if machine != _machine_name() or not process.isdecimal() or os.name == "nt":
         return False  # on Windows signal 0 is no question: it would end the process
     try:
         os.kill(int(process), 0)
@@ -48,7 +48,7 @@ def is_worker_dead(worker: str) -> bool:
 
 
 @cache
-def _machine() -> str:
+def _machine_name() -> str:
     """Name this machine since it started; a container's processes are its own.
 
     Two of one name are told apart where the system says what tells them apart: Linux.
@@ -64,7 +64,7 @@ def _machine() -> str:
 MAX_JOB_ATTEMPTS = 3
 KEPT_JOBS = 2_000
 """Jobs that are over are forgotten once so many newer ones were queued."""
-_CHANGE_WAITING = """
+_CHANGE_PENDING = """
 update job set kind = :kind, updated_at = :now
 where document_id = :document and pipeline = :pipeline
   and state = 'pending' and kind <> :kind
@@ -74,7 +74,7 @@ insert into job (kind, document_id, pipeline, created_at, updated_at)
 values (:kind, :document, :pipeline, :now, :now)
 on conflict do nothing
 """
-_FORGET_OLD = """
+_DELETE_OLD = """
 delete from job
 where id < (select max(id) from job) - ? and state in ('complete', 'failed')
 """
@@ -84,7 +84,7 @@ set state = 'failed', lease_until = null, stage = null, updated_at = :now,
     error = :error, hint = :hint
 where state = 'running' and lease_until < :now and attempts >= :most
 """
-_AT_WORK = (
+_ACTIVE_WORKERS = (
     "select distinct worker from job where state = 'running' and lease_until >= ?"
 )
 _END_LEASES = """
@@ -93,7 +93,7 @@ update job set lease_until = 0 where state = 'running' and worker = ?
 
 # A document is worked on by one worker at a time: what waits for a document that is
 # being worked on waits on.
-_WANTED = """
+_MATCHES = """
 (:documents is null or document_id in (select value from json_each(:documents)))
 and (:pipeline is null or pipeline = :pipeline)
 """
@@ -104,11 +104,11 @@ set state = 'running', worker = :worker, lease_until = :now + :lease,
 where id = (
   select min(id) from (
     select min(id) as id from job
-    where state = 'running' and lease_until < :now and {_WANTED}
+    where state = 'running' and lease_until < :now and {_MATCHES}
     union all
     select id from (
       select id from job as waiting
-      where state = 'pending' and {_WANTED} and not exists (
+      where state = 'pending' and {_MATCHES} and not exists (
         select 1 from job as other
         where other.state = 'running' and other.pipeline = waiting.pipeline
           and other.document_id = waiting.document_id
@@ -119,23 +119,23 @@ where id = (
 )
 returning id, kind, document_id, pipeline, attempts
 """
-_HELD = """
+_IS_CLAIMED = """
 id = :job and state = 'running' and worker = :worker and attempts = :attempt
 """
 _RENEW = f"""
 update job set lease_until = :now + :lease, stage = :stage, updated_at = :now
-where {_HELD}
+where {_IS_CLAIMED}
 """
 _FAIL = f"""
 update job
 set state = 'failed', lease_until = null, updated_at = :now, error = :error,
     hint = :hint
-where {_HELD}
+where {_IS_CLAIMED}
 """
 _COMPLETE = f"""
 update job
 set state = 'complete', lease_until = null, stage = null, updated_at = :now
-where {_HELD}
+where {_IS_CLAIMED}
 """
 _JOBS = """
 select id, kind, document_id, pipeline, state, stage, attempts, error, hint,
@@ -172,7 +172,7 @@ class SqliteJobQueue:
             }
             for order in orders
         ]
-        return await self._database.write(lambda connection: _queue(connection, rows))
+        return await self._database.write(lambda connection: _enqueue(connection, rows))
 
     async def claim(
         self,
@@ -208,7 +208,7 @@ class SqliteJobQueue:
 
         False if the claim has been lost.
         """
-        row = self._proof(claim) | {"lease": lease, "stage": stage.value}
+        row = self._claim_parameters(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
             lambda connection: connection.execute(_RENEW, row).rowcount
         )
@@ -219,7 +219,7 @@ class SqliteJobQueue:
 
         Does nothing if the claim has been lost.
         """
-        row = self._proof(claim) | {"error": error, "hint": hint}
+        row = self._claim_parameters(claim) | {"error": error, "hint": hint}
         await self._database.write(
             lambda connection: connection.execute(_FAIL, row).rowcount
         )
@@ -232,12 +232,12 @@ class SqliteJobQueue:
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
             lambda connection: [
-                _job(row) for row in connection.execute(_JOBS, parameters)
+                _decode_job(row) for row in connection.execute(_JOBS, parameters)
             ]
         )
 
-    def _proof(self, claim: JobClaim) -> dict[str, object]:
-        return _proof(claim, self._now())
+    def _claim_parameters(self, claim: JobClaim) -> dict[str, object]:
+        return _claim_parameters(claim, self._now())
 
 
 def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) -> bool:
@@ -247,10 +247,10 @@ def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) ->
 
     `now` is in seconds since 1970.
     """
-    return connection.execute(_COMPLETE, _proof(claim, now)).rowcount == 1
+    return connection.execute(_COMPLETE, _claim_parameters(claim, now)).rowcount == 1
 
 
-def _proof(claim: JobClaim, now: float) -> dict[str, object]:
+def _claim_parameters(claim: JobClaim, now: float) -> dict[str, object]:
     return {
         "job": claim.job,
         "worker": claim.worker,
@@ -259,18 +259,20 @@ def _proof(claim: JobClaim, now: float) -> dict[str, object]:
     }
 
 
-def _queue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int:
-    connection.executemany(_CHANGE_WAITING, rows)
+def _enqueue(connection: sqlite3.Connection, rows: list[dict[str, object]]) -> int:
+    connection.executemany(_CHANGE_PENDING, rows)
     added = connection.executemany(_QUEUE, rows).rowcount
-    connection.execute(_FORGET_OLD, (KEPT_JOBS,))
+    connection.execute(_DELETE_OLD, (KEPT_JOBS,))
     return max(0, added)
 
 
 def _claim(
     connection: sqlite3.Connection, parameters: Mapping[str, object]
 ) -> JobClaim | None:
-    at_work = connection.execute(_AT_WORK, (parameters["now"],)).fetchall()
-    dead = [(worker,) for (worker,) in at_work if is_worker_dead(worker)]
+    active_workers = connection.execute(
+        _ACTIVE_WORKERS, (parameters["now"],)
+    ).fetchall()
+    dead = [(worker,) for (worker,) in active_workers if is_worker_dead(worker)]
     connection.executemany(_END_LEASES, dead)
     connection.execute(
         _GIVE_UP,
@@ -290,7 +292,7 @@ def _claim(
     return JobClaim(JobId(job), order, str(parameters["worker"]), attempts)
 
 
-def _job(
+def _decode_job(
     row: tuple[int, str, str, str, str, str | None, int, str, str, float, float],
 ) -> Job:
     (

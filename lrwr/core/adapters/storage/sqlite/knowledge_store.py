@@ -21,7 +21,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.jobs import JobClaim
 from lrwr.core.ports.stores import DocumentSnapshot, DocumentVersion, QuotedFact
 
-_SEEN = """
+_VERSIONS = """
 select document_id, revision, content, recipe from processed
 where pipeline = ? order by document_id
 """
@@ -35,7 +35,7 @@ and not exists (
 )
 """
 
-_TOUCH = """
+_UPDATE_REVISION = """
 update processed set revision = ?
 where document_id = ? and pipeline = ? and content = ? and recipe = ?
 """
@@ -56,7 +56,9 @@ class SqliteKnowledgeStore:
         return await self._database.read(
             lambda connection: [
                 DocumentVersion(DocumentId(document), *columns)
-                for document, *columns in connection.execute(_SEEN, (pipeline.value,))
+                for document, *columns in connection.execute(
+                    _VERSIONS, (pipeline.value,)
+                )
             ]
         )
 
@@ -168,7 +170,7 @@ def update_document_revisions(
         )
         for document_version in document_versions
     ]
-    return max(0, connection.executemany(_TOUCH, rows).rowcount)
+    return max(0, connection.executemany(_UPDATE_REVISION, rows).rowcount)
 
 
 _TEXT = """
@@ -208,7 +210,7 @@ class SqliteSnapshotStore:
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:
             snapshots = {
-                document: _held(connection, document, pipeline)
+                document: _load_snapshot(connection, document, pipeline)
                 for document in documents
             }
             return {
@@ -220,7 +222,7 @@ class SqliteSnapshotStore:
         return await self._database.read(read)
 
 
-def _held(
+def _load_snapshot(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
 ) -> DocumentSnapshot | None:
     row = connection.execute(_TEXT, (document, pipeline.value)).fetchone()

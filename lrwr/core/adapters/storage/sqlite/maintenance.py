@@ -35,7 +35,7 @@ MAINTENANCE_LOCK_TIMEOUT = 3.0
 MAX_DAMAGE_MESSAGES = 20
 """Complaints of SQLite's own check that are kept."""
 MAX_DAMAGE_MESSAGE_CHARS = 160
-_UNUSED = "never used"
+_UNUSED_PAGE = "never used"
 """What SQLite says of a page that nothing needs."""
 _COUNTS = """
 select
@@ -117,7 +117,7 @@ def inspect_database(path: Path, *, now: float) -> DatabaseReport:
     """
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-            return _examined(connection, now)
+            return _inspect(connection, now)
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(
             error, path, patience=MAINTENANCE_LOCK_TIMEOUT
@@ -154,11 +154,11 @@ def rebuild_database_indexes(
     """
     try:
         try:
-            return _mended(path, rebuild_fts_indexes, say or _nobody_asks)
+            return _rebuild(path, rebuild_fts_indexes, say or _ignore_notice)
         except sqlite3.DatabaseError as error:
-            if not _may_be_the_words(error):
+            if not _may_be_index_damage(error):
                 raise
-            return _mended(path, recreate_fts_indexes, say or _nobody_asks)
+            return _rebuild(path, recreate_fts_indexes, say or _ignore_notice)
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, sqlite3.DatabaseError) and is_corruption_error(error):
             return (str(error),)
@@ -176,7 +176,7 @@ def checkpoint_database(path: Path) -> None:
         StoreProblem: Another process uses the file, or it cannot be written.
     """
     try:
-        with closing(_plain(path)) as connection:
+        with closing(_connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.Error as error:
@@ -208,20 +208,20 @@ def copy_database(source: Path, target: Path) -> None:
         ) from error
 
 
-def _nobody_asks(sentence: str) -> None:
+def _ignore_notice(sentence: str) -> None:
     del sentence
 
 
-def _plain(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=rw"
     return sqlite3.connect(
         uri, uri=True, timeout=MAINTENANCE_LOCK_TIMEOUT, isolation_level=None
     )
 
 
-def _examined(connection: sqlite3.Connection, now: float) -> DatabaseReport:
+def _inspect(connection: sqlite3.Connection, now: float) -> DatabaseReport:
     schema = read_schema_version(connection)
-    damage = _complaints(connection, "quick_check")
+    damage = _run_integrity_check(connection, "quick_check")
     fit, counts = None, None
     if schema == SCHEMA_VERSION and not damage:
         fit = check_fts_consistency(connection)
@@ -229,19 +229,19 @@ def _examined(connection: sqlite3.Connection, now: float) -> DatabaseReport:
     return DatabaseReport(schema, SCHEMA_VERSION, damage, fit, counts)
 
 
-def _complaints(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
+def _run_integrity_check(connection: sqlite3.Connection, check: str) -> tuple[str, ...]:
     rows = connection.execute(f"PRAGMA {check}({MAX_DAMAGE_MESSAGES})").fetchall()
     lines = (" ".join(str(row[0]).replace("***", " ").split()) for row in rows)
     return tuple(line[:MAX_DAMAGE_MESSAGE_CHARS] for line in lines if line != "ok")
 
 
-def _may_be_the_words(error: sqlite3.DatabaseError) -> bool:
+def _may_be_index_damage(error: sqlite3.DatabaseError) -> bool:
     """Say whether a word index alone may be broken, and not the file."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT}
 
 
-def _mended(
+def _rebuild(
     path: Path, prepare: Callable[[sqlite3.Connection], None], say: NoticeCallback
 ) -> tuple[str, ...]:
     """Bring everything in the file up to date; `prepare` looks after the words."""
@@ -259,14 +259,14 @@ def _mended(
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        complaints = _complaints(connection, "integrity_check")
-        if complaints and all(_UNUSED in line for line in complaints):
+        damage = _run_integrity_check(connection, "integrity_check")
+        if damage and all(_UNUSED_PAGE in line for line in damage):
             connection.execute("VACUUM")  # what a word index left behind
-            complaints = _complaints(connection, "integrity_check")
-        return complaints
+            damage = _run_integrity_check(connection, "integrity_check")
+        return damage
 
 
-_LEFT_OUT = ("job", "turn", "thread", "hosted")
+_LEFT_OUT_TABLES = ("job", "turn", "thread", "hosted")
 """Work that others have under way, conversations, and whose copy it is."""
 
 
@@ -281,17 +281,17 @@ def copy_library_for_dry_run(source: Path, target: Path) -> None:
     copy_database(source, target)
     try:
         with closing(sqlite3.connect(target)) as connection, connection:
-            _empty(connection)
+            _delete_left_out(connection)
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(
             error, target, patience=MAINTENANCE_LOCK_TIMEOUT
         ) from error
 
 
-def _empty(connection: sqlite3.Connection) -> None:
+def _delete_left_out(connection: sqlite3.Connection) -> None:
     # An older library may lack some of them.
     tables = connection.execute("select name from sqlite_schema").fetchall()
-    for table in _LEFT_OUT:
+    for table in _LEFT_OUT_TABLES:
         if (table,) in tables:
             connection.execute(f"delete from {table}")
 
@@ -346,13 +346,13 @@ def take_library_inventory(path: Path) -> LibraryInventory:
     """Count what the library at `path` contains, even if it is damaged."""
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
-            return _weighed(connection)
+            return _count_contents(connection)
     except (sqlite3.Error, OSError):
         return LibraryInventory(unread=True)
 
 
-def _weighed(connection: sqlite3.Connection) -> LibraryInventory:
-    hosted, unread = _binding(connection)
+def _count_contents(connection: sqlite3.Connection) -> LibraryInventory:
+    hosted, unread = _read_link(connection)
     library_rows = _rows(connection, "select id from library")
     spaces = _rows(connection, _SPACES)
     recipients = _rows(connection, _RECIPIENTS)
@@ -371,7 +371,7 @@ def _weighed(connection: sqlite3.Connection) -> LibraryInventory:
     )
 
 
-def _binding(connection: sqlite3.Connection) -> tuple[LibraryLink | None, bool]:
+def _read_link(connection: sqlite3.Connection) -> tuple[LibraryLink | None, bool]:
     """Return which library of a project it follows, and whether that cannot be read."""
     try:
         return read_library_link(connection), False

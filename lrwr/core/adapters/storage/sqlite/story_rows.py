@@ -12,14 +12,14 @@ from lrwr.core.model.facts import Certainty, Fact, FactAbout
 from lrwr.core.model.text import Span
 from lrwr.core.ports.story_stores import AttributionResult
 
-_DROP = (
+_DELETE_FACTS = (
     "delete from fact where document_id = ?",
     "delete from seam where document_id = ?",
     "delete from reading where document_id = ?",
 )
-_UNWOVEN = "delete from woven where document_id = ?"
-_DROP_WOVEN = (
-    _UNWOVEN,
+_MARK_OUTDATED = "delete from woven where document_id = ?"
+_DELETE_ATTRIBUTION = (
+    _MARK_OUTDATED,
     "delete from quotation where document_id = ?",
     "delete from first_seen where document_id = ?",
 )
@@ -45,7 +45,7 @@ select evidence, noted from reading where document_id = ?
 """
 FactRow = tuple[str, str, str, str, str, str, int, str, str]
 """A fact from `about` to `details` without `attribute` and `char_start`."""
-_TELLING = ("attribute", "kind")
+_ATTRIBUTE_DETAILS = ("attribute", "kind")
 """Details that say what of its subject a fact tells, better than its field does."""
 
 
@@ -74,7 +74,7 @@ def build_fact_rows(knowledge: Knowledge) -> FactRows:
     document = knowledge.document.id
     return FactRows(
         document=document,
-        facts=tuple(_row(fact) for fact in knowledge.facts),
+        facts=tuple(_fact_row(fact) for fact in knowledge.facts),
         seams=tuple(
             (knowledge.space, key, distance)
             for key, distance in sorted(knowledge.seams.items())
@@ -107,7 +107,7 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
     The attribution is outdated even if the text is the same, because the chunks may be
     others. Must be called inside a transaction.
     """
-    for statement in (*_DROP, _UNWOVEN):
+    for statement in (*_DELETE_FACTS, _MARK_OUTDATED):
         connection.execute(statement, (fact_rows.document,))
     document = fact_rows.document
     connection.executemany(_FACT, ((document, *row) for row in fact_rows.facts))
@@ -117,7 +117,7 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
     """Delete a document's facts and attribution in the caller's transaction."""
-    for statement in (*_DROP, *_DROP_WOVEN):
+    for statement in (*_DELETE_FACTS, *_DELETE_ATTRIBUTION):
         connection.execute(statement, (document,))
 
 
@@ -165,7 +165,7 @@ def find_first_mentions(
     return first_mentions
 
 
-def _row(fact: Fact) -> tuple[object, ...]:
+def _fact_row(fact: Fact) -> tuple[object, ...]:
     return (
         fact.about.value,
         fact.subject,
@@ -183,7 +183,7 @@ def _row(fact: Fact) -> tuple[object, ...]:
 
 def _attribute(fact: Fact) -> str:
     """Return what of its subject a fact tells; nothing where it is the fact itself."""
-    details = [word for name in _TELLING for word in fact.all_details(name)]
+    details = [word for name in _ATTRIBUTE_DETAILS for word in fact.all_details(name)]
     if details or fact.field == fact.about:
         return " ".join(details)
     return fact.field.replace("_", " ")
@@ -197,7 +197,7 @@ _TEXT = """
 select d.text from document d join processed p on p.document_id = d.id
 where d.id = ? and p.pipeline = 'b' and p.content = ?
 """
-_UNWEAVE = (
+_DELETE_OLD = (
     "delete from quotation where document_id = ?",
     "delete from first_seen where document_id = ?",
     """delete from appearance where chunk_id in
@@ -220,7 +220,9 @@ insert or replace into first_seen (document_id, {_FIRST_SEEN_COLUMNS})
 values (?, ?, ?, ?, ?, ?)
 """
 _NAMES = "update chunk set names = ?2 where id = ?1 and names <> ?2"
-_WOVEN = "insert or replace into woven (document_id, revision) values (?, ?)"
+_STORE_ATTRIBUTION = (
+    "insert or replace into woven (document_id, revision) values (?, ?)"
+)
 _STORED = """
 select p.content, w.revision from woven w
 join processed p on p.document_id = w.document_id and p.pipeline = 'b'
@@ -281,7 +283,7 @@ def build_attribution_rows(
         woven.revision,
         quotations=tuple(_quotations(woven)),
         appearances=tuple(sorted(_appearances(woven))),
-        first_seen=tuple((*which, *place) for which, place in sorted(first.items())),
+        first_seen=tuple((*key, *place) for key, place in sorted(first.items())),
         names=tuple(sorted(pair for pair in woven.names.items() if pair[1])),
     )
 
@@ -290,15 +292,15 @@ def load_attribution_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> AttributionRows | None:
     """Return the stored attribution of a document; None if there is none."""
-    which = (document,)
-    row = connection.execute(_STORED, which).fetchone()
+    key = (document,)
+    row = connection.execute(_STORED, key).fetchone()
     if row is None:
         return None
     return AttributionRows(
         document,
         *row,
         *(
-            tuple(connection.execute(sql, which))
+            tuple(connection.execute(sql, key))
             for sql in (
                 _STORED_QUOTATIONS,
                 _STORED_APPEARANCES,
@@ -310,26 +312,26 @@ def load_attribution_rows(
 
 
 def store_attribution_rows(
-    connection: sqlite3.Connection, weave: AttributionRows
+    connection: sqlite3.Connection, rows: AttributionRows
 ) -> bool:
     """Replace the attribution of a document, inside the caller's transaction.
 
     Returns False and writes nothing if the document has changed since it was analysed.
     """
-    document = weave.document
-    if not connection.execute(_TEXT, (document, weave.content)).fetchone():
+    document = rows.document
+    if not connection.execute(_TEXT, (document, rows.content)).fetchone():
         return False
-    for statement in _UNWEAVE:
+    for statement in _DELETE_OLD:
         connection.execute(statement, (document,))
-    connection.executemany(_QUOTATION, ((document, *row) for row in weave.quotations))
-    connection.executemany(_APPEARANCE, weave.appearances)
-    names = dict(weave.names)
+    connection.executemany(_QUOTATION, ((document, *row) for row in rows.quotations))
+    connection.executemany(_APPEARANCE, rows.appearances)
+    names = dict(rows.names)
     chunks = connection.execute(SELECT_CHUNK_SPANS, (document,)).fetchall()
     connection.executemany(
         _NAMES, [(chunk, names.get(chunk, "")) for chunk, *_ in chunks]
     )
-    connection.executemany(_FIRST_SEEN, ((document, *row) for row in weave.first_seen))
-    connection.execute(_WOVEN, (document, weave.revision))
+    connection.executemany(_FIRST_SEEN, ((document, *row) for row in rows.first_seen))
+    connection.execute(_STORE_ATTRIBUTION, (document, rows.revision))
     return True
 
 

@@ -40,7 +40,7 @@ from lrwr.core.ports.story_stores import (
 )
 
 _CAST = 'select "cast" from story where id = 1'
-_KEEP_CAST = """
+_STORE_CAST = """
 insert into story (id, "cast") values (1, ?1)
 on conflict (id) do update set "cast" = ?1 where "cast" <> ?1
 """
@@ -90,7 +90,7 @@ where (:characters is null
 order by c.document_id, c.char_start, a.character, a.role
 """
 
-_STRANDS = """
+_ATTRIBUTION_INPUTS = """
 select r.document_id, p.content, d.text, d.chapters, r.evidence, r.noted,
   coalesce(w.revision, '')
 from reading r
@@ -191,7 +191,7 @@ class SqliteStoryStore:
 
         A label set by a model replaces one set by rules.
         """
-        parameters = {"chunks": _listed(chunks)}
+        parameters = {"chunks": _json_list(chunks)}
         labels: dict[ChunkId, dict[str, str]] = {}
         rows = await self._database.read(
             lambda connection: connection.execute(_LABELS, parameters).fetchall()
@@ -209,7 +209,10 @@ class SqliteStoryStore:
 
         With `characters` or `chunks` only theirs; None means all.
         """
-        parameters = {"characters": _listed(characters), "chunks": _listed(chunks)}
+        parameters = {
+            "characters": _json_list(characters),
+            "chunks": _json_list(chunks),
+        }
         return await self._database.read(
             lambda connection: [
                 Appearance(
@@ -246,7 +249,7 @@ class SqliteCastStore:
                     *columns,
                 )
                 for document, content, text, chapters_json, *columns in connection.execute(
-                    _STRANDS
+                    _ATTRIBUTION_INPUTS
                 )
             ]
         )
@@ -277,8 +280,8 @@ class SqliteCastStore:
         """
 
         def work(connection: sqlite3.Connection) -> bool:
-            weave = build_attribution_rows(connection, woven)
-            return weave is not None and store_attribution_rows(connection, weave)
+            rows = build_attribution_rows(connection, woven)
+            return rows is not None and store_attribution_rows(connection, rows)
 
         return await self._database.write(work)
 
@@ -329,10 +332,10 @@ def load_cast_json(connection: sqlite3.Connection) -> str:
 
 def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
     """Store the cast in the JSON text `cast`, inside the caller's transaction."""
-    connection.execute(_KEEP_CAST, (cast,))
+    connection.execute(_STORE_CAST, (cast,))
 
 
-def _listed(values: Collection[str] | None) -> str | None:
+def _json_list(values: Collection[str] | None) -> str | None:
     return None if values is None else json.dumps(sorted(values))
 
 

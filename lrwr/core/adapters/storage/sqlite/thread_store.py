@@ -124,13 +124,13 @@ where thread.deleted_at is null
 group by turn.n order by turn.asked_at, turn.n
 """
 _NO_LIMIT = -1
-_KEEP_THREAD = """
+_STORE_THREAD = """
 insert into thread (id, title, created_at, updated_at, state)
 values (:thread, :title, :asked_at, :asked_at, :narrative)
 on conflict (id) do update set updated_at = max(updated_at, excluded.updated_at),
   state = excluded.state, deleted_at = null, deletion = null
 """
-_KEEP_TURN = """
+_STORE_TURN = """
 insert into turn (
   id, thread_id, number, asked_at, state, price, usage, question, answer, output
 )
@@ -145,7 +145,7 @@ update thread set deleted_at = ?,
   deletion = (select coalesce(max(deletion), 0) + 1 from thread)
 where id = ? and deleted_at is null
 """
-_DELETED_LAST = (
+_LAST_DELETED = (
     "select id from thread where deletion is not null order by deletion desc"
 )
 _RESTORE = "update thread set deleted_at = null, deletion = null where id = ?"
@@ -157,7 +157,7 @@ from turn_fts join turn on turn.n = turn_fts.rowid
 where turn_fts match ? and thread.deleted_at is null
 order by bm25(turn_fts), turn.n desc limit ?
 """
-_OF_THREAD = 6
+_THREAD_COLUMN_COUNT = 6
 """Columns of a found row that are the conversation's."""
 
 
@@ -212,7 +212,7 @@ class SqliteThreadStore:
             "narrative": state_to_json(state),
         }
         return await self._database.write(
-            lambda connection: _keep(connection, thread, parameters)
+            lambda connection: _store_turn(connection, thread, parameters)
         )
 
     async def rename(self, thread: ThreadId, title: str) -> None:
@@ -233,7 +233,7 @@ class SqliteThreadStore:
 
     async def restore(self) -> Thread | None:
         """Restore the thread that was deleted last; None if none is deleted."""
-        return await self._database.write(_restored)
+        return await self._database.write(_restore_last)
 
     async def purge(self, before: float) -> int:
         """Remove all threads deleted before a time for good, and return their number.
@@ -280,7 +280,10 @@ class SqliteThreadStore:
             return []
         return await self._database.read(
             lambda connection: [
-                (parse_thread_row(row[:_OF_THREAD]), parse_turn_row(row[_OF_THREAD:]))
+                (
+                    parse_thread_row(row[:_THREAD_COLUMN_COUNT]),
+                    parse_turn_row(row[_THREAD_COLUMN_COUNT:]),
+                )
                 for row in connection.execute(_SEARCH, (match, max(0, limit)))
             ]
         )
@@ -290,7 +293,7 @@ class SqliteThreadStore:
             lambda connection: connection.execute(sql, (value, thread)).rowcount
         )
         if not changed:
-            raise _no_thread(thread)
+            raise _build_not_found(thread)
 
 
 def _sort_citations(cited: str) -> tuple[Citation, ...]:
@@ -301,27 +304,27 @@ def _sort_citations(cited: str) -> tuple[Citation, ...]:
 def _thread(connection: sqlite3.Connection, thread: ThreadId) -> Thread:
     row = connection.execute(_THREAD, (thread,)).fetchone()
     if row is None:
-        raise _no_thread(thread)
+        raise _build_not_found(thread)
     return parse_thread_row(row)
 
 
-def _keep(
+def _store_turn(
     connection: sqlite3.Connection, thread: ThreadId, parameters: dict[str, object]
 ) -> Thread:
-    connection.execute(_KEEP_THREAD, parameters)
-    connection.execute(_KEEP_TURN, parameters)
+    connection.execute(_STORE_THREAD, parameters)
+    connection.execute(_STORE_TURN, parameters)
     return _thread(connection, thread)
 
 
-def _restored(connection: sqlite3.Connection) -> Thread | None:
-    row = connection.execute(_DELETED_LAST).fetchone()
+def _restore_last(connection: sqlite3.Connection) -> Thread | None:
+    row = connection.execute(_LAST_DELETED).fetchone()
     if row is None:
         return None
     connection.execute(_RESTORE, row)
     return _thread(connection, ThreadId(row[0]))
 
 
-def _no_thread(thread: ThreadId) -> NotFound:
+def _build_not_found(thread: ThreadId) -> NotFound:
     return NotFound(
         f"There is no conversation {thread}", hint="`lrwr threads` lists them."
     )

@@ -95,7 +95,7 @@ def decode_record(record: SupabaseRecord) -> RecordContent:
     """
     try:
         if record.body is None:
-            return _gone(record)
+            return _decode_tombstone(record)
         match record.kind:
             case "document":
                 return _decode_rows(record.body, DocumentRows)
@@ -124,7 +124,7 @@ def _decode_rows(body: str, kind: type[Rows]) -> Rows:
     return decode_value(fields, kind)
 
 
-def _gone(record: SupabaseRecord) -> RecordTombstone:
+def _decode_tombstone(record: SupabaseRecord) -> RecordTombstone:
     if record.kind == DOCUMENT:
         parse_record_key(record.key)  # which a later lrwr may have written
     return RecordTombstone(record.kind, record.key)

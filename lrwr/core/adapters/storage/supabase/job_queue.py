@@ -34,8 +34,8 @@ class SupabaseJobQueue:
     Every method raises LrwrError if the project does not answer or refuses.
     """
 
-    def __init__(self, hosted: SupabaseRpc, library: str) -> None:
-        self._hosted = hosted
+    def __init__(self, rpc: SupabaseRpc, library: str) -> None:
+        self._rpc = rpc
         self._library = library
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
@@ -46,13 +46,13 @@ class SupabaseJobQueue:
         """
         if not orders:
             return 0
-        added = await self._hosted.call(
+        added = await self._rpc.call(
             "enqueue",
             library=self._library,
             orders=encode_postgres_json(encode_value(tuple(orders))),
             kept=KEPT_JOBS,
         )
-        with self._hosted.reading():
+        with self._rpc.reading():
             return int(added)
 
     async def claim(
@@ -87,26 +87,28 @@ class SupabaseJobQueue:
         ]
         if claimed is None and dead_workers:
             claimed, _ = await self._claim({**parameters, "gone": dead_workers})
-        with self._hosted.reading():
-            return None if claimed is None else _claimed(claimed, worker)
+        with self._rpc.reading():
+            return None if claimed is None else _decode_claim(claimed, worker)
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
         """Extend a lease to `lease` seconds from now.
 
         False if the claim has been lost.
         """
-        return await self._held("renew_job", claim, lease=lease, stage=stage.value)
+        return await self._call_with_claim(
+            "renew_job", claim, lease=lease, stage=stage.value
+        )
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
         """Mark a job as failed, with a message and a hint for the user.
 
         Does nothing if the claim has been lost.
         """
-        await self._held("fail_job", claim, error=error, hint=hint)
+        await self._call_with_claim("fail_job", claim, error=error, hint=hint)
 
     async def complete(self, claim: JobClaim) -> bool:
         """Mark a job as complete; False if the claim has been lost."""
-        return await self._held("complete_job", claim)
+        return await self._call_with_claim("complete_job", claim)
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
         """Return at most `limit` jobs, newest first.
@@ -114,37 +116,37 @@ class SupabaseJobQueue:
         With `state` only those in that state.
         """
         state_name = state.value if state else None
-        rows = await self._hosted.call(
+        rows = await self._rpc.call(
             "jobs", library=self._library, limit=limit, state=state_name
         )
-        with self._hosted.reading():
-            return [_job(row) for row in rows]
+        with self._rpc.reading():
+            return [_decode_job(row) for row in rows]
 
     async def _claim(self, parameters: dict[str, RpcJson]) -> tuple[RpcJson, list[str]]:
-        reply = await self._hosted.call(
-            "claim_job", library=self._library, **parameters
-        )
-        with self._hosted.reading():
+        reply = await self._rpc.call("claim_job", library=self._library, **parameters)
+        with self._rpc.reading():
             return reply["claim"], [str(worker) for worker in reply["working"]]
 
-    async def _held(self, function: str, claim: JobClaim, **arguments: RpcJson) -> bool:
-        is_held = await self._hosted.call(
+    async def _call_with_claim(
+        self, function: str, claim: JobClaim, **arguments: RpcJson
+    ) -> bool:
+        has_claim = await self._rpc.call(
             function,
             job=claim.job,
             worker=claim.worker,
             attempt=claim.attempt,
             **arguments,
         )
-        return bool(is_held)
+        return bool(has_claim)
 
 
-def _claimed(row: RpcJson, worker: str) -> JobClaim:
+def _decode_claim(row: RpcJson, worker: str) -> JobClaim:
     return JobClaim(
         JobId(row["id"]), decode_value(row, JobOrder), worker, row["attempts"]
     )
 
 
-def _job(row: RpcJson) -> Job:
+def _decode_job(row: RpcJson) -> Job:
     """Decode a row of the table, whose columns include those of the order."""
     fields = {
         **row,

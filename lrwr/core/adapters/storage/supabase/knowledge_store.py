@@ -53,7 +53,7 @@ from lrwr.core.model.language_model import Usage
 from lrwr.core.ports.stores import DocumentVersion, FileStore
 from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, ChunkSpan
 
-_TRIES = 3
+_MAX_UPLOAD_ATTEMPTS = 3
 """Vectors that nobody uses may be swept while a record is on its way."""
 _VECTORS = """
 select space, text_hash, vector from embedding
@@ -83,16 +83,16 @@ async def put_record_with_vectors(
     vectors = dict(known_vectors or {})
     missing_texts = sorted(draft.texts - vectors.keys())
     local_rows = await database.read(
-        lambda connection: _stored(connection, draft.space, missing_texts)
+        lambda connection: _load_vectors(connection, draft.space, missing_texts)
     )
     draft = draft.embedded({*vectors, *(text for _, text, _ in local_rows)})
     vectors |= {text: vector for _, text, vector in local_rows}
     needed_texts = sorted(draft.texts)
     lacking = await records.missing(draft.space, needed_texts) if needed_texts else []
-    for _ in range(_TRIES):
-        for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
+    for _ in range(_MAX_UPLOAD_ATTEMPTS):
+        for batch in split_into_batches(lacking, VECTORS_PER_REQUEST):
             await records.put_vectors(
-                draft.space, {text_hash: vectors[text_hash] for text_hash in some}
+                draft.space, {text_hash: vectors[text_hash] for text_hash in batch}
             )
         put_result = await records.put(
             encode_record(draft), claim=claim, if_digest=if_digest
@@ -106,15 +106,15 @@ async def put_record_with_vectors(
     )
 
 
-def _stored(
+def _load_vectors(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> list[EmbeddingRow]:
     parameters = (space, json.dumps(list(texts)))
     return connection.execute(_VECTORS, parameters).fetchall()
 
 
-_ALL = "select content from processed"
-_OF = f"{_ALL} where document_id = ?"
+_CONTENTS = "select content from processed"
+_CONTENTS_OF_DOCUMENT = f"{_CONTENTS} where document_id = ?"
 
 
 class SupabaseKnowledgeStore:
@@ -138,22 +138,22 @@ class SupabaseKnowledgeStore:
         now: Callable[[], float],
     ) -> None:
         self._database = database
-        self._copy = copy
+        self._replica = copy
         self._records = records
         self._queue = queue
         self._files = files
-        self._here = SqliteKnowledgeStore(database, now=now)
+        self._local = SqliteKnowledgeStore(database, now=now)
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return the version of each processed document, ordered by id."""
-        return await self._here.seen(pipeline)
+        return await self._local.document_versions(pipeline)
 
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
         """Return those hashes of `texts` that have a vector in the replica."""
-        return await self._here.known_vectors(space, texts)
+        return await self._local.known_vectors(space, texts)
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
@@ -166,7 +166,7 @@ class SupabaseKnowledgeStore:
             LrwrError: The project does not answer or refuses.
             StoreProblem: The replica cannot be written.
         """
-        now, before = self._now(), await self._content_of(document_version.id)
+        now, before = self._now(), await self._load_contents(document_version.id)
         draft = build_document_rows(
             knowledge, document_version.content, document_version.recipe, now
         )
@@ -184,8 +184,8 @@ class SupabaseKnowledgeStore:
             revision=document_version.revision,
             now=now,
         )
-        await self._here_too(put_result, work, document_version, draft)
-        await self._remove(before)
+        await self._store_locally(put_result, work, document_version, draft)
+        await self._remove_unused_files(before)
         return True
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
@@ -197,20 +197,20 @@ class SupabaseKnowledgeStore:
             LrwrError: The project does not answer or refuses.
             StoreProblem: The replica cannot be written.
         """
-        self._copy.check()
+        self._replica.check()
         pipeline = claim.order.pipeline
         record = build_tombstone(DOCUMENT, build_record_key(document, pipeline))
-        before = await self._content_of(document)
+        before = await self._load_contents(document)
         put_result = await self._records.put(record, claim=claim)
         if put_result.done:
             now = self._now()
-            await self._copy.written(
+            await self._replica.written(
                 put_result,
                 lambda connection: delete_document_rows(
                     connection, document, pipeline, now
                 ),
             )
-            await self._remove(before)
+            await self._remove_unused_files(before)
         return put_result.done
 
     async def touch(
@@ -225,7 +225,7 @@ class SupabaseKnowledgeStore:
         all of them, the job of `claim` is completed.
         """
         if claim is not None:
-            await self._copy.catch_up()
+            await self._replica.catch_up()
         updated = await self._database.write(
             lambda connection: update_document_revisions(
                 connection, pipeline, document_versions
@@ -235,14 +235,16 @@ class SupabaseKnowledgeStore:
             await self._queue.complete(claim)
         return updated
 
-    async def _content_of(self, document: DocumentId) -> set[str]:
+    async def _load_contents(self, document: DocumentId) -> set[str]:
         if self._files is None:
             return set()
         return await self._database.read(
-            lambda connection: _contents(connection, _OF, document)
+            lambda connection: _select_contents(
+                connection, _CONTENTS_OF_DOCUMENT, document
+            )
         )
 
-    async def _remove(self, contents: set[str]) -> None:
+    async def _remove_unused_files(self, contents: set[str]) -> None:
         """Remove those files that no document is made of now.
 
         What cannot be removed stays until the next push: the work itself is done.
@@ -250,19 +252,19 @@ class SupabaseKnowledgeStore:
         if self._files is None or not contents:
             return
         needed = await self._database.read(
-            lambda connection: _contents(connection, _ALL)
+            lambda connection: _select_contents(connection, _CONTENTS)
         )
         with suppress(LrwrError):
             await self._files.remove(contents - needed)
 
-    async def _here_too(
+    async def _store_locally(
         self,
         put_result: PutResult,
         work: Callable[[sqlite3.Connection], None],
         document_version: DocumentVersion,
         draft: DocumentRows,
     ) -> None:
-        await self._copy.written(put_result, work)
+        await self._replica.written(put_result, work)
         await self._database.write(
             lambda connection: update_document_revisions(
                 connection, draft.pipeline, [document_version]
@@ -270,7 +272,7 @@ class SupabaseKnowledgeStore:
         )
 
 
-def _contents(connection: sqlite3.Connection, sql: str, *of: str) -> set[str]:
+def _select_contents(connection: sqlite3.Connection, sql: str, *of: str) -> set[str]:
     return {content for (content,) in connection.execute(sql, of)}
 
 
@@ -286,19 +288,19 @@ class SupabaseCastStore:
         self, database: SqliteDatabase, copy: SupabaseReplica, records: SupabaseRecords
     ) -> None:
         self._database = database
-        self._copy = copy
+        self._replica = copy
         self._records = records
-        self._here = SqliteCastStore(database)
+        self._local = SqliteCastStore(database)
 
     async def attribution_inputs(self) -> list[AttributionInput]:
         """Return the input of the attribution for each document of pipeline b."""
-        return await self._here.strands()
+        return await self._local.attribution_inputs()
 
-    async def places(self, document: DocumentId) -> Sequence[ChunkSpan]:
+    async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
         """Return the document's chunks of story text, in text order."""
-        return await self._here.places(document)
+        return await self._local.chunk_spans(document)
 
-    async def keep_cast(self, cast: Cast) -> None:
+    async def save_cast(self, cast: Cast) -> None:
         """Store `cast` as the cast of the library; send nothing if it has not changed.
 
         Raises:
@@ -307,9 +309,9 @@ class SupabaseCastStore:
         cast_json = cast_to_json(cast)
         if cast_json == await self._database.read(load_cast_json):
             return
-        self._copy.check()
+        self._replica.check()
         put_result = await self._records.put(encode_record(cast_json))
-        await self._copy.written(
+        await self._replica.written(
             put_result, lambda connection: store_cast_json(connection, cast_json)
         )
 
@@ -327,12 +329,12 @@ class SupabaseCastStore:
         )
         if weave is None:
             return False
-        self._copy.check()
+        self._replica.check()
         put_result = await self._records.put(
             encode_record(weave), if_content=woven.content
         )
         if put_result.done:
-            await self._copy.written(
+            await self._replica.written(
                 put_result, lambda connection: store_attribution_rows(connection, weave)
             )
         return put_result.done
@@ -351,13 +353,13 @@ class SupabaseAnalysisStore:
         *,
         now: Callable[[], float],
     ) -> None:
-        self._here = SqliteAnalysisStore(database, now=now)
+        self._local = SqliteAnalysisStore(database, now=now)
         self._records = records
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
         """Return the distances of neighbouring sentences in `space`, by key."""
-        return await self._here.seams(document, space)
+        return await self._local.seams(document, space)
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
         """Return the cached replies among `keys`, from the file or the project.
@@ -365,7 +367,7 @@ class SupabaseAnalysisStore:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        local_replies = await self._here.replies(keys)
+        local_replies = await self._local.replies(keys)
         missing_keys = [key for key in keys if key not in local_replies]
         if not missing_keys:
             return local_replies
@@ -384,7 +386,7 @@ class SupabaseAnalysisStore:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        await self._here.save_replies(replies, usage)
+        await self._local.save_replies(replies, usage)
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
         await self._records.put_replies(

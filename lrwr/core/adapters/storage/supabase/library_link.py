@@ -15,22 +15,22 @@ from lrwr.core.model.errors import StoreProblem
 if TYPE_CHECKING:
     from lrwr.core.adapters.storage.supabase.records import RecordPage
 
-_PATIENCE = 10.0
+_LOCK_TIMEOUT = 10.0
 """Seconds to wait for a lock."""
 
 _HAS_TABLE = "select 1 from sqlite_schema where name = 'hosted'"
 
-_BINDING = """
+_SELECT_LINK = """
 select project, account, library, name, writer, cursor, apart, spoken from hosted
 """
 
-_BIND = """
+_STORE_LINK = """
 insert or replace into hosted (
   id, project, account, library, name, writer, cursor, apart, spoken
 ) values (1, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
-_ALL_UNSENT = (
+_MARK_ALL_UNSENT = (
     "delete from hosted_thread",
     "insert or ignore into unsent_thread select id from thread",
     "insert or ignore into unsent_turn select id from turn",
@@ -66,11 +66,11 @@ def create_library_link(
 
 def read_library_link(connection: sqlite3.Connection) -> LibraryLink | None:
     """Return the link stored in an open file; None if it replicates no library."""
-    row = connection.execute(_BINDING).fetchone()
+    row = connection.execute(_SELECT_LINK).fetchone()
     if row is None:
         return None
-    bound = LibraryLink(*row)
-    return replace(bound, apart=bool(bound.apart))
+    link = LibraryLink(*row)
+    return replace(link, apart=bool(link.apart))
 
 
 def load_library_link(path: Path) -> LibraryLink | None:
@@ -82,12 +82,14 @@ def load_library_link(path: Path) -> LibraryLink | None:
     if not path.exists():
         return None
     try:
-        with closing(open_library_read_only(path, patience=_PATIENCE)) as connection:
+        with closing(
+            open_library_read_only(path, patience=_LOCK_TIMEOUT)
+        ) as connection:
             if not connection.execute(_HAS_TABLE).fetchone():
                 return None  # it was made by an older lrwr
             return read_library_link(connection)
     except (sqlite3.Error, OSError) as error:
-        raise translate_sqlite_error(error, path, patience=_PATIENCE) from error
+        raise translate_sqlite_error(error, path, patience=_LOCK_TIMEOUT) from error
 
 
 def assign_replica_writer(path: Path) -> None:
@@ -101,13 +103,13 @@ def assign_replica_writer(path: Path) -> None:
             if connection.execute(_HAS_TABLE).fetchone():
                 connection.execute("update hosted set writer = ?", (uuid4().hex,))
     except sqlite3.Error as error:
-        raise translate_sqlite_error(error, path, patience=_PATIENCE) from error
+        raise translate_sqlite_error(error, path, patience=_LOCK_TIMEOUT) from error
 
 
-def store_library_link(connection: sqlite3.Connection, binding: LibraryLink) -> None:
+def store_library_link(connection: sqlite3.Connection, link: LibraryLink) -> None:
     """Store a link in place of the file's old one, and mark all threads as unsent."""
-    connection.execute(_BIND, astuple(binding))
-    for statement in _ALL_UNSENT:
+    connection.execute(_STORE_LINK, astuple(link))
+    for statement in _MARK_ALL_UNSENT:
         connection.execute(statement)
 
 
@@ -136,12 +138,12 @@ def preserve_sync_mark(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("update hosted set apart = ?", row)
 
 
-def has_lost_changes(bound: LibraryLink, page: "RecordPage") -> bool:
+def has_lost_changes(link: LibraryLink, page: "RecordPage") -> bool:
     """Return whether the project lacks changes that this file has from it.
 
-    `bound` must have been read before `page` was requested.
+    `link` must have been read before `page` was requested.
     """
-    return page.version < bound.cursor or page.spoken < bound.spoken
+    return page.version < link.cursor or page.spoken < link.spoken
 
 
 def build_lost_changes_error() -> StoreProblem:

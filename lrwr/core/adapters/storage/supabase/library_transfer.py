@@ -60,7 +60,7 @@ from lrwr.core.model.errors import StoreProblem
 REPLIES_PER_REQUEST = 100
 _PROCESSED = "select document_id, pipeline from processed order by 1, 2"
 _WOVEN = "select document_id from woven order by 1"
-_STAND = """
+_LOCAL_STATE = """
 select p.document_id, p.pipeline, p.content, p.recipe, coalesce(w.revision, '')
 from processed p left join woven w on w.document_id = p.document_id order by 1, 2
 """
@@ -104,12 +104,12 @@ class LibraryPush:
     ) -> None:
         self._database = database
         self._records = records
-        self._bound = bound
-        self._tell = tell
-        self._done = PushResult()
-        self._over = False
-        self._there: dict[tuple[str, str], str] = {}
-        self._upto = 0
+        self._link = bound
+        self._on_progress = tell
+        self._result = PushResult()
+        self._overwrite = False
+        self._remote_digests: dict[tuple[str, str], str] = {}
+        self._synced_version = 0
 
     async def run(self, *, over: bool = False) -> PushResult:
         """Make the project's library equal to the local one; merge the threads.
@@ -121,53 +121,55 @@ class LibraryPush:
                 or changes it during the push; or the file cannot be read.
             LrwrError: The project does not answer or refuses.
         """
-        self._over = over
-        await self._check_not_less()
-        stand = await self._database.read(_stand)
+        self._overwrite = over
+        await self._check_for_lost_changes()
+        local_state = await self._database.read(_load_local_state)
         # Listed first: what others add later is not listed, and so not taken away.
         manifest = await self._records.manifest()
-        state = await self._records.state(self._bound.cursor)
+        state = await self._records.state(self._link.cursor)
         if state.others and not over:
-            raise _changed_there()
-        self._there = {
+            raise _build_conflict_error()
+        self._remote_digests = {
             (entry.kind, entry.key): entry.digest for entry in manifest.entries
         }
-        self._upto = manifest.version
-        await self._documents()
-        await self._take_away(manifest)
-        await self._weaves()
-        await self._put(await self._database.read(load_cast_json))
-        await self._replies()
-        await self._conversations()
-        await self._agree(stand)
-        return self._done
+        self._synced_version = manifest.version
+        await self._push_documents()
+        await self._delete_removed_documents(manifest)
+        await self._push_attributions()
+        await self._push_record(await self._database.read(load_cast_json))
+        await self._push_replies()
+        await self._push_threads()
+        await self._mark_synced(local_state)
+        return self._result
 
-    async def _check_not_less(self) -> None:
+    async def _check_for_lost_changes(self) -> None:
         """Refuse a project that has lost something.
 
         With `over` all is to go there anew.
         """
-        page = await self._records.changes(self._bound.cursor, most=0)
-        if not has_lost_changes(self._bound, page):
+        page = await self._records.changes(self._link.cursor, most=0)
+        if not has_lost_changes(self._link, page):
             return
-        if not self._over:
+        if not self._overwrite:
             raise build_lost_changes_error()
-        self._bound = replace(self._bound, cursor=0, spoken=0, apart=True)
-        await self._database.write(partial(store_library_link, binding=self._bound))
+        self._link = replace(self._link, cursor=0, spoken=0, apart=True)
+        await self._database.write(partial(store_library_link, link=self._link))
 
-    async def _documents(self) -> None:
+    async def _push_documents(self) -> None:
         """Send documents that are others there."""
         rows = await self._database.read(
             lambda connection: connection.execute(_PROCESSED).fetchall()
         )
         for number, (document, pipeline) in enumerate(rows):
-            self._tell("documents", number, len(rows))
-            was_sent = await self._document(DocumentId(document), Pipeline(pipeline))
-            self._done.documents += was_sent
-            self._done.unchanged += not was_sent
-        self._tell("documents", len(rows), len(rows))
+            self._on_progress("documents", number, len(rows))
+            was_sent = await self._push_document(
+                DocumentId(document), Pipeline(pipeline)
+            )
+            self._result.documents += was_sent
+            self._result.unchanged += not was_sent
+        self._on_progress("documents", len(rows), len(rows))
 
-    async def _document(self, document: DocumentId, pipeline: Pipeline) -> bool:
+    async def _push_document(self, document: DocumentId, pipeline: Pipeline) -> bool:
         draft = await self._database.read(
             lambda connection: load_document_rows(connection, document, pipeline)
         )
@@ -180,22 +182,24 @@ class LibraryPush:
             draft,
             if_digest=self._expected(DOCUMENT, key),
         )
-        self._there.pop((WOVEN, key), None)  # it went with what it was woven of
-        return self._wrote(put_result)
+        self._remote_digests.pop(
+            (WOVEN, key), None
+        )  # it went with what it was woven of
+        return self._was_written(put_result)
 
-    async def _weaves(self) -> None:
+    async def _push_attributions(self) -> None:
         rows = await self._database.read(
             lambda connection: connection.execute(_WOVEN).fetchall()
         )
         for number, (document,) in enumerate(rows):
-            self._tell("woven", number, len(rows))
+            self._on_progress("woven", number, len(rows))
             weave = await self._database.read(
                 partial(load_attribution_rows, document=document)
             )
             if weave is not None:
-                self._done.woven += await self._put(weave)
+                self._result.woven += await self._push_record(weave)
 
-    async def _put(self, content: AttributionRows | str) -> bool:
+    async def _push_record(self, content: AttributionRows | str) -> bool:
         if not content or not await self._differs(content):
             return False
         record = encode_record(content)
@@ -206,59 +210,59 @@ class LibraryPush:
             else None,
             if_digest=self._expected(record.kind, record.key),
         )
-        return self._wrote(put_result)
+        return self._was_written(put_result)
 
     async def _differs(self, content: DocumentRows | AttributionRows | str) -> bool:
         record = await asyncio.to_thread(encode_record, content)
-        return self._there.get((record.kind, record.key)) != record.digest
+        return self._remote_digests.get((record.kind, record.key)) != record.digest
 
-    async def _take_away(self, manifest: RecordManifest) -> None:
+    async def _delete_removed_documents(self, manifest: RecordManifest) -> None:
         """Take away what is known there of documents that are gone here."""
-        local_documents = await self._database.read(_documents)
+        local_documents = await self._database.read(_push_documents)
         for entry in manifest.entries:
             if entry.kind == DOCUMENT and entry.key not in local_documents:
                 put_result = await self._records.put(
                     build_tombstone(entry.kind, entry.key),
                     if_digest=self._expected(entry.kind, entry.key),
                 )
-                self._done.removed += self._wrote(put_result)
+                self._result.removed += self._was_written(put_result)
 
     def _expected(self, kind: str, key: str) -> str | None:
         """Return the digest of what is replaced; None where that may be anything."""
-        return None if self._over else self._there.get((kind, key), "")
+        return None if self._overwrite else self._remote_digests.get((kind, key), "")
 
-    def _wrote(self, put_result: PutResult) -> bool:
+    def _was_written(self, put_result: PutResult) -> bool:
         """Say whether a record was written; note how far nobody else wrote between.
 
         Raises:
             StoreProblem: Somebody else wrote that record before.
         """
         if put_result.overtaken:
-            raise _changed_there()
-        if put_result.before == self._upto:
-            self._upto = put_result.version
+            raise _build_conflict_error()
+        if put_result.before == self._synced_version:
+            self._synced_version = put_result.version
         return put_result.done
 
-    async def _replies(self) -> None:
+    async def _push_replies(self) -> None:
         keys = await self._database.read(
             lambda connection: [
                 row[0] for row in connection.execute("select key from reply order by 1")
             ]
         )
-        for some in split_into_batches(keys, REPLIES_PER_REQUEST):
-            self._tell("replies", self._done.replies, len(keys))
-            remote_keys = {reply.key for reply in await self._records.replies(some)}
-            lacking = [key for key in some if key not in remote_keys]
-            rows = await self._database.read(partial(_kept_replies, keys=lacking))
+        for batch in split_into_batches(keys, REPLIES_PER_REQUEST):
+            self._on_progress("replies", self._result.replies, len(keys))
+            remote_keys = {reply.key for reply in await self._records.replies(batch)}
+            lacking = [key for key in batch if key not in remote_keys]
+            rows = await self._database.read(partial(_load_replies, keys=lacking))
             await self._records.put_replies(rows)
-            self._done.replies += len(rows)
+            self._result.replies += len(rows)
 
-    async def _conversations(self) -> None:
+    async def _push_threads(self) -> None:
         copy = ThreadReplica(self._database, self._records.threads)
-        tell = partial(self._tell, "conversations")
-        self._done.conversations = await copy.send(tell=tell)
+        tell = partial(self._on_progress, "conversations")
+        self._result.conversations = await copy.send(tell=tell)
 
-    async def _agree(self, stand: list[tuple[str, ...]]) -> None:
+    async def _mark_synced(self, local_state: list[tuple[str, ...]]) -> None:
         """Note that both are the same, unless something was read here meanwhile.
 
         What others have written meanwhile, or this machine besides, is yet to come
@@ -266,16 +270,16 @@ class LibraryPush:
         """
 
         def work(connection: sqlite3.Connection) -> bool:
-            if _stand(connection) != stand:
+            if _load_local_state(connection) != local_state:
                 return False
             mark_in_sync(connection)
-            advance_cursor(connection, self._upto)
+            advance_cursor(connection, self._synced_version)
             return True
 
-        self._done.apart = not await self._database.write(work)
+        self._result.apart = not await self._database.write(work)
 
 
-def _changed_there() -> StoreProblem:
+def _build_conflict_error() -> StoreProblem:
     return StoreProblem(
         "The library was changed there since you last had it from there",
         hint="Bring that here first: lrwr pull. Or, to put what is here in the place of"
@@ -283,18 +287,18 @@ def _changed_there() -> StoreProblem:
     )
 
 
-def _stand(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
-    return connection.execute(_STAND).fetchall()
+def _load_local_state(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    return connection.execute(_LOCAL_STATE).fetchall()
 
 
-def _documents(connection: sqlite3.Connection) -> set[str]:
+def _push_documents(connection: sqlite3.Connection) -> set[str]:
     rows = connection.execute(_PROCESSED)
     return {
         build_record_key(document, Pipeline(pipeline)) for document, pipeline in rows
     }
 
 
-def _kept_replies(
+def _load_replies(
     connection: sqlite3.Connection, keys: list[str]
 ) -> list[ModelReplyRow]:
     rows = connection.execute(_REPLIES, (json.dumps(keys),))
@@ -334,7 +338,7 @@ async def pull_remote_changes(
     record_count = await copy.catch_up(lambda count: tell("records", count, 0))
     replies = await _pull_replies(database, records, tell)
     return PullResult(
-        record_count, replies, await _pull_conversations(database, records, tell)
+        record_count, replies, await _pull_threads(database, records, tell)
     )
 
 
@@ -344,12 +348,12 @@ async def _pull_replies(
     count, after = 0, ""
     while rows := await records.replies_after(after, REPLIES_PER_REQUEST):
         after = rows[-1].key
-        count += await database.write(partial(_keep_replies, rows=rows))
+        count += await database.write(partial(_store_replies, rows=rows))
         tell("replies", count, 0)
     return count
 
 
-async def _pull_conversations(
+async def _pull_threads(
     database: SqliteDatabase, records: SupabaseRecords, tell: PushProgressCallback
 ) -> int:
     before, known_digests = await database.read(
@@ -365,12 +369,12 @@ async def _pull_conversations(
         tell("conversations", number, len(changed_threads))
         thread = await records.threads.whole(id_)
         if thread is not None:
-            work = partial(_put_together, thread=thread, before=before)
+            work = partial(_merge_thread, thread=thread, before=before)
             count += await database.write(work)
     return count
 
 
-def _put_together(
+def _merge_thread(
     connection: sqlite3.Connection, thread: ThreadRecord, before: int
 ) -> bool:
     """Write a conversation unless another process brought something newer meanwhile."""
@@ -380,7 +384,7 @@ def _put_together(
     return True
 
 
-def _keep_replies(connection: sqlite3.Connection, rows: list[ModelReplyRow]) -> int:
+def _store_replies(connection: sqlite3.Connection, rows: list[ModelReplyRow]) -> int:
     return max(
         0, connection.executemany(_REPLY, [astuple(row) for row in rows]).rowcount
     )

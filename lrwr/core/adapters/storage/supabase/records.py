@@ -125,16 +125,16 @@ class SupabaseRecords:
     NotFound if the account has no such library.
     """
 
-    def __init__(self, hosted: SupabaseRpc, library: str, writer: str) -> None:
-        self._hosted = hosted
+    def __init__(self, rpc: SupabaseRpc, library: str, writer: str) -> None:
+        self._rpc = rpc
         self._library = library
         self._writer = writer
-        self.threads = SupabaseThreadApi(hosted, library)
+        self.threads = SupabaseThreadApi(rpc, library)
 
     async def state(self, after: int) -> RemoteLibraryState:
         """Return the version, and whether other replicas changed it since `after`."""
-        rpc_json = await self._told("state", writer=self._writer, after=after)
-        with self._hosted.reading():
+        rpc_json = await self._call_existing("state", writer=self._writer, after=after)
+        with self._rpc.reading():
             return decode_value(rpc_json, RemoteLibraryState)
 
     async def put(
@@ -153,7 +153,7 @@ class SupabaseRecords:
         from that content. With `if_digest` it replaces only a record with that digest;
         an empty digest means that no record may exist.
         """
-        rpc_json = await self._told(
+        rpc_json = await self._call_existing(
             "put_record",
             writer=self._writer,
             **encode_value(record),
@@ -163,13 +163,13 @@ class SupabaseRecords:
             if_content=if_content,
             if_digest=if_digest,
         )
-        with self._hosted.reading():
+        with self._rpc.reading():
             return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
         """Return all records without their bodies."""
-        rpc_json = await self._told("manifest")
-        with self._hosted.reading():
+        rpc_json = await self._call_existing("manifest")
+        with self._rpc.reading():
             entries = decode_value(rpc_json["records"], tuple[RecordEntry, ...])
             return RecordManifest(int(rpc_json["version"]), entries)
 
@@ -182,11 +182,11 @@ class SupabaseRecords:
         Raises:
             StoreProblem: A record does not match its digest.
         """
-        rpc_json = await self._told("changes", after=after, most=most)
-        with self._hosted.reading():
+        rpc_json = await self._call_existing("changes", after=after, most=most)
+        with self._rpc.reading():
             page = decode_value(rpc_json, RecordPage)
         for record in page.records:
-            _check(record)
+            _check_digest(record)
         return page
 
     async def missing(self, space: str, texts: Collection[str]) -> list[str]:
@@ -195,7 +195,7 @@ class SupabaseRecords:
         The project stores the vectors of the others for at least a day from now.
         """
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
-        with self._hosted.reading():
+        with self._rpc.reading():
             return [str(text) for text in rpc_json if text in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
@@ -213,7 +213,7 @@ class SupabaseRecords:
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
         """Return the stored vectors of `texts`, as little-endian 32-bit floats."""
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
-        with self._hosted.reading():
+        with self._rpc.reading():
             return decode_value(rpc_json, dict[str, bytes])
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
@@ -228,7 +228,7 @@ class SupabaseRecords:
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return the cached replies among `keys`, ordered by key."""
         rpc_json = await self._call("replies", keys=list(keys))
-        with self._hosted.reading():
+        with self._rpc.reading():
             return decode_value(rpc_json, list[ModelReplyRow])
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
@@ -237,10 +237,10 @@ class SupabaseRecords:
         Start with an empty `after`.
         """
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
-        with self._hosted.reading():
+        with self._rpc.reading():
             return decode_value(rpc_json, list[ModelReplyRow])
 
-    async def _told(self, function: str, **arguments: RpcJson) -> RpcJson:
+    async def _call_existing(self, function: str, **arguments: RpcJson) -> RpcJson:
         rpc_json = await self._call(function, **arguments)
         if rpc_json is None:
             raise NotFound(
@@ -250,35 +250,35 @@ class SupabaseRecords:
         return rpc_json
 
     async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:
-        return await self._hosted.call(function, library=self._library, **arguments)
+        return await self._rpc.call(function, library=self._library, **arguments)
 
 
-async def list_remote_libraries(hosted: SupabaseRpc) -> list[RemoteLibrary]:
+async def list_remote_libraries(rpc: SupabaseRpc) -> list[RemoteLibrary]:
     """Return the libraries of the account, ordered by name."""
-    rows = await hosted.call("libraries")
-    with hosted.reading():
+    rows = await rpc.call("libraries")
+    with rpc.reading():
         return decode_value(rows, list[RemoteLibrary])
 
 
-async def list_applied_migrations(hosted: SupabaseRpc) -> frozenset[int]:
+async def list_applied_migrations(rpc: SupabaseRpc) -> frozenset[int]:
     """Return the numbers of those SQL scripts that the project has run."""
-    numbers = await hosted.call("migrations")
-    with hosted.reading():
+    numbers = await rpc.call("migrations")
+    with rpc.reading():
         return decode_value(numbers, frozenset[int])
 
 
-async def create_remote_library(hosted: SupabaseRpc, name: str) -> str | None:
+async def create_remote_library(rpc: SupabaseRpc, name: str) -> str | None:
     """Create a library and return its id; None if the account has one of that name."""
-    library_id = await hosted.call("new_library", name=name)
+    library_id = await rpc.call("new_library", name=name)
     return None if library_id is None else str(library_id)
 
 
-async def delete_remote_library(hosted: SupabaseRpc, library: str) -> bool:
+async def delete_remote_library(rpc: SupabaseRpc, library: str) -> bool:
     """Delete a library with all its data; False if the account has no such library."""
-    return bool(await hosted.call("delete_library", library=library))
+    return bool(await rpc.call("delete_library", library=library))
 
 
-def _check(record: SupabaseRecord) -> None:
+def _check_digest(record: SupabaseRecord) -> None:
     if record.body is None:
         return
     body = record.body.encode("utf-8", "replace")

@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 VECTORS_PER_REQUEST = 250
 """Vectors in one request: half a megabyte or so."""
 
-_KNOWN = """
+_STORED_REVISION = """
 select revision, content = ? and recipe = ? from processed
 where document_id = ? and pipeline = ?
 """
@@ -82,7 +82,7 @@ class SupabaseReplica:
         self._records = records
         self._now = now
         self._threads = threads
-        self._less = False
+        self._project_lost_changes = False
 
     def check(self) -> None:
         """Check that the project still had all its changes when it was last asked.
@@ -90,7 +90,7 @@ class SupabaseReplica:
         Raises:
             StoreProblem: It lacked some.
         """
-        if self._less:
+        if self._project_lost_changes:
             raise build_lost_changes_error()
 
     async def catch_up(self, on_progress: Callable[[int], None] | None = None) -> int:
@@ -105,10 +105,10 @@ class SupabaseReplica:
         """
         count, more = 0, True
         while more:
-            bound = await self._binding()
-            cursor = bound.cursor
+            link = await self._load_link()
+            cursor = link.cursor
             page = await self._records.changes(cursor)
-            self._note(less=has_lost_changes(bound, page))
+            self._set_lost_changes(less=has_lost_changes(link, page))
             self.check()
             more = page.upto not in (cursor, page.version)
             if page.upto != cursor:
@@ -130,34 +130,36 @@ class SupabaseReplica:
         """
 
         def write(connection: sqlite3.Connection) -> Result | None:
-            bound = _bound(connection)
-            if bound.cursor > put_result.before:
+            link = _read_link(connection)
+            if link.cursor > put_result.before:
                 return None
             with preserve_sync_mark(connection):
                 result = work(connection)
-            if bound.cursor == put_result.before:
+            if link.cursor == put_result.before:
                 advance_cursor(connection, put_result.version)
             return result
 
         return await self._database.write(write)
 
-    def _note(self, *, less: bool) -> None:
-        self._less = less
+    def _set_lost_changes(self, *, less: bool) -> None:
+        self._project_lost_changes = less
         if self._threads is not None:
             self._threads.note(less=less)
 
-    async def _binding(self) -> LibraryLink:
-        return await self._database.read(_bound)
+    async def _load_link(self) -> LibraryLink:
+        return await self._database.read(_read_link)
 
     async def _apply(self, page: RecordPage, cursor: int) -> None:
         decoded = await asyncio.to_thread(
             lambda: [decode_record(record) for record in page.records]
         )
-        contents = [(content, await self._embeddings(content)) for content in decoded]
-        work = partial(_keep_page, contents, (cursor, page.upto), self._now())
+        contents = [
+            (content, await self._fetch_missing_vectors(content)) for content in decoded
+        ]
+        work = partial(_store_page, contents, (cursor, page.upto), self._now())
         await self._database.write(work)
 
-    async def _embeddings(self, draft: RecordContent) -> list[EmbeddingRow]:
+    async def _fetch_missing_vectors(self, draft: RecordContent) -> list[EmbeddingRow]:
         """Return those of a draft's vectors that are not here yet."""
         if not isinstance(draft, DocumentRows):
             return []
@@ -166,8 +168,8 @@ class SupabaseReplica:
         )
         lacking = sorted(draft.texts - local_texts)
         rows: list[EmbeddingRow] = []
-        for some in split_into_batches(lacking, VECTORS_PER_REQUEST):
-            vectors = await self._records.vectors(draft.space, some)
+        for batch in split_into_batches(lacking, VECTORS_PER_REQUEST):
+            vectors = await self._records.vectors(draft.space, batch)
             rows += [(draft.space, text, vectors[text]) for text in vectors]
         return rows
 
@@ -179,32 +181,32 @@ def split_into_batches(
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _bound(connection: sqlite3.Connection) -> LibraryLink:
-    bound = read_library_link(connection)
-    if bound is None:
+def _read_link(connection: sqlite3.Connection) -> LibraryLink:
+    link = read_library_link(connection)
+    if link is None:
         raise StoreProblem(
             "This library is not a copy of one in a project any more",
             hint="Run `lrwr push` to keep it there, or `lrwr pull` to bring one here.",
         )
-    return bound
+    return link
 
 
-def _keep_page(
+def _store_page(
     contents: Sequence[tuple[RecordContent, list[EmbeddingRow]]],
     step: tuple[int, int],
     now: float,
     connection: sqlite3.Connection,
 ) -> None:
     before, after = step
-    if _bound(connection).cursor != before:
+    if _read_link(connection).cursor != before:
         return  # another process has applied this page
     with preserve_sync_mark(connection):
         for content, embeddings in contents:
-            _keep(connection, content, embeddings, now)
+            _store_content(connection, content, embeddings, now)
     advance_cursor(connection, after)
 
 
-def _keep(
+def _store_content(
     connection: sqlite3.Connection,
     content: RecordContent,
     embeddings: list[EmbeddingRow],
@@ -212,7 +214,7 @@ def _keep(
 ) -> None:
     match content:
         case DocumentRows():
-            revision = _revision(connection, content)
+            revision = _local_revision(connection, content)
             store_document_rows(
                 connection, content, embeddings, revision=revision, now=now
             )
@@ -226,13 +228,16 @@ def _keep(
             store_cast_json(connection, cast)
 
 
-def _revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
+def _local_revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
     """Return this machine's name for the state of the file.
 
     Empty if it never had it.
     """
     parameters = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
-    revision, is_same = connection.execute(_KNOWN, parameters).fetchone() or ("", True)
+    revision, is_same = connection.execute(_STORED_REVISION, parameters).fetchone() or (
+        "",
+        True,
+    )
     return str(revision) if is_same or not revision else FOREIGN_REVISION
 
 
@@ -264,30 +269,30 @@ class ReplicaRefresher:
         self._catch_up = catch_up
         self._say = say
         self._clock = clock
-        self._next = clock()
-        self._told = False
-        self._looking = asyncio.Lock()
+        self._next_check = clock()
+        self._has_notified = False
+        self._lock = asyncio.Lock()
 
     @property
     def away(self) -> bool:
         """Whether the project did not answer the last time."""
-        return self._told
+        return self._has_notified
 
     async def __call__(self) -> None:
         """Catch up if that is due. Never raises LrwrError."""
-        async with self._looking:
-            if self._clock() < self._next:
+        async with self._lock:
+            if self._clock() < self._next_check:
                 return
             try:
                 await self._catch_up()
             except LrwrError as error:
-                self._next = self._clock() + UNREACHABLE_PAUSE
-                self._complain(error)
+                self._next_check = self._clock() + UNREACHABLE_PAUSE
+                self._notify_unreachable(error)
             else:
-                self._next = self._clock() + FRESH_SECONDS
-                self._told = False
+                self._next_check = self._clock() + FRESH_SECONDS
+                self._has_notified = False
 
-    def _complain(self, error: LrwrError) -> None:
-        if not self._told:
-            self._told = True
+    def _notify_unreachable(self, error: LrwrError) -> None:
+        if not self._has_notified:
+            self._has_notified = True
             self._say(f"What others have changed is not here yet. {error.full_text}")

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 PostgresJson = Any
 """What JSON can say."""
-_MARK = "\x10"
-_AWAY = (("\x10", "\x101"), ("\x00", "\x100"))
-_BACK = {"\x101": "\x10", "\x100": "\x00"}
+_ESCAPE = "\x10"
+_ESCAPES = (("\x10", "\x101"), ("\x00", "\x100"))
+_UNESCAPES = {"\x101": "\x10", "\x100": "\x00"}
 
 
 def encode_postgres_text(value: PostgresJson) -> PostgresJson:
@@ -37,7 +37,7 @@ def encode_postgres_text(value: PostgresJson) -> PostgresJson:
     PostgreSQL has no U+0000, so it is escaped by U+0010 and a digit. A lone surrogate
     becomes `?`.
     """
-    return _each(value, _pack)
+    return _map_strings(value, _escape)
 
 
 def encode_postgres_json(value: PostgresJson) -> str:
@@ -49,33 +49,36 @@ def encode_postgres_json(value: PostgresJson) -> str:
 
 def decode_postgres_text(value: PostgresJson) -> PostgresJson:
     """Return the JSON value that `encode_postgres_text` received."""
-    return _each(value, _unpack)
+    return _map_strings(value, _unescape)
 
 
-def _each(value: PostgresJson, change: Any) -> PostgresJson:
+def _map_strings(value: PostgresJson, change: Any) -> PostgresJson:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _each(item, change) for name, item in value.items()}
+        return {name: _map_strings(item, change) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_each(item, change) for item in value]
+        return [_map_strings(item, change) for item in value]
     return value
 
 
-def _pack(text: str) -> str:
+def _escape(text: str) -> str:
     text = text.encode("utf-8", "replace").decode("utf-8")
-    for plain, away in _AWAY:
+    for plain, away in _ESCAPES:
         text = text.replace(plain, away)
     return text
 
 
-def _unpack(text: str) -> str:
-    if _MARK not in text:
+def _unescape(text: str) -> str:
+    if _ESCAPE not in text:
         return text
-    first, *escaped = text.split(_MARK)
+    first, *escaped = text.split(_ESCAPE)
     pieces = [first]
     for piece in escaped:
-        pieces += (_BACK.get(f"{_MARK}{piece[:1]}", _MARK + piece[:1]), piece[1:])
+        pieces += (
+            _UNESCAPES.get(f"{_ESCAPE}{piece[:1]}", _ESCAPE + piece[:1]),
+            piece[1:],
+        )
     return "".join(pieces)
 
 
@@ -83,11 +86,13 @@ RpcJson = Any
 """What JSON can say."""
 AccessTokenProvider = Callable[[], Awaitable[str]]
 """Returns what proves who asks, good for a minute at least."""
-_note: ContextVar[EgressLogEntry | None] = ContextVar("_note", default=None)
+_current_entry: ContextVar[EgressLogEntry | None] = ContextVar(
+    "_current_entry", default=None
+)
 """The request that is under way here."""
-_STATE = re.compile("[0-9A-Z]{5}")
+_SQLSTATE = re.compile("[0-9A-Z]{5}")
 """A state of SQL's."""
-_BEGINNINGS = b'{["-0123456789tfn'
+_JSON_STARTS = b'{["-0123456789tfn'
 """Signs that a value of JSON begins with."""
 _NO_FUNCTION = frozenset({"PGRST202", "PGRST205"})
 _NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
@@ -132,7 +137,7 @@ class SupabaseRpc:
             f"p_{name}": encode_postgres_text(value)
             for name, value in arguments.items()
         }
-        client = await self._opened()
+        client = await self._get_client()
         request = client.rpc(f"lrwr_{function}", parameters)
         request.request.headers["Authorization"] = f"Bearer {token}"
         about = OutboundRequest("supabase", self._project.host, RequestPurpose.RECORDS)
@@ -141,7 +146,7 @@ class SupabaseRpc:
                 await note.record_request(
                     len(json.dumps(parameters, ensure_ascii=False).encode())
                 )
-            rpc_json = await self._executed(request, note)
+            rpc_json = await self._execute(request, note)
             note.mark_complete()
         return decode_postgres_text(rpc_json)
 
@@ -157,16 +162,16 @@ class SupabaseRpc:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise translate_supabase_status(0, self._project) from error
 
-    async def _executed(self, request: Any, note: EgressLogEntry) -> RpcJson:
-        under_way = _note.set(note)
+    async def _execute(self, request: Any, note: EgressLogEntry) -> RpcJson:
+        under_way = _current_entry.set(note)
         try:
             response = await request.execute()
         except LrwrError:
             raise
         except Exception as error:  # the client lets anything of its libraries through
-            raise self._refused(error) from error
+            raise self._translate_error(error) from error
         finally:
-            _note.reset(under_way)
+            _current_entry.reset(under_way)
         return response.data
 
     async def aclose(self) -> None:
@@ -174,7 +179,7 @@ class SupabaseRpc:
         await self._stack.aclose()
         self._client = None
 
-    async def _opened(self) -> "AsyncPostgrestClient":
+    async def _get_client(self) -> "AsyncPostgrestClient":
         async with self._opening:
             if self._client is None:
                 client, self._api_error = await asyncio.to_thread(
@@ -184,9 +189,9 @@ class SupabaseRpc:
                 self._client = client
             return self._client
 
-    def _refused(self, error: Exception) -> LrwrError:
+    def _translate_error(self, error: Exception) -> LrwrError:
         if self._api_error is not None and isinstance(error, self._api_error):
-            return _said(error, self._project)
+            return _translate_api_error(error, self._project)
         return translate_supabase_error(error, self._project)
 
 
@@ -202,14 +207,14 @@ def _client(
     async def check(response: "Response") -> None:
         # What stands before the database answers in words of its own, and the client
         # drops the state that tells what they mean.
-        if (note := _note.get()) is not None:
+        if (note := _current_entry.get()) is not None:
             await note.on_response(response)
         status = response.status_code
         if status in _NOT_FROM_DATABASE or status >= 500:
             raise translate_supabase_status(status, project)
 
     def check_whole(response: "Response") -> None:
-        if response.is_success and not _may_be_json(response.content):
+        if response.is_success and not _starts_like_json(response.content):
             raise translate_supabase_status(
                 0, project
             )  # the client would take it for a text
@@ -225,12 +230,12 @@ def _client(
     return client, APIError
 
 
-def _may_be_json(body: bytes) -> bool:
+def _starts_like_json(body: bytes) -> bool:
     """Say whether a body begins as JSON does, or is empty: a page of HTML does not."""
-    return body.lstrip()[:1] in _BEGINNINGS
+    return body.lstrip()[:1] in _JSON_STARTS
 
 
-def _said(error: "APIError", project: SupabaseConnection) -> LrwrError:
+def _translate_api_error(error: "APIError", project: SupabaseConnection) -> LrwrError:
     code = error.code or ""
     if code in _NO_FUNCTION:
         return StoreProblem(
@@ -250,7 +255,7 @@ def _said(error: "APIError", project: SupabaseConnection) -> LrwrError:
             hint="Sign in with the account that it belongs to: lrwr login",
         )
     # What the server says of it may say the request back: the text, and the token.
-    state = f" ({code})" if _STATE.fullmatch(code) else ""
+    state = f" ({code})" if _SQLSTATE.fullmatch(code) else ""
     return StoreProblem(
         f"The database at {project.host} refused{state}",
         hint="Nothing was changed. If it happens again, tell the makers of lrwr.",

@@ -103,14 +103,14 @@ class SupabaseThreadApi:
     project does not answer or refuses.
     """
 
-    def __init__(self, hosted: SupabaseRpc, library: str) -> None:
-        self._hosted = hosted
+    def __init__(self, rpc: SupabaseRpc, library: str) -> None:
+        self._rpc = rpc
         self._library = library
 
     async def marks(self) -> dict[str, str]:
         """Return the digest of each thread by its id, including deleted threads."""
         rpc_json = await self._call("thread_marks")
-        with self._hosted.reading():
+        with self._rpc.reading():
             return {row["id"]: row["digest"] for row in rpc_json}
 
     async def whole(self, thread: str) -> ThreadRecord | None:
@@ -119,7 +119,7 @@ class SupabaseThreadApi:
         None if it does not exist.
         """
         rpc_json = await self._call("thread_whole", thread=thread)
-        with self._hosted.reading():
+        with self._rpc.reading():
             return None if rpc_json is None else parse_thread_record(rpc_json)
 
     async def put(self, thread: ThreadRecord) -> None:
@@ -132,7 +132,7 @@ class SupabaseThreadApi:
         """
         row = encode_postgres_json(thread_record_to_json(thread))
         rpc_json = await self._call("put_thread", thread=row)
-        with self._hosted.reading():
+        with self._rpc.reading():
             if rpc_json is not True:
                 raise ValueError("it does not say that it is kept")
 
@@ -153,7 +153,7 @@ class SupabaseThreadApi:
             turn=encode_postgres_json(turn_record_to_json(turn)),
             late=late,
         )
-        with self._hosted.reading():
+        with self._rpc.reading():
             return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
@@ -181,8 +181,8 @@ class SupabaseThreadApi:
         `before` is in seconds since 1970.
         """
         count = await self._call("purge_threads", before=before)
-        with self._hosted.reading():
+        with self._rpc.reading():
             return int(count)
 
     async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:
-        return await self._hosted.call(function, library=self._library, **arguments)
+        return await self._rpc.call(function, library=self._library, **arguments)

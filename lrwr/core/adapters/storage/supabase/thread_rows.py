@@ -30,7 +30,7 @@ select thread_id, {_TURN_COLUMNS} from turn join unsent_turn on turn_id = id ord
 
 _CHANGED = "select thread_id from unsent_thread order by 1"
 
-_NOTED = """
+_HAS_UNSENT = """
 select exists (select 1 from unsent_thread where thread_id = :id) or exists (
   select 1 from unsent_turn join turn on turn.id = turn_id where turn.thread_id = :id
 )
@@ -49,11 +49,11 @@ delete from unsent_thread where thread_id = :id and exists (
 
 _SPOKEN = "select coalesce(max(spoken), 0) from hosted"
 
-_HEARD = "update hosted set spoken = ?"
+_SET_SPOKEN = "update hosted set spoken = ?"
 
-_KNOW = "insert or replace into hosted_thread (thread_id, digest) values (?, ?)"
+_STORE_DIGEST = "insert or replace into hosted_thread (thread_id, digest) values (?, ?)"
 
-_GONE = """
+_DELETE_MISSING = """
 delete from thread where id in (select thread_id from hosted_thread)
   and id not in (select value from json_each(?))
   and id not in (select thread_id from unsent_thread)
@@ -62,15 +62,15 @@ delete from thread where id in (select thread_id from hosted_thread)
   )
 """
 
-_DELETION = """
+_NEXT_DELETION = """
 select coalesce(max(deletion), 0) + 1 from thread where deleted_at <= ? and id <> ?
 """
 
-_PUSH_BACK = "update thread set deletion = deletion + 1 where deletion >= ?"
+_SHIFT_DELETIONS = "update thread set deletion = deletion + 1 where deletion >= ?"
 
-_KEPT = "select updated_at, deleted_at, deletion from thread where id = ?"
+_STAMPS = "select updated_at, deleted_at, deletion from thread where id = ?"
 
-_KEEP = """
+_STORE_THREAD = """
 insert into thread (id, title, created_at, updated_at, deleted_at, deletion, state)
 values (?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do update set
@@ -78,7 +78,7 @@ on conflict (id) do update set
   deleted_at = excluded.deleted_at, deletion = excluded.deletion, state = excluded.state
 """
 
-_KEEP_TURN = """
+_STORE_TURN = """
 insert into turn (
   id, thread_id, number, asked_at, state, price, usage, question, answer, output
 ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -126,7 +126,7 @@ def list_unsent_turns(connection: sqlite3.Connection) -> list[UnsentTurn]:
 
 def mark_thread_sent(connection: sqlite3.Connection, thread: ThreadRecord) -> None:
     """Mark a thread and its turns as sent, unless the thread has changed since."""
-    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+    connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
     parameters = {
         "id": thread.id,
         "title": thread.title,
@@ -148,11 +148,11 @@ def mark_turn_sent(
     counters are advanced by `receipt`, so that the thread need not be fetched again.
     """
     thread = unsent.thread.id
-    connection.execute(_SENT_TURNS, (_ids([unsent.turn]),))
+    connection.execute(_SENT_TURNS, (_turn_ids_json([unsent.turn]),))
     followed = read_spoken_count(connection) == receipt.count - 1
-    if followed and not late and not _is_noted(connection, thread):
-        connection.execute(_KNOW, (thread, receipt.digest))
-        connection.execute(_HEARD, (receipt.count,))
+    if followed and not late and not _has_unsent_changes(connection, thread):
+        connection.execute(_STORE_DIGEST, (thread, receipt.digest))
+        connection.execute(_SET_SPOKEN, (receipt.count,))
 
 
 def read_spoken_count(connection: sqlite3.Connection) -> int:
@@ -170,16 +170,16 @@ def store_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
 
     Returns False and writes nothing if the thread has unsent changes.
     """
-    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
-    if _is_noted(connection, thread.id):
+    connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
+    if _has_unsent_changes(connection, thread.id):
         return False
-    stamps = connection.execute(_KEPT, (thread.id,)).fetchone()
+    stamps = connection.execute(_STAMPS, (thread.id,)).fetchone()
     connection.execute("delete from thread where id = ?", (thread.id,))
-    _keep(connection, thread, stamps)
+    _store_thread_row(connection, thread, stamps)
     for turn in thread.turns:
-        connection.execute(_KEEP_TURN, _row(turn, thread.id, turn.number))
-    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
-    connection.execute(_KNOW, (thread.id, thread.digest))
+        connection.execute(_STORE_TURN, _turn_row(turn, thread.id, turn.number))
+    connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
+    connection.execute(_STORE_DIGEST, (thread.id, thread.digest))
     return True
 
 
@@ -206,12 +206,12 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
     """
     if store_remote_thread(connection, thread):
         return
-    stamps = connection.execute(_KEPT, (thread.id,)).fetchone()
+    stamps = connection.execute(_STAMPS, (thread.id,)).fetchone()
     is_locally_changed = thread.id in list_locally_changed_threads(connection)
     if stamps[0] < thread.updated_at or (
         stamps[0] == thread.updated_at and not is_locally_changed
     ):
-        _keep(connection, thread, stamps)
+        _store_thread_row(connection, thread, stamps)
         connection.execute(
             "delete from unsent_thread where thread_id = ?", (thread.id,)
         )
@@ -223,8 +223,8 @@ def merge_remote_thread(connection: sqlite3.Connection, thread: ThreadRecord) ->
             while number in turn_by_number:
                 number += 1
             turn_by_number[number] = turn.id
-            connection.execute(_KEEP_TURN, _row(turn, thread.id, number))
-    connection.execute(_SENT_TURNS, (_ids(thread.turns),))
+            connection.execute(_STORE_TURN, _turn_row(turn, thread.id, number))
+    connection.execute(_SENT_TURNS, (_turn_ids_json(thread.turns),))
 
 
 def mark_threads_received(
@@ -234,8 +234,8 @@ def mark_threads_received(
 
     Threads with unsent changes stay. Returns whether the file replicates a library.
     """
-    connection.execute(_GONE, (json.dumps(sorted(threads)),))
-    return connection.execute(_HEARD, (spoken,)).rowcount > 0
+    connection.execute(_DELETE_MISSING, (json.dumps(sorted(threads)),))
+    return connection.execute(_SET_SPOKEN, (spoken,)).rowcount > 0
 
 
 def _without_turns(connection: sqlite3.Connection, id_: str) -> ThreadRecord:
@@ -243,16 +243,16 @@ def _without_turns(connection: sqlite3.Connection, id_: str) -> ThreadRecord:
     return ThreadRecord(*(*row, ()))
 
 
-def _is_noted(connection: sqlite3.Connection, id_: str) -> bool:
+def _has_unsent_changes(connection: sqlite3.Connection, id_: str) -> bool:
     """Say whether something of a conversation is here alone."""
-    return bool(connection.execute(_NOTED, {"id": id_}).fetchone()[0])
+    return bool(connection.execute(_HAS_UNSENT, {"id": id_}).fetchone()[0])
 
 
-def _ids(turns: Collection[TurnRecord]) -> str:
+def _turn_ids_json(turns: Collection[TurnRecord]) -> str:
     return json.dumps([turn.id for turn in turns])
 
 
-def _keep(
+def _store_thread_row(
     connection: sqlite3.Connection, thread: ThreadRecord, stamps: ThreadStamps | None
 ) -> None:
     row = (
@@ -261,13 +261,13 @@ def _keep(
         thread.created_at,
         thread.updated_at,
         thread.deleted_at,
-        _deletion(connection, thread, stamps),
+        _assign_deletion(connection, thread, stamps),
         thread.state,
     )
-    connection.execute(_KEEP, row)
+    connection.execute(_STORE_THREAD, row)
 
 
-def _deletion(
+def _assign_deletion(
     connection: sqlite3.Connection, thread: ThreadRecord, stamps: ThreadStamps | None
 ) -> int | None:
     """Return which deletion this was, among those of all conversations, by its time."""
@@ -276,12 +276,12 @@ def _deletion(
     if stamps is not None and stamps[1] == thread.deleted_at:
         return stamps[2]
     parameters = (thread.deleted_at, thread.id)
-    place = int(connection.execute(_DELETION, parameters).fetchone()[0])
-    connection.execute(_PUSH_BACK, (place,))
+    place = int(connection.execute(_NEXT_DELETION, parameters).fetchone()[0])
+    connection.execute(_SHIFT_DELETIONS, (place,))
     return place
 
 
-def _row(turn: TurnRecord, thread: str, number: int) -> tuple[object, ...]:
+def _turn_row(turn: TurnRecord, thread: str, number: int) -> tuple[object, ...]:
     return (
         turn.id,
         thread,

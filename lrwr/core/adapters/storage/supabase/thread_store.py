@@ -44,16 +44,16 @@ class ThreadReplica:
 
     def __init__(self, database: SqliteDatabase, api: SupabaseThreadApi) -> None:
         self._database = database
-        self._there = api
-        self._one_at_a_time = asyncio.Lock()
-        self._less = False
+        self._api = api
+        self._lock = asyncio.Lock()
+        self._project_lost_changes = False
 
     def note(self, *, less: bool) -> None:
         """Set whether the project lacks changes that it had.
 
         Then nothing is sent to it.
         """
-        self._less = less
+        self._project_lost_changes = less
 
     async def send(
         self, *, at_once: str = "", tell: ThreadProgressCallback | None = None
@@ -69,8 +69,8 @@ class ThreadReplica:
             LrwrError: The project does not answer or refuses.
             StoreProblem: The project lacks changes that it had.
         """
-        async with self._one_at_a_time:
-            if self._less:
+        async with self._lock:
+            if self._project_lost_changes:
                 raise build_lost_changes_error()
             return await self._send(at_once, tell)
 
@@ -83,24 +83,27 @@ class ThreadReplica:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        async with self._one_at_a_time:
+        async with self._lock:
             sent_count = await self._send()
-            before = await self._database.read(read_spoken_count)
-            if not sent_count and spoken == before:
+            spoken_before = await self._database.read(read_spoken_count)
+            if not sent_count and spoken == spoken_before:
                 return
-            remote_marks = await self._there.marks()
+            remote_marks = await self._api.marks()
             local_digests = await self._database.read(read_thread_digests)
             changed_threads = [
                 thread
                 for thread in remote_marks
                 if local_digests.get(thread) != remote_marks[thread]
             ]
-            outcomes = [await self._bring(thread, before) for thread in changed_threads]
+            outcomes = [
+                await self._fetch_changes_of(thread, spoken_before)
+                for thread in changed_threads
+            ]
             if all(outcomes):
                 work = partial(
                     mark_threads_received, threads=remote_marks.keys(), spoken=spoken
                 )
-                await self._if_still(before, work)
+                await self._write_unless_newer(spoken_before, work)
 
     async def bring(self, thread: str) -> None:
         """Fetch one thread unless it has lost turns or another process was faster.
@@ -108,31 +111,31 @@ class ThreadReplica:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        async with self._one_at_a_time:
-            before = await self._database.read(read_spoken_count)
-            thread_record = await self._there.whole(thread)
+        async with self._lock:
+            spoken_before = await self._database.read(read_spoken_count)
+            thread_record = await self._api.whole(thread)
             if thread_record is not None:
-                await self._if_still(
-                    before,
+                await self._write_unless_newer(
+                    spoken_before,
                     partial(store_remote_thread_if_complete, thread=thread_record),
                 )
 
-    async def _bring(self, thread: str, before: int) -> bool:
+    async def _fetch_changes_of(self, thread: str, spoken_before: int) -> bool:
         """Say whether a conversation is here as it is there, or is gone from there."""
-        thread_record = await self._there.whole(thread)
+        thread_record = await self._api.whole(thread)
         if thread_record is None:
             return True
-        return await self._if_still(
-            before, partial(store_remote_thread, thread=thread_record)
+        return await self._write_unless_newer(
+            spoken_before, partial(store_remote_thread, thread=thread_record)
         )
 
-    async def _if_still(
-        self, before: int, work: Callable[[sqlite3.Connection], bool]
+    async def _write_unless_newer(
+        self, spoken_before: int, work: Callable[[sqlite3.Connection], bool]
     ) -> bool:
         """Write unless others brought something newer meanwhile; say whether it was."""
         return await self._database.write(
             lambda connection: (
-                read_spoken_count(connection) == before and work(connection)
+                read_spoken_count(connection) == spoken_before and work(connection)
             )
         )
 
@@ -145,7 +148,7 @@ class ThreadReplica:
                 tell(number, len(changed))
             thread = await self._database.read(partial(load_thread_record, id_=id_))
             if thread is not None:
-                await self._there.put(thread)
+                await self._api.put(thread)
                 await self._database.write(partial(mark_thread_sent, thread=thread))
         unsent = await self._database.read(list_unsent_turns)
         for unsent_turn in unsent:
@@ -154,7 +157,7 @@ class ThreadReplica:
 
     async def _send_turn(self, unsent: UnsentTurn, *, late: bool) -> None:
         thread: ThreadRecord = unsent.thread
-        receipt = await self._there.save_turn(thread, unsent.turn, late=late)
+        receipt = await self._api.save_turn(thread, unsent.turn, late=late)
         work = partial(mark_turn_sent, unsent=unsent, receipt=receipt, late=late)
         await self._database.write(work)
 
@@ -177,16 +180,16 @@ class SupabaseThreadStore:
         away: Callable[[], bool],
     ) -> None:
         self._database = database
-        self._here = SqliteThreadStore(database)
-        self._copy = copy
-        self._there = api
-        self._say = say
-        self._away = away
-        self._told = False
+        self._local = SqliteThreadStore(database)
+        self._replica = copy
+        self._api = api
+        self._notify = say
+        self._is_unreachable = away
+        self._has_notified = False
 
     async def threads(self) -> list[Thread]:
         """Return all threads that are not deleted, the most recently used first."""
-        return await self._here.threads()
+        return await self._local.threads()
 
     async def thread(self, thread: ThreadId) -> Thread:
         """Return one thread.
@@ -194,39 +197,34 @@ class SupabaseThreadStore:
         Raises:
             NotFound: It does not exist or is deleted.
         """
-        return await self._here.thread(thread)
+        return await self._local.thread(thread)
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
         """Return a thread's turns in order.
 
         With `last` only that many of the newest.
         """
-        return await self._here.turns(thread, last=last)
+        return await self._local.turns(thread, last=last)
 
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-<<<<<<< HEAD
-        """Keep a turn and the state after it, all or nothing."""
-        stored_thread = await self._here.save_turn(thread, title, turn, state)
-=======
         """Store a turn and the state after it, atomically, and return the thread.
 
         Creates the thread with `title` if it does not exist; restores it if it is
         deleted. Storing a turn twice stores it once. Does not raise if the project does
         not answer.
         """
-        stored_thread = await self._here.keep_turn(thread, title, turn, state)
->>>>>>> cfff2b98 (storage, auth, files: describe public functions in plain English)
-        if self._away():
-            self._complain("")
+        stored_thread = await self._local.save_turn(thread, title, turn, state)
+        if self._is_unreachable():
+            self._notify_unsent("")
             return stored_thread
         try:
-            await self._copy.send(at_once=turn.id)
+            await self._replica.send(at_once=turn.id)
         except LrwrError as error:
-            self._complain(f" {error}.")
+            self._notify_unsent(f" {error}.")
         else:
-            self._told = False
+            self._has_notified = False
         return stored_thread
 
     async def rename(self, thread: ThreadId, title: str) -> None:
@@ -236,8 +234,8 @@ class SupabaseThreadStore:
             NotFound: It does not exist or is deleted.
             LrwrError: The project does not answer or refuses.
         """
-        await self._copy.send()
-        await self._done(thread, await self._there.rename(thread, title))
+        await self._replica.send()
+        await self._fetch_changed(thread, await self._api.rename(thread, title))
 
     async def delete(self, thread: ThreadId, at: float) -> None:
         """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
@@ -246,8 +244,8 @@ class SupabaseThreadStore:
             NotFound: It does not exist or is deleted.
             LrwrError: The project does not answer or refuses.
         """
-        await self._copy.send()
-        await self._done(thread, await self._there.delete(thread, at))
+        await self._replica.send()
+        await self._fetch_changed(thread, await self._api.delete(thread, at))
 
     async def restore(self) -> Thread | None:
         """Restore the thread that was deleted last on any machine.
@@ -257,13 +255,13 @@ class SupabaseThreadStore:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        await self._here.threads()  # which looks first at what the project has
-        await self._copy.send()
-        back = await self._there.restore()
+        await self._local.threads()  # which looks first at what the project has
+        await self._replica.send()
+        back = await self._api.restore()
         if back is None:
             return None
-        await self._copy.bring(back)
-        return await self._here.thread(ThreadId(back))
+        await self._replica.bring(back)
+        return await self._local.thread(ThreadId(back))
 
     async def purge(self, before: float) -> int:
         """Remove all threads deleted before a time for good, and return their number.
@@ -273,47 +271,42 @@ class SupabaseThreadStore:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        await self._copy.send()
-        count = await self._there.purge(before)
-        await self._here.purge(before)
+        await self._replica.send()
+        count = await self._api.purge(before)
+        await self._local.purge(before)
         return count
 
     async def gaps(self) -> list[RecordedGap]:
         """Return the gaps recorded in complete answers of all threads, oldest first."""
-        return await self._here.gaps()
+        return await self._local.gaps()
 
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-<<<<<<< HEAD
-        """Return what answers of kept conversations cite, oldest first."""
-        return await self._here.turn_citations(documents)
-=======
         """Return the citations of each answer, oldest answer first.
 
         With `documents` only citations of these; answers without any are left out.
         """
-        return await self._here.citing(documents)
->>>>>>> cfff2b98 (storage, auth, files: describe public functions in plain English)
+        return await self._local.turn_citations(documents)
 
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
         """Return at most `limit` turns that contain any of `words`, best first."""
-        return await self._here.search(words, limit=limit)
+        return await self._local.search(words, limit=limit)
 
-    async def _done(self, thread: ThreadId, is_found: bool) -> None:
+    async def _fetch_changed(self, thread: ThreadId, is_found: bool) -> None:
         """Bring what was changed there; there was such a conversation, or not."""
         if not is_found:
             raise NotFound(
                 f"There is no conversation {thread}", hint="`lrwr threads` lists them."
             )
-        await self._copy.bring(thread)
+        await self._replica.bring(thread)
 
-    def _complain(self, reason: str) -> None:
-        if not self._told:
-            self._told = True
-            self._say(
+    def _notify_unsent(self, reason: str) -> None:
+        if not self._has_notified:
+            self._has_notified = True
+            self._notify(
                 "This conversation is kept on this machine for now, and goes to the"
                 f" project when it can be asked again.{reason}"
             )
