@@ -30,9 +30,13 @@ from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.facts import ContentType, NarrativeFunction
 from lrwr.core.model.text import Span, extract_content_words
 from lrwr.core.ports.stores import DocumentText
-from lrwr.core.retrieval.freshness import drop_deleted_passages
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
-from lrwr.core.retrieval.service import PassageFinder, SearchRequest, SearchResult
+from lrwr.core.retrieval.service import (
+    PassageFinder,
+    SearchRequest,
+    SearchResult,
+    drop_deleted_passages,
+)
 from lrwr.core.retrieval.story import StoryOrder, parse_horizon
 from lrwr.core.retrieval.story_search import SearchFilters
 from lrwr.core.settings.model import Settings

@@ -7,10 +7,11 @@ answers (decision 013), and the file that stores a library's own calibration.
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline
+from lrwr.core.model.codec import InvalidData, decode_json, encode_value
 from lrwr.core.model.errors import StoreProblem
 from lrwr.core.model.text import (
     WORD_PATTERN,
@@ -353,9 +354,14 @@ They apply to the bundled embedding model only; other models have other score sc
 
 CALIBRATION_FILE_NAME = "confidence.json"
 _FORMAT = 1
-_NUMBERS = ("bias", "threshold", "auroc")
 _MAX_FILE_BYTES = 1_000_000
 """A larger file was not written by lrwr."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CalibrationFile:
+    format: int
+    calibrations: tuple[Calibration, ...]
 
 
 def get_calibration_path(library: Library) -> Path:
@@ -373,11 +379,11 @@ def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
             return [], ""
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ValueError("too large")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != _FORMAT:
-            raise ValueError("another format")
-        return [_calibration(entry) for entry in content["calibrations"]], ""
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        content = decode_json(path.read_text(encoding="utf-8"), _CalibrationFile)
+        if content.format != _FORMAT or not all(map(_is_usable, content.calibrations)):
+            raise InvalidData("another format")
+        return list(content.calibrations), ""
+    except (OSError, ValueError):
         return [], (
             f"{path} is damaged or was written by another version of lrwr, and is"
             " ignored. Delete it with `lrwr eval --reset`."
@@ -391,10 +397,7 @@ def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> 
         StoreProblem: The file cannot be written.
     """
     path = get_calibration_path(library)
-    content = {
-        "format": _FORMAT,
-        "calibrations": [asdict(calibration) for calibration in calibrations],
-    }
+    content = encode_value(_CalibrationFile(_FORMAT, tuple(calibrations)))
     prepare_state_dir(library)
     try:
         write_private_file(
@@ -427,33 +430,10 @@ def delete_calibrations(library: Library) -> bool:
     return True
 
 
-def _calibration(fields: Mapping[str, object]) -> Calibration:
-    bias, threshold, auroc = (_number(fields[name]) for name in _NUMBERS)
-    terms, questions = fields["terms"], fields["questions"]
-    if not isinstance(terms, list) or not isinstance(questions, int):
-        raise ValueError("no calibration")
-    return Calibration(
-        ranking=str(fields["ranking"]),
-        pipeline=Pipeline(str(fields["pipeline"])),
-        bias=bias,
-        terms=tuple(_term(term) for term in terms),
-        threshold=threshold,
-        questions=questions,
-        auroc=auroc,
-        source=str(fields["source"]),
+def _is_usable(calibration: Calibration) -> bool:
+    numbers = [calibration.bias, calibration.threshold, calibration.auroc]
+    for term in calibration.terms:
+        numbers += (term.weight, term.mean, term.scale)
+    return all(map(math.isfinite, numbers)) and all(
+        term.signal in SIGNAL_NAMES and term.scale > 0 for term in calibration.terms
     )
-
-
-def _term(fields: Mapping[str, object]) -> SignalTerm:
-    weight, mean, scale = (
-        _number(fields[name]) for name in ("weight", "mean", "scale")
-    )
-    if fields["signal"] not in SIGNAL_NAMES or scale <= 0:
-        raise ValueError("no such signal")
-    return SignalTerm(str(fields["signal"]), weight, mean, scale)
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("no number")
-    return float(value)

@@ -1,8 +1,8 @@
 """Passage search: hybrid retrieval, people and content-type boosts, reranking."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Cast
@@ -14,12 +14,12 @@ from lrwr.core.model.chunks import (
     Pipeline,
     SearchScope,
 )
-from lrwr.core.model.documents import DocumentType, Horizon
-from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.documents import DocumentId, DocumentType, Horizon
+from lrwr.core.model.errors import NotFound, ServiceUnavailable
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.ports.indexes import LexicalIndex
 from lrwr.core.ports.models import Embedder, Reranker
-from lrwr.core.ports.stores import PassageStore
+from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.ports.story_stores import DocumentFact
 from lrwr.core.retrieval.confidence import (
     FIRST_PASSAGES,
@@ -428,3 +428,47 @@ async def _search_facts(context: _SearchContext) -> tuple[DocumentFact, ...]:
     return await context.story.search_facts(
         request.question, context.scope, names=request.names
     )
+
+
+async def load_existing_texts(
+    store: PassageStore, documents: Iterable[DocumentId]
+) -> dict[DocumentId, DocumentText]:
+    """Return the stored text of each of `documents` that exists, reading each once.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    texts = {}
+    for document in dict.fromkeys(documents):
+        try:
+            texts[document] = await store.text(document)
+        except NotFound:  # deleted since the caller learned of it
+            continue
+    return texts
+
+
+async def drop_deleted_passages(
+    store: PassageStore, result: SearchResult
+) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
+    """Remove passages and facts of deleted documents from a search result.
+
+    Returns the result, with one remark for each deleted document, and the texts of the
+    remaining documents.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
+    passage_documents = [passage.chunk.document for passage in result.passages]
+    fact_documents = [fact.document for fact in result.facts]
+    texts = await load_existing_texts(store, [*passage_documents, *fact_documents])
+    lost = sorted({*passage_documents, *fact_documents} - texts.keys())
+    existing_result = replace(
+        result,
+        passages=tuple(p for p in result.passages if p.chunk.document in texts),
+        facts=tuple(fact for fact in result.facts if fact.document in texts),
+        remarks=(
+            *result.remarks,
+            *(f"{document} was deleted during the search." for document in lost),
+        ),
+    )
+    return existing_result, texts

@@ -120,10 +120,14 @@ class CharacterAnswerer:
                 :MAX_NEAREST_LINES
             ]
         nearest_lines = [] if uncertain else self._select_nearest(parts)
-        yield from self._told(answers, "")
+        yield from self._write_lines(answers, "")
         self.silent = not answers and not uncertain
-        yield from self._told(uncertain, f"{self._uncertain_heading} Probable lines:")
-        yield from self._told(nearest_lines, f"{self.not_found_message} Closest lines:")
+        yield from self._write_lines(
+            uncertain, f"{self._uncertain_heading} Probable lines:"
+        )
+        yield from self._write_lines(
+            nearest_lines, f"{self.not_found_message} Closest lines:"
+        )
 
     def _select_fitting_lines(
         self, parts: Sequence[QuestionPart], lines: Sequence[ContextItem]
@@ -133,7 +137,7 @@ class CharacterAnswerer:
         )
         return list(dict.fromkeys(fitting_lines))
 
-    def _told(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
+    def _write_lines(self, lines: Sequence[ContextItem], heading: str) -> AnswerPieces:
         if lines and heading:
             yield self._writer.say(heading)
         for line in lines:
@@ -153,7 +157,7 @@ class CharacterAnswerer:
         ]
         none = f"{self._name} greets nobody in the text. Their first line:"
         first = [*greetings, *self._sure][:1]
-        yield from self._told(first, "" if greetings else none)
+        yield from self._write_lines(first, "" if greetings else none)
 
     def _select_nearest(self, parts: Sequence[QuestionPart]) -> list[ContextItem]:
         """Return certain lines that share a little with the question, best first."""
@@ -261,7 +265,7 @@ class _ExtractiveAnswer:
         facts = self._select_facts(facets)
         for missing in self._iter_introduction(facets, facts):
             yield missing
-        async with aclosing(self._told(facts, remark)) as events:
+        async with aclosing(self._write_facts_and_quotes(facts, remark)) as events:
             async for event in events:
                 yield event
         if not self.writer.lines:
@@ -289,7 +293,7 @@ class _ExtractiveAnswer:
             yield GapFound(gap)
         yield from self._iter_not_found(silence, nearest)
 
-    async def _told(
+    async def _write_facts_and_quotes(
         self, facts: Sequence[Sequence[AnswerLine]], remark: RemarkCallback
     ) -> AnswerEventStream:
         """Yield the facts of each part, then quotations that add to them."""
@@ -327,7 +331,7 @@ class _ExtractiveAnswer:
             f" {subject}:"
         )
         async with aclosing(
-            self._told(self._select_facts(SCENARIO_FACETS), remark)
+            self._write_facts_and_quotes(self._select_facts(SCENARIO_FACETS), remark)
         ) as events:
             async for event in events:
                 yield event

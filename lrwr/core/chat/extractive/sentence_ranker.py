@@ -114,8 +114,8 @@ async def select_best_sentences(
     """Return the best sentences of the first passages, extended by neighbours, best
     first.
 
-    Without a reranker, or if it fails, sentences are ranked by words; `remark` is then
-    told.
+    Without a reranker, or if it fails, sentences are ranked by words,
+    and `remark` receives a sentence about it.
 
     Raises:
         StoreProblem: The library cannot be read.
