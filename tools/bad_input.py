@@ -53,7 +53,15 @@ def try_inputs(inputs: list[BadInput], place: Path) -> Tried:
     found = _lrwr(book, place, "search", GOOD_WORD, "--json", "-k", "100")
     passages = json.loads(found.stdout)["passages"] if found.returncode == 0 else []
     files = {passage["file"] for passage in passages}
-    printed = tuple(done.stderr.decode().splitlines())
+    answer = done.stdout.decode().splitlines()
+    printed = (
+        *(
+            line
+            for line in answer
+            if line.startswith(("warning: ", "Skipped ", "  hint"))
+        ),
+        *done.stderr.decode().splitlines(),
+    )
     return Tried(printed, done.returncode, len(files & GOOD.keys()))
 
 

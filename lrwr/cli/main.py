@@ -1,158 +1,146 @@
-"""The command line: the table of commands, and what runs one."""
+"""The command line: the table of commands, and the entry point `run`."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import takewhile
 from typing import Annotated, ClassVar
 
 import typer
 
 from lrwr import __version__
-from lrwr.cli.runtime.groups import CommandEntry, LazyGroup, build_command
+from lrwr.cli.runtime.groups import CommandEntry, LazyGroup
 from lrwr.core.model.errors import ExitCode
 
-COMMANDS: Mapping[str, CommandEntry] = {
-    "ingest": CommandEntry(
-        "Read the manuscript. Only what changed since the last time costs anything.",
-        "lrwr.cli.commands.ingest",
-    ),
-    "watch": CommandEntry(
-        "Keep up with the manuscript while you write, until you stop it with Ctrl-C.",
-        "lrwr.cli.commands.watch",
-    ),
-    "diff": CommandEntry(
-        "Say what the story gained, changed and lost, and which later scenes touch it.",
-        "lrwr.cli.commands.diff",
-    ),
-    "search": CommandEntry(
-        "Find passages by their words and by what they mean.",
-        "lrwr.cli.commands.search",
-    ),
-    "ask": CommandEntry(
-        "Answer from the manuscript, each claim with its place; the turn is kept.",
-        "lrwr.cli.commands.ask",
-    ),
-    "chat": CommandEntry(
-        "Open the writing room: ask, read, follow each answer to the text.",
-        "lrwr.cli.commands.chat",
-    ),
-    "status": CommandEntry(
-        "Say what the library holds and what waits to be read.",
-        "lrwr.cli.commands.status",
-    ),
-    "jobs": CommandEntry(
-        "List the work on documents, newest first.",
-        "lrwr.cli.commands.jobs",
-    ),
-    "init": CommandEntry(
-        "Write an lrwr.toml that explains every setting and changes none.",
-        "lrwr.cli.commands.init",
-    ),
-    "doctor": CommandEntry(
-        "Say how every part of lrwr is, and what to do about it. Changes nothing.",
-        "lrwr.cli.commands.doctor",
-    ),
-    "repair": CommandEntry(
-        "Make anew what can be made anew. Your manuscript is never touched.",
-        "lrwr.cli.commands.doctor",
-    ),
-    "backup": CommandEntry(
-        "Write what lrwr knows, your settings and your decisions into one file.",
-        "lrwr.cli.commands.backup",
-    ),
-    "restore": CommandEntry(
-        "Bring a library back from a backup, after checking every file in it.",
-        "lrwr.cli.commands.backup",
-    ),
-    "push": CommandEntry(
-        "Take this library to your Supabase project: what is not there yet.",
-        "lrwr.cli.commands.transfer",
-    ),
-    "pull": CommandEntry(
-        "Bring a library here from your Supabase project: what is not here yet.",
-        "lrwr.cli.commands.transfer",
-    ),
-    "forget": CommandEntry(
-        "Remove what lrwr keeps of this library, here and on the servers that are set.",
-        "lrwr.cli.commands.forget",
-    ),
-    "world": CommandEntry(
-        "List the things of the world, or show one: every claim with its place.",
-        "lrwr.cli.commands.bible",
-    ),
-    "timeline": CommandEntry(
-        "Tell what happens, in story order, each line with its place.",
-        "lrwr.cli.commands.bible",
-    ),
-    "relations": CommandEntry(
-        "Tell who is what to whom, as the text has it, each with its place.",
-        "lrwr.cli.commands.bible",
-    ),
-    "quotes": CommandEntry(
-        "List what is said, verbatim: who says it, how sure that is, and where.",
-        "lrwr.cli.commands.bible",
-    ),
-    "recap": CommandEntry(
-        "Tell the story so far, scene by scene: in short, or in its key sentences.",
-        "lrwr.cli.commands.bible",
-    ),
-    "login": CommandEntry(
-        "Sign in to your Supabase project. The password is asked for, or read from stdin.",
-        "lrwr.cli.commands.account",
-    ),
-    "logout": CommandEntry(
-        "Sign out of your Supabase project, and forget the session here.",
-        "lrwr.cli.commands.account",
-    ),
-    "whoami": CommandEntry(
-        "Say who is signed in to your Supabase project, as it says. 1: nobody is.",
-        "lrwr.cli.commands.account",
-    ),
-    "deploy": CommandEntry(
-        "Put lrwr where documents can be read elsewhere.",
-        "lrwr.cli.commands.deploy",
-    ),
-    "eval": CommandEntry(
-        "Compare the two pipelines on questions with known answers.",
-        "lrwr.cli.commands.eval",
-    ),
-    "config": CommandEntry(
-        "See what is set, and where; keep keys.",
-        "lrwr.cli.commands.config",
-    ),
-    "canon": CommandEntry(
-        "Show what you have decided, or decide: every guess gives way to it.",
-        "lrwr.cli.commands.canon",
-    ),
-    "characters": CommandEntry(
-        "List who is in the story, or show one character: every claim with its place.",
-        "lrwr.cli.commands.characters",
-    ),
-    "gaps": CommandEntry(
-        "List what the text leaves open; answer it, or leave it so on purpose.",
-        "lrwr.cli.commands.gaps",
-    ),
-    "check": CommandEntry(
-        "Say what contradicts your notes, your answers, and what was told before.",
-        "lrwr.cli.commands.check",
-    ),
-    "export": CommandEntry(
-        "Write what lrwr knows into a file of yours.",
-        "lrwr.cli.commands.export",
-    ),
-    "threads": CommandEntry(
-        "List your conversations, the newest first, or do something with one.",
-        "lrwr.cli.commands.threads",
-    ),
-    "privacy": CommandEntry(
-        "Say what may leave this machine, and what left it: when, to whom, how much.",
-        "lrwr.cli.commands.privacy",
-    ),
+_PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Write": {
+        "ingest": (
+            "Read your manuscript. Later runs process only what changed.",
+            "ingest",
+        ),
+        "ask": ("Answer a question from your text, with citations.", "ask"),
+        "search": ("Find passages by their words and by their meaning.", "search"),
+        "chat": (
+            "Open the writing room: ask, read, and follow each answer to its source.",
+            "chat",
+        ),
+        "watch": (
+            "Process every save while you write, until you press Ctrl-C.",
+            "watch",
+        ),
+        "threads": (
+            "List your threads (saved conversations), newest first, or work with one.",
+            "threads",
+        ),
+    },
+    "Story": {
+        "characters": (
+            "List the characters, or show one with the source of every fact.",
+            "bible",
+        ),
+        "world": (
+            "List settings and other parts of the story world, or show one with its sources.",
+            "bible",
+        ),
+        "relations": (
+            "List relationships stated in the text, with locations.",
+            "bible",
+        ),
+        "timeline": ("List what happens, in story order, with locations.", "bible"),
+        "quotes": (
+            "List quoted dialogue with speaker, confidence and location.",
+            "bible",
+        ),
+        "recap": ("Summarise the story so far, scene by scene.", "bible"),
+        "export": ("Export the story bible to a file.", "export"),
+    },
+    "Check": {
+        "check": (
+            "List contradictions in the text, and with your notes and decisions.",
+            "check",
+        ),
+        "diff": (
+            "Show what changed in the story since the last ingest or a git revision.",
+            "diff",
+        ),
+    },
+    "Decide": {
+        "gaps": (
+            "List open questions: what the text mentions and leaves undefined.",
+            "bible",
+        ),
+        "canon": (
+            "Show or record your decisions. They override lrwr's guesses.",
+            "canon",
+        ),
+    },
+    "Library": {
+        "status": (
+            "Show what the library holds and what changed since the last ingest.",
+            "status",
+        ),
+        "jobs": ("List recent processing jobs, newest first.", "status"),
+        "init": (
+            "Create an lrwr.toml that explains every setting and changes none.",
+            "config",
+        ),
+        "config": ("Show settings and where they are set; store API keys.", "config"),
+        "doctor": ("Check every part and suggest fixes. Changes nothing.", "doctor"),
+        "repair": (
+            "Rebuild indexes and caches. Your manuscript is never changed.",
+            "doctor",
+        ),
+        "backup": (
+            "Save the library, your settings and your decisions to one file.",
+            "backup",
+        ),
+        "restore": (
+            "Restore a library from a backup file, after checking every file in it.",
+            "backup",
+        ),
+        "forget": (
+            "Delete what lrwr stores about this manuscript, here and on configured servers.",
+            "forget",
+        ),
+        "eval": (
+            "Compare the two pipelines on questions with known answers.",
+            "eval",
+        ),
+    },
+    "Services": {
+        "privacy": (
+            "Show which services may receive data, and what was sent to them.",
+            "privacy",
+        ),
+        "login": ("Sign in to your Supabase project.", "account"),
+        "logout": (
+            "Sign out of your Supabase project and delete the session stored here.",
+            "account",
+        ),
+        "whoami": (
+            "Show the signed-in Supabase account (exit code 1 if none).",
+            "account",
+        ),
+        "push": ("Upload this library to your Supabase project.", "transfer"),
+        "pull": ("Download a library from your Supabase project.", "transfer"),
+        "deploy": (
+            "Deploy lrwr to a service that processes documents for you.",
+            "deploy",
+        ),
+    },
 }
-"""Commands and sub-groups in the order in which `lrwr --help` lists them."""
+"""Summary and module in `lrwr.cli.commands` of each command, by panel of `lrwr --help`."""
+
+COMMANDS: Mapping[str, CommandEntry] = {
+    name: CommandEntry(summary, f"lrwr.cli.commands.{module}", panel)
+    for panel, commands in _PANELS.items()
+    for name, (summary, module) in commands.items()
+}
+"""Commands and sub-groups by name, in the order of `lrwr --help`."""
 
 
 class MainGroup(LazyGroup):
-    """The commands of `lrwr`."""
+    """The `lrwr` command group."""
 
     entries: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 
@@ -160,11 +148,11 @@ class MainGroup(LazyGroup):
 app = typer.Typer(
     name="lrwr",
     cls=MainGroup,
-    help="The Little Red Writing Room: reads your manuscript, and answers from it.",
+    help="The Little Red Writing Room: reads your manuscript and answers questions from it.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: lrwr ingest FOLDER, then lrwr ask 'who is …?'",
+    epilog='Start with: lrwr ingest FOLDER, then lrwr ask "Who is …?"',
 )
 
 
@@ -177,44 +165,53 @@ def _print_version(is_requested: bool) -> None:
 @app.callback()
 def main(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001 - its callback has answered already
+    version: Annotated[  # noqa: ARG001 - its callback prints and exits
         bool,
         typer.Option(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print the version and stop.",
+            help="Print the version and exit.",
         ),
     ] = False,
     color: Annotated[
         str | None,
-        typer.Option(help="Colours: auto, always or never.", metavar="WHEN"),
+        typer.Option(help="Use colours: auto, always or never.", metavar="WHEN"),
     ] = None,
 ) -> None:
-    """The Little Red Writing Room: reads your manuscript, and answers from it."""
+    """The Little Red Writing Room: reads your manuscript and answers questions from it."""
     context.obj = {"output.color": color}
     if context.invoked_subcommand is None:
-        home = build_command("home", "lrwr.cli.commands.home")
-        assert home.callback is not None
-        context.invoke(home.callback)
+        # Imported by name, as other commands are, to keep `lrwr --help` fast.
+        import_module("lrwr.cli.commands.status").show_overview(context)
 
 
 def run() -> None:
-    """Run the command; turn every failure into a message and an exit code."""
+    """Run `lrwr` with `sys.argv`; exit with a message and an exit code on failure.
+
+    With `--json` among the arguments, a failure is also printed as JSON on stdout.
+    """
+    json_format = _json_error_format(sys.argv[1:])
     try:
-        app()
-    except KeyboardInterrupt:
-        _print_stopped()
-        sys.exit(int(ExitCode.INTERRUPTED))
-    except SystemExit as end:  # what typer makes of Ctrl-C inside a command
-        if end.code == ExitCode.INTERRUPTED:
-            _print_stopped()
-        raise
-    except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-        from lrwr.cli.runtime.crash_report import print_failure  # where one fails alone
+        # With standalone mode off, Typer raises usage errors instead of printing them.
+        sys.exit(app(standalone_mode=not json_format) or 0)
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        # Typer turns Ctrl-C inside a command into an exit with code 130.
+        if isinstance(error, SystemExit) and error.code != ExitCode.INTERRUPTED:
+            raise
+        # Imported here because only a failed command needs it.
+        from lrwr.cli.runtime.crash_report import print_failure
 
-        sys.exit(int(print_failure(error)))
+        sys.exit(int(print_failure(error, json_format=json_format)))
 
 
-def _print_stopped() -> None:
-    typer.echo("\nlrwr: stopped; what was done so far is kept", err=True)
+def _json_error_format(arguments: Sequence[str]) -> str:
+    """Return how a failure is printed on stdout: "indented", "line" or not at all ("").
+
+    It is decided from the raw arguments because parsing them may be what fails.
+    """
+    options = takewhile(lambda argument: argument != "--", arguments)
+    if "--json" not in options:
+        return ""
+    prints_lines = "watch" in arguments[:3] or "--batch" in arguments
+    return "line" if prints_lines else "indented"

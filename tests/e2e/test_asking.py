@@ -77,7 +77,7 @@ def test_what_an_answer_took_is_said_after_it_and_kept(
     whole = sum(prompt_tokens(asked.body) for asked in server.asked)
     assert (turn["usage"]["calls"], sent) == (4, whole)
     assert turn["price"] == pytest.approx((0.10 * sent + 0.50 * said) / 1_000_000)
-    told = f"{sent:,} tokens sent, {said:,} answered (less than $0.01)."
+    told = f"{sent:,} tokens sent, {said:,} received (less than $0.01)."
     assert ran.err.endswith(f"4 calls: about {told}\n")
     assert "tokens" not in ran.out
 

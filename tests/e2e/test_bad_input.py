@@ -70,11 +70,11 @@ def test_what_is_odd_or_passed_over_is_said_in_a_line(together: Tried) -> None:
     for file, remark in REMARKS.items():
         assert f"warning: {file}: {remark}" in together.printed
     for file, reason in SKIPPED.items():
-        assert f"skipped {file}: {reason}" in together.printed
+        assert f"Skipped {file}: {reason}" in together.printed
 
 
 def test_nothing_else_is_said_and_no_traceback(together: Tried) -> None:
-    starts = ("warning: ", "skipped ", "  hint: ")
+    starts = ("warning: ", "Skipped ", "  hint: ")
     assert [line for line in together.printed if not line.startswith(starts)] == []
 
 
@@ -82,7 +82,7 @@ def test_a_name_of_two_lines_stays_on_one(empty: Terminal) -> None:
     name = "fog\nlrwr: all is lost.md"
     (empty.folder / name).write_bytes(b"\0")
     ran = empty.run("ingest", ".")
-    assert ran.err.startswith("warning: fog␊lrwr: all is lost.md is not text")
+    assert ran.out.startswith("warning: fog␊lrwr: all is lost.md is not text")
     (empty.folder / name).write_text("# Fog\n\nIt came in.", encoding="utf-8")
     assert empty.run("ingest").code == ExitCode.OK
     assert "fog␊lrwr: all is lost.md:1-3" in empty.run("search", "came").out
@@ -92,4 +92,4 @@ def test_a_problem_names_the_file_by_its_whole_path(empty: Terminal) -> None:
     Path(empty.folder / "drafts").mkdir()
     (empty.folder / "drafts/fog.md").write_bytes(b"\0")
     ran = empty.run("ingest", ".")
-    assert ran.err.startswith("warning: drafts/fog.md is not text")
+    assert ran.out.startswith("warning: drafts/fog.md is not text")

@@ -61,7 +61,7 @@ def run(*args: str) -> str:
 def test_a_decided_type_is_what_search_shows_and_asks_for(library: Path) -> None:
     said = run("canon", "type", "mill.md", "Setting")
     assert said == (
-        "book/notes/mill.md is a setting document. Take it back: lrwr canon undo\n"
+        "book/notes/mill.md is a setting document. To undo it: `lrwr canon undo`.\n"
     )
     found = json.loads(run("search", "mill", "--json", "--type", "setting"))
     assert [(p["file"], p["type"]) for p in found["passages"]] == [
@@ -87,7 +87,7 @@ def test_a_decided_order_is_what_horizons_go_by(library: Path) -> None:
 
 
 def test_an_order_wants_scenes_and_more_than_one(library: Path) -> None:
-    with pytest.raises(SettingsProblem, match="One file alone"):
+    with pytest.raises(SettingsProblem, match="at least two files"):
         invoke("canon", "order", "1.md")
     with pytest.raises(SettingsProblem, match="character document") as caught:
         invoke("canon", "order", "mill.md", "1.md")
@@ -121,9 +121,14 @@ def test_points_of_view_and_names_are_kept_and_shown(library: Path) -> None:
     }
     assert shown["last"] == "Monday is not a character."
     text = run("canon")
-    for part in ("book/2.md:s2", "also Nell, Wren", "is called Jory", "is nobody"):
+    for part in (
+        "book/2.md:s2",
+        "also called Nell, Wren",
+        "renamed to Jory",
+        "is not a character",
+    ):
         assert part in text
-    assert "no longer two" in run("canon", "merge", "Mags", "Maggie")
+    assert "replaces the decision" in run("canon", "merge", "Mags", "Maggie")
 
 
 def test_undo_and_redo_say_what_they_did(library: Path) -> None:
@@ -131,25 +136,25 @@ def test_undo_and_redo_say_what_they_did(library: Path) -> None:
     assert run("canon", "undo").startswith("Undone: Monday is not a character.")
     assert not (library / CANON_FILE_NAME).exists()
     result = invoke("canon", "undo")
-    assert (result.stdout, result.stderr) == ("", "There is nothing to undo.\n")
-    assert run("canon", "redo").startswith("Decided again: Monday is not a character.")
+    assert (result.stdout, result.stderr) == ("There is nothing to undo.\n", "")
+    assert run("canon", "redo").startswith("Redone: Monday is not a character.")
     assert "already" in run("canon", "ignore", "Monday")
 
 
 def test_a_renamed_file_is_found_again_and_its_decisions_moved(novel: Path) -> None:
     run("ingest", "book")
     run("canon", "type", "mill.md", "setting")
-    assert run("canon", "check").startswith("Every file")
+    assert run("canon", "check").startswith("All files")
     (novel / "book" / "places").mkdir()
     (novel / "book/notes/mill.md").rename(novel / "book/places/mill.md")
     run("ingest")
     result = invoke("canon", "check")
     assert result.exit_code == 3
-    assert "book/notes/mill.md  is not there (type)." in result.stdout
-    offered = result.stdout.splitlines()[1].split()
+    assert "book/notes/mill.md  does not exist (type)." in result.stdout
+    offered = result.stdout.partition("renamed: ")[2].split()
     assert offered[3:] == ["book/notes/mill.md", "book/places/mill.md"]
     run(*offered[1:])
-    assert run("canon", "check").startswith("Every file")
+    assert run("canon", "check").startswith("All files")
     assert json.loads(run("canon", "--json"))["types"] == {
         "book/places/mill.md": "setting"
     }
@@ -157,7 +162,7 @@ def test_a_renamed_file_is_found_again_and_its_decisions_moved(novel: Path) -> N
 
 def test_the_files_of_lrwr_itself_are_no_surprise_to_an_ingestion(novel: Path) -> None:
     run("canon", "ignore", "Monday")
-    assert "skipped" not in invoke("ingest", ".").stderr
+    assert "Skipped" not in invoke("ingest", ".").stdout
 
 
 def test_a_chapter_that_is_gone_is_listed(library: Path) -> None:
@@ -183,9 +188,11 @@ def test_a_folder_that_is_no_library_does_not_become_one(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    with pytest.raises(NotFound, match="no library yet"):
+    with pytest.raises(NotFound, match="no library in"):
         invoke("canon", "ignore", "Monday")
-    assert run("canon") == "Nothing is decided yet.\n"
+    assert run("canon") == (
+        "No decisions yet.\nRun `lrwr canon --help` to see what you can decide.\n"
+    )
     assert list(elsewhere.iterdir()) == []
 
 

@@ -83,8 +83,8 @@ def test_rules_alone_answer_unless_a_model_is_asked_for(
 ) -> None:
     done = book.run("check")
     assert done.code == ExitCode.CONTRADICTIONS
-    assert "Not evaluated: occupation" in done.err
-    assert "lrwr check --model" in done.err
+    assert "Not analysed (needs a language model): occupation" in done.out
+    assert "lrwr check --model" in done.out
     assert attributes(book.run("check", "--json")) == ["eyes"]
     assert server.asked == []
 
@@ -96,11 +96,14 @@ def test_a_model_adds_what_it_can_quote_and_no_more(
     assert done.code == ExitCode.CONTRADICTIONS
     assert "Nell Tallow, eyes: green, not grey" in done.out
     assert "Nell Tallow, occupation: “a cooper”, against “lock-keeper”" in done.out
-    assert f"{MODEL} says so: she cannot be both" in done.out
+    assert f"found by {MODEL}: she cannot be both" in done.out
     assert "2.md:3  ch2" in done.out
     assert "foot" not in done.out
-    assert "2 judged, 1 contradict, 1 dropped because its quote is not in" in done.err
-    assert "It was asked 1 question" in done.err
+    assert (
+        "2 pairs judged, 1 contradiction found, 1 dropped because its quote is not in"
+        in done.err
+    )
+    assert "1 call: " in done.err
     (asked,) = server.chats
     assert ORDERS not in asked.texts[0]
     rows = book.run("check", "--model", "--json").json
@@ -127,7 +130,7 @@ def test_every_request_is_noted_before_it_leaves(
     book.run("ingest", **offline)
     denied = book.run("check", "--model")
     assert denied.code == ExitCode.CONTRADICTIONS
-    assert "Not evaluated: 1 pair." in denied.err
+    assert "1 pair not analysed." in denied.out
     assert "eyes: green, not grey" in denied.out
     assert len(server.chats) == 1
 
@@ -138,8 +141,8 @@ def test_a_dry_run_says_the_price_and_asks_nothing(
     said = book.run("check", "--model", "--dry-run")
     assert said.code == 0
     assert re.search(
-        rf"^{MODEL} would be asked 1 question on 2 pairs: about [\d,]+ tokens sent,"
-        r" [\d,]+ answered \(price unknown\)\.$",
+        rf"^{MODEL} would need 1 call for 2 pairs: about [\d,]+ tokens sent,"
+        r" [\d,]+ received \(price unknown\)\.$",
         said.out,
         re.MULTILINE,
     )
@@ -161,11 +164,11 @@ def test_a_model_that_fails_takes_nothing_from_the_rules(
     done = book.run("check", "--model")
     assert done.code == ExitCode.CONTRADICTIONS
     assert "Nell Tallow, eyes: green, not grey" in done.out
-    assert "Not evaluated: 2 pairs." in done.err
-    assert "401" in done.err
+    assert "2 pairs not analysed." in done.out
+    assert "401" in done.out
     stopped = book.run("check", "--model", "--budget", "0.01", LRWR_MODEL_PRICES=PRICES)
     assert stopped.code == ExitCode.CONTRADICTIONS
-    assert "The budget of $0.01 is used up." in stopped.err
+    assert "The budget of $0.01 is used up." in stopped.out
     assert len(server.chats) == 1
 
 

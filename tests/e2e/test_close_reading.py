@@ -74,13 +74,13 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nothing(
 ) -> None:
     said = book.run("ingest", ".", "--dry-run").out
     assert re.search(
-        rf"^{MODEL} would be asked 4 questions: about [\d,]+ tokens sent,"
-        r" [\d,]+ answered \(price unknown\)\.$",
+        rf"^{MODEL} would need 4 calls: about [\d,]+ tokens sent,"
+        r" [\d,]+ received \(price unknown\)\.$",
         said,
         re.MULTILINE,
     )
     assert "less than $0.01" in dry(book, CHEAP)
-    assert re.search(r"answered \(\$\d\.\d\d\)", dry(book, DEAR))
+    assert re.search(r"received \(\$\d\.\d\d\)", dry(book, DEAR))
     told = book.run("ingest", ".", "--dry-run", "--json", LRWR_MODEL_PRICES=DEAR).json
     model = told["model"]
     assert (model["name"], model["calls"]) == (MODEL, 4)
@@ -98,17 +98,17 @@ def test_what_was_asked_is_told_once_and_never_asked_again(
     book: Terminal, server: ModelServer
 ) -> None:
     first = book.run("ingest", ".").out
-    assert f"{MODEL} was asked 4 questions" in first
-    assert "quoted 2 times; 1 of the quotes stand in the text (50%)" in first
+    assert f"{MODEL}: 4 calls" in first
+    assert "2 quotations by the model: 1 found in the text (50 %)" in first
     assert len(server.chats) == 4
     again = book.run("ingest")
-    assert f"{MODEL} was asked nothing.\n" in again.out
+    assert f"{MODEL}: no calls.\n" in again.out
     told = book.run("ingest", "--verify", "--json").json["model"]
     assert (told["calls"], told["quotes"]) == (0, 0)
     (book.folder / "2.md").write_text(
         FILES["2.md"] + "\nShe fed it again.\n", encoding="utf-8"
     )
-    assert f"{MODEL} was asked 2 questions" in book.run("ingest").out
+    assert f"{MODEL}: 2 calls" in book.run("ingest").out
     (book.folder / "2.md").write_text(FILES["2.md"], encoding="utf-8")
     assert "was asked nothing; 2 answers were known." in book.run("ingest").out
     assert len(server.chats) == 6
@@ -118,7 +118,7 @@ def test_what_the_model_quoted_rightly_is_known_and_says_who_read(
     book: Terminal,
 ) -> None:
     assert book.run("ingest", ".").code == 0
-    assert f"Pipeline b: read by rules and by {MODEL}." in book.run("status").out
+    assert f"Pipeline b: analysed by rules and by {MODEL}." in book.run("status").out
     assert book.run("status", "--json").json["read_by"] == [MODEL]
     nell = book.run("characters", "Nell", "--json").json
     (wary,) = nell["personality_traits"]
@@ -131,13 +131,13 @@ def test_a_budget_stops_the_reading_and_the_next_run_completes_it(
 ) -> None:
     stopped = book.run("ingest", ".", "--budget", "0.01", LRWR_MODEL_PRICES=DEAR)
     assert stopped.code == 0
-    assert "warning: The language model has not analysed all documents." in stopped.err
-    assert "The budget of $0.01 is used up." in stopped.err
+    assert "warning: The language model has not analysed all documents." in stopped.out
+    assert "The budget of $0.01 is used up." in stopped.out
     assert server.asked == []
     assert book.run("search", "oats", "--json").json["passages"]
     whole = book.run("ingest", "--budget", "5", LRWR_MODEL_PRICES=CHEAP)
     assert (whole.code, whole.err) == (0, "")
-    assert f"{MODEL} was asked 4 questions" in whole.out
+    assert f"{MODEL}: 4 calls" in whole.out
 
 
 def test_a_budget_without_a_price_is_not_taken_for_kept(
@@ -145,7 +145,7 @@ def test_a_budget_without_a_price_is_not_taken_for_kept(
 ) -> None:
     ran = book.run("ingest", ".", "--budget", "1")
     assert ran.code == 0
-    assert "the model's price is unknown. Set `model.prices`" in ran.err
+    assert "the model's price is unknown. Set `model.prices`" in ran.out
     assert server.asked == []
 
 
@@ -155,7 +155,7 @@ def test_what_a_hosted_model_would_cost_is_told_without_a_key(
     hosted = {"LRWR_MODEL_USE": "openai", "LRWR_MODEL_NAME": "gpt-6-luna"}
     dry = book.run("ingest", ".", "--dry-run", **hosted)
     assert (dry.code, dry.err) == (0, "")
-    assert "gpt-6-luna would be asked 4 questions" in dry.out
+    assert "gpt-6-luna would need 4 calls" in dry.out
     assert "less than $0.01" in dry.out
     refused = book.run("ingest", ".", **hosted)
     assert (refused.code, refused.out) == (ExitCode.SETTINGS, "")

@@ -100,8 +100,7 @@ def test_a_file_that_cannot_be_read_ends_with_code_seven(empty: Terminal) -> Non
         (problem,) = ran.json["problems"]
         assert (problem["document"], problem["exit_code"]) == ("2.docx", 4)
         assert ran.json["processed"] + ran.json["unchanged"] == 1
-        assert "2.docx" in ran.err
-        assert "hint: " in ran.err
+        assert problem["hint"]
     assert "frog" in empty.run("search", "frog").out
     (job,) = empty.run("jobs", "--state", "failed", "--json").json
     assert job["error"]
@@ -156,10 +155,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
         (["search", "x", "--pipeline", "c"], 2, "pipeline"),
         (["--color", "allways", "search", "x"], 2, "always"),
         (["jobs", "--state", "runing"], 2, "Did you mean running?"),
-        (["search", "x", "--dense", "--lexical"], 2, "exclude each other"),
-        (["search"], 2, "Nothing to look for"),
-        (["search", "  "], 2, "Nothing to look for"),
-        (["ask", ""], 2, "Nothing"),
+        (["search", "x", "--dense", "--lexical"], 2, "cannot be combined"),
+        (["search"], 2, "No search words"),
+        (["search", "  "], 2, "No search words"),
+        (["ask", ""], 2, "No question"),
         (["search", "x", "--as-of", "ch9"], 3, "no chapter 9; its last chapter is 2"),
         (["search", "x", "--as-of", "vol12"], 3, "ch12:s2"),
         (["ask", "x", "--as-of", "nowhere.md"], 3, "No file"),
@@ -340,7 +339,7 @@ def test_ctrl_c_ends_with_a_word_and_keeps_what_was_done(empty: Terminal) -> Non
     )
     ran = empty.command([sys.executable, "-c", script, str(LRWR), "ingest", "."])
     assert ran.code == ExitCode.INTERRUPTED
-    assert ran.err == "\nlrwr: stopped; what was done so far is kept\n"
+    assert ran.err == "lrwr: Stopped. Work finished so far is saved\n"
     assert empty.run("ingest").code == 0
 
 

@@ -150,7 +150,7 @@ def desk(made: Desk, server: Listing) -> Desk:
 
 
 def told(ran: Ran) -> str:
-    return " ".join(ran.err.split())
+    return " ".join(f"{ran.out} {ran.err}".split())
 
 
 def test_all_of_a_library_goes_and_nothing_of_the_writer_s(
@@ -163,8 +163,8 @@ def test_all_of_a_library_goes_and_nothing_of_the_writer_s(
     assert any(name.startswith("cohere") or "cohere" in name for name in desk.kept())
     ran = desk.run("--yes")
     assert ran.code == ExitCode.OK
-    assert "2 documents, 2 passages, 1 conversation, 1 answer" in ran.out
-    assert "To keep them: lrwr backup" in ran.out
+    assert "2 documents, 2 passages, 1 thread, 1 answer" in ran.out
+    assert "To keep them, run `lrwr backup`" in ran.out
     assert "1 collection at Qdrant at 127.0.0.1" in told(ran)
     assert desk.kept() == []
     assert not desk.state.exists()
@@ -196,7 +196,7 @@ def test_whoever_does_not_type_the_folder_s_name_keeps_everything(
     kept, there = desk.kept(), server.collections
     ran = desk.run(given=said)
     assert ran.code == ExitCode.SETTINGS
-    assert "nothing was removed" in ran.err
+    assert "Nothing was deleted" in ran.err
     assert (desk.kept(), server.collections) == (kept, there)
 
 
@@ -214,10 +214,10 @@ def test_what_a_server_that_is_away_keeps_is_told_and_goes_with_the_next_run(
     server.always(Refuse(503))
     ran = desk.run("--yes")
     assert ran.code == ExitCode.PARTIAL
-    assert "Left: Qdrant: " in told(ran)
-    assert there[0] in ran.err
+    assert "Not deleted: Qdrant: " in told(ran)
+    assert there[0] in ran.out
     assert "Run `lrwr forget` again." in told(ran)
-    assert "not all of it" in ran.out
+    assert "Deleted in part" in ran.out
     assert "library.db" not in desk.kept()
     left = (desk.state / "forgetting.json").read_text(encoding="utf-8")
     assert there[0] in left
@@ -319,7 +319,7 @@ def test_the_collection_of_a_copy_is_not_taken_from_it(
     assert "a copy of this library in another folder may use them" in told(ran)
     (left,) = server.collections
     assert left in (mine, theirs)
-    assert left in ran.err
+    assert left in ran.out
     asked = len(server.asked)
     assert there.run("search", QUESTION, "--json").out == found.out
     assert not [one for one in server.asked[asked:] if one.method == "PUT"]
@@ -329,7 +329,7 @@ def test_here_alone_leaves_the_server_and_says_so(desk: Desk, server: Listing) -
     there, asked = server.collections, len(server.asked)
     ran = desk.run("--here", "--yes")
     assert ran.code == ExitCode.PARTIAL
-    assert there[0] in ran.err
+    assert there[0] in ran.out
     assert "lrwr does not know them any more" in told(ran)
     assert (server.collections, len(server.asked)) == (there, asked)
     assert desk.kept() == []
@@ -340,7 +340,7 @@ def test_what_is_not_lrwr_s_in_its_folder_stays(desk: Desk) -> None:
     mine.write_text("mine", encoding="utf-8")
     ran = desk.run("--yes")
     assert ran.code == ExitCode.PARTIAL
-    assert "my-notes.md" in ran.err
+    assert "my-notes.md" in ran.out
     assert desk.kept() == [".gitignore", "my-notes.md"]
 
 
@@ -385,11 +385,11 @@ def test_what_was_sent_and_cannot_be_called_back_is_told(desk: Desk) -> None:
             library.execute(row, (service, f"{service}.example", "answered"))
         library.execute(row, ("tavily", "api.tavily.com", "not reached"))
     ran = desk.run("--dry-run")
-    assert "LangSmith at langsmith.example was sent 1 request: traces" in ran.out
-    assert "so do the datasets and experiments of `lrwr eval`" in ran.out
-    assert "Delete traces, or their whole project, in LangSmith" in ran.out
-    assert "Modal at modal.example was sent 1 request: what a call took" in ran.out
-    assert "Supabase at supabase.example was sent 1 request. lrwr cannot" in ran.out
+    assert "LangSmith at langsmith.example received 1 request. Traces" in ran.out
+    assert "datasets and experiments stay there" in ran.out
+    assert "Delete traces, or the project, in LangSmith" in ran.out
+    assert "Modal at modal.example received 1 request. Modal stores" in ran.out
+    assert "Supabase at supabase.example received 1 request. lrwr cannot" in ran.out
     assert "Tavily" not in ran.out
 
 

@@ -93,7 +93,7 @@ def test_going_on_from_changed_ground_is_remarked(talked: Terminal) -> None:
     write(talked, "2.md", "# Two\n\nThe frog slept.\n")
     ingest(talked)
     asked = talked.run("ask", "And the frog?", "--thread", "1")
-    assert "rests on was changed since." in asked.err
+    assert "that the previous answer cites has changed since." in asked.out
     prompt = talked.run(
         "ask", "Who is Wren?", "--thread", "1", "--show-prompt",
         LRWR_MODEL_USE="local", LRWR_MODEL_NAME="pretend-1",
@@ -104,18 +104,17 @@ def test_going_on_from_changed_ground_is_remarked(talked: Terminal) -> None:
 def test_a_save_tells_the_answers_that_rest_on_it_once(talked: Terminal) -> None:
     write(talked, "1.md", BOOK.replace("# One", "# One\n\nIt began."))
     first = talked.run("watch", "--once")
-    assert "book/1.md read" in first.out
-    assert "rest" not in first.out
+    assert "book/1.md processed" in first.out
+    assert "cite" not in first.out
     write(talked, "1.md", BOOK.replace(LAMP, LAMP_NOW))
     told = talked.run("watch", "--once").out
     thread = talked.run("threads", "--json").json[0]["id"]
     assert (
-        "1 answer in 1 conversation rests on what changed"
-        f" (lrwr threads show {thread[:8]})"
+        f"1 answer in 1 thread cites changed passages (lrwr threads show {thread[:8]})"
     ) in told
     assert talked.run("threads", "show", thread[:8]).code == 0
     write(talked, "1.md", BOOK.replace(LAMP, LAMP_NOW).replace("while", "time"))
-    assert "rests on" not in talked.run("watch", "--once").out
+    assert "cites" not in talked.run("watch", "--once").out
     write(talked, "1.md", BOOK.replace(LAMP, "").replace(GLASS, ""))
     row = talked.run("watch", "--once", "--json").json
     assert row["answers"] == {"changed": 1, "threads": [thread]}

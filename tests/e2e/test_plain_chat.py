@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lrwr.app.presenters.answers import NO_MODEL
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.model_server import MODEL, ModelServer, Nonsense, Say
 from tests.fakes.terminal import LRWR, Ran, Terminal, check_refusal
@@ -38,13 +39,14 @@ def test_lines_are_answered_in_one_conversation_that_is_kept(book: Terminal) -> 
 def test_a_pipe_needs_no_flag_and_is_told_so(book: Terminal) -> None:
     ran = book.run("chat", given=f"{LEDGER}\n")
     assert ran.code == 0
-    assert "as with --plain" in ran.err
+    assert "using `--plain`" in ran.err
     assert "[1] " in ran.out
 
 
 def test_an_answer_is_what_ask_prints(book: Terminal) -> None:
     asked = book.run("ask", LEDGER)
-    assert chat(book, LEDGER).out == f"{asked.out}\n"
+    answer = asked.out.removesuffix(f"{NO_MODEL}\n")
+    assert chat(book, LEDGER).out == f"{NO_MODEL}\n{answer}\n"
 
 
 def test_a_backslash_goes_on_with_the_next_line(book: Terminal) -> None:
@@ -59,7 +61,7 @@ def test_a_backslash_goes_on_with_the_next_line(book: Terminal) -> None:
 def test_the_writer_chooses_whom_and_when(book: Terminal) -> None:
     lines = ["/character nell", "/mode in-character", "/asof ch7", "/witnessed", LEDGER]
     ran = chat(book, *lines)
-    assert "Nell Tallow answers, as of ch7, from what was witnessed only." in ran.err
+    assert "Nell Tallow answers, up to ch7, only what was witnessed." in ran.err
     (thread,) = book.run("threads", "--json").json
     assert (thread["character"], thread["as_of"]) == ("Nell Tallow", "ch7")
     assert (thread["mode"], thread["witnessed"]) == ("in_character", True)
@@ -67,8 +69,8 @@ def test_the_writer_chooses_whom_and_when(book: Terminal) -> None:
 
 def test_a_character_whom_the_story_does_not_know_yet_is_let_go(book: Terminal) -> None:
     ran = chat(book, "/character Dorothea Pell", "/asof ch1", "/asof all")
-    assert "Dorothea Pell is not known yet there" in ran.err
-    assert ran.err.rstrip().endswith("the analyst answers, of the whole story.")
+    assert "Dorothea Pell does not appear up to that point" in ran.err
+    assert ran.err.rstrip().endswith("the analyst answers, whole story.")
 
 
 def test_conversations_are_listed_begun_renamed_written_and_taken_up(
@@ -87,7 +89,7 @@ def test_conversations_are_listed_begun_renamed_written_and_taken_up(
         "/threads The ledger",
         "And why?",
     )
-    assert "This conversation is now called “The ledger”." in ran.out
+    assert "Renamed this thread to “The ledger”." in ran.out
     assert file.read_text(encoding="utf-8").startswith("# The ledger")
     assert f"{file} already exists" in ran.err
     kept = {one["title"]: one["turns"] for one in book.run("threads", "--json").json}
@@ -115,7 +117,7 @@ def test_the_story_can_be_looked_up(book: Terminal, command: str, shown: str) ->
 
 
 def test_gaps_are_told(book: Terminal) -> None:
-    assert "No gap is known" in chat(book, "/gaps", "/gaps nell").err
+    assert "No open questions found" in chat(book, "/gaps", "/gaps nell").out
 
 
 def test_a_passage_is_named_with_its_file_and_line(book: Terminal) -> None:
@@ -124,8 +126,8 @@ def test_a_passage_is_named_with_its_file_and_line(book: Terminal) -> None:
     file, _, line = place.rpartition(":")
     assert Path(file).is_file()
     assert line.isdigit()
-    assert "The last answer has no passage 99" in ran.err
-    assert "hint: It has these: 1, 2" in ran.err
+    assert "The last answer has no citation 99" in ran.err
+    assert "hint: Choose from: 1, 2" in ran.err
 
 
 def test_what_goes_wrong_is_told_and_the_conversation_goes_on(book: Terminal) -> None:
@@ -145,16 +147,16 @@ def test_what_goes_wrong_is_told_and_the_conversation_goes_on(book: Terminal) ->
     assert ran.code == 0
     assert "Did you mean /character?" in ran.err
     assert "is called Zebedee" in ran.err
-    assert "This conversation has not begun" in ran.err
-    assert "Nobody is chosen" in ran.err
-    assert "/quit takes nothing after it" in ran.err
-    assert "4,000 can be read" in ran.err
+    assert "This thread has no turns yet" in ran.err
+    assert "No character is chosen" in ran.err
+    assert "/quit takes no argument" in ran.err
+    assert "the limit is 4,000" in ran.err
     assert "[1] " in ran.out
 
 
 def test_quit_ends_it(book: Terminal) -> None:
     ran = chat(book, "/quit", LEDGER)
-    assert (ran.out, ran.code) == ("", 0)
+    assert (ran.out, ran.code) == (f"{NO_MODEL}\n", 0)
 
 
 def test_a_text_of_the_manuscript_steers_nothing(book: Terminal) -> None:
@@ -280,7 +282,7 @@ def test_ctrl_c_stops_an_answer_and_a_second_one_ends_it(
         typed.type(f"{LEDGER}\n")
         typed.until("Nell says ")
         typed.interrupt()
-        typed.until("Stopped; what was said by then is kept")
+        typed.until("Stopped. The answer so far is saved")
         typed.until("> ")
         typed.interrupt()
         assert typed.end() == 0

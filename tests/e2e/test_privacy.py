@@ -30,7 +30,7 @@ PLAIN = {
     "OPENAI_API_KEY": KEY,
 }
 ON = 'use = "openai"'
-NOTHING = "Nothing has left this machine."
+NOTHING = "Nothing was sent from this machine."
 
 
 LAMP = "What does Nell say about the lamp?"
@@ -209,14 +209,17 @@ def test_the_list_can_be_narrowed_and_cleared(book: Terminal) -> None:
     assert purposes(book) == {"reading": 4}
     assert book.run("privacy", "--since", "7d", "--json").json["totals"]
     later = book.run("privacy", "--since", "2999-01-01")
-    assert "Nothing has left this machine since 2999-01-01 00:00." in later.out
+    assert "Nothing was sent from this machine since 2999-01-01 00:00." in later.out
     refused = book.run("privacy", "clear")
     assert (refused.code, refused.out) == (ExitCode.SETTINGS, "")
     assert "lrwr privacy clear --force" in refused.err
-    assert book.run("privacy", "clear", "--force").out == "4 requests forgotten.\n"
+    assert (
+        book.run("privacy", "clear", "--force").out
+        == "Deleted 4 requests from the log.\n"
+    )
     shown = book.run("privacy").out
     assert NOTHING in shown
-    assert "What left before is not in it." in shown
+    assert "Log started " in shown
 
 
 @pytest.mark.parametrize("since", ["", "soon", "7", "-1d", "2026-13-01", "99999d"])
@@ -242,14 +245,14 @@ def test_a_stranger_s_folder_sends_nothing_unasked(
 ) -> None:
     read_by_rules = stranger.run("ingest", ".")
     assert read_by_rules.code == 0
-    assert "lrwr.toml:2 turns on OpenAI, and you have not allowed" in read_by_rules.err
-    assert "To allow it, run `lrwr privacy allow openai`" in read_by_rules.err
+    assert "lrwr.toml:2 turns on OpenAI, and you have not allowed" in read_by_rules.out
+    assert "To allow it, run `lrwr privacy allow openai`" in read_by_rules.out
     ran = stranger.run("ask", LAMP, "--json")
     assert (ran.code, ran.json["model"]) == (0, None)
     assert "The lamp must never go out" in ran.json["answer"]
     (remark,) = (one for one in ran.json["remarks"] if "without a language" in one)
     assert "lrwr privacy allow openai" in remark
-    assert "lrwr privacy allow openai" in stranger.run("ask", LAMP).err
+    assert "lrwr privacy allow openai" in stranger.run("ask", LAMP).out
     assert "you have not allowed it" in stranger.run("doctor").out
     assert server.asked == []
     assert stranger.run("privacy", "--json").json["totals"] == []
@@ -265,7 +268,7 @@ def test_what_was_allowed_is_sent_and_what_was_denied_is_not(
     assert service(stranger.run("privacy", "--json"))["state"] == "allowed"
     completed = stranger.run("ingest")
     assert (completed.code, completed.err) == (0, "")
-    assert "gpt-6-luna was asked 4 questions" in completed.out
+    assert "gpt-6-luna: 4 calls" in completed.out
     assert stranger.run("ask", LAMP, "--json").json["model"] == "gpt-6-luna"
     asked = len(server.asked)
     assert stranger.run("privacy", "deny", "openai").code == 0
@@ -287,7 +290,7 @@ def test_what_a_model_read_before_is_not_lost_with_the_leave(
     stranger.run("privacy", "deny", "openai")
     (stranger.folder / "2.md").write_text("# Two\n\nThe pony ate.", encoding="utf-8")
     again = stranger.run("ingest")
-    assert "You denied OpenAI for this folder" in again.err
+    assert "You denied OpenAI for this folder" in again.out
     traits = stranger.run("characters", "Nell", "--json").json["personality_traits"]
     assert [trait["value"] for trait in traits] == ["wary"] if traits else True
     assert len(server.asked) == asked
@@ -301,7 +304,7 @@ def test_a_copy_of_a_folder_that_was_allowed_is_asked_about_again(
     place = stranger.folder.parent
     shutil.copytree(stranger.folder, place / "copy")
     copied = Terminal(place / "copy", home=place / "home", **PLAIN)
-    assert "have not allowed it" in copied.run("ask", LAMP).err
+    assert "have not allowed it" in copied.run("ask", LAMP).out
     assert server.asked == []
 
 

@@ -51,8 +51,8 @@ def test_a_server_finds_the_same_and_is_told_no_word_of_the_book(
     gone = asking.run("search", QUESTION, "--json")
     assert gone.code == ExitCode.OK
     assert found(gone.out) == here
-    assert "Compared on this machine, without Qdrant." in gone.err
-    assert "cannot be reached" in gone.err
+    assert "Compared on this machine, without Qdrant." in gone.out
+    assert "cannot be reached" in gone.out
     assert KEY not in gone.err + gone.out + ran.out
 
 

@@ -206,7 +206,7 @@ def test_jobs_are_listed(marsh: Terminal) -> None:
     ran = marsh.run("jobs", "--json", "-n", "5")
     assert ran.code == 0
     assert [job["state"] for job in ran.json] == ["complete"] * 5
-    assert marsh.run("jobs", "--state", "failed").out == ""
+    assert marsh.run("jobs", "--state", "failed").out == "No jobs.\n"
 
 
 def test_a_second_ingestion_costs_nothing(marsh: Terminal) -> None:

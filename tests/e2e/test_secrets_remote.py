@@ -129,7 +129,7 @@ def test_what_a_service_refuses_is_not_told_in_its_own_words(
         with service.doing(status):
             for words in (("ingest", "."), ("ask", ASKED)):
                 ran = desk.run(*words, **on)
-                assert f"{status})" in ran.err
+                assert f"{status})" in ran.out
         sent = "".join(came.body for came in service.asked)
     assert {*leaks(sent, TEXTS)} == {*TEXTS}
     desk.hunt()

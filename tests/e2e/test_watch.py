@@ -114,21 +114,21 @@ def test_a_command_that_fails_is_told_and_the_watch_goes_on(
     watch = watches.start("book", "--exec", "no-such-command-at-all").begun()
     swap(book.folder / "book/1.md", BROWN)
     watch.hear("saved")
-    assert "no-such-command-at-all cannot be run" in watch.stop()
+    assert "Cannot run no-such-command-at-all" in watch.stop()
 
 
 def test_once_looks_once(book: Terminal) -> None:
     ran = book.run("watch", "book", "--once")
     assert ran.code == 0
-    assert ran.out.startswith("book/1.md, book/2.md read: 2 passages new")
+    assert ran.out.startswith("book/1.md, book/2.md processed: 2 passages new")
     assert book.run("watch", "--once").out == ""
     swap(book.folder / "book/1.md", BROWN)
     again = book.run("watch", "--once")
     assert "Nell Tallow's eyes: grey -> brown" in again.out
     (book.folder / "book/bad.docx").write_bytes(b"no zip")
     bad = book.run("watch", "--once")
-    assert (bad.code, bad.out) == (ExitCode.PARTIAL, "")
-    assert "bad.docx" in bad.err
+    assert bad.code == ExitCode.PARTIAL
+    assert bad.out.startswith("warning: book/bad.docx")
 
 
 def test_what_cannot_be_watched_is_refused(book: Terminal) -> None:

@@ -89,7 +89,7 @@ def loaded_by(code: str) -> set[str]:
         "import lrwr",
         "import lrwr.cli.main",
         "import lrwr.core.settings.loader, lrwr.core.settings.library",
-        "import lrwr.cli.commands.config, lrwr.cli.commands.init",
+        "import lrwr.cli.commands.config, lrwr.cli.commands.config",
         "import lrwr.core.canon.service",
         READING_SETTINGS,
         PRINTING_TO_A_PIPE,

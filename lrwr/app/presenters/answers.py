@@ -1,4 +1,4 @@
-"""What there is to say of an answer besides its words."""
+"""Notes, cost and links of an answer as text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,20 +15,28 @@ from lrwr.core.model.turns import Turn, TurnState
 from lrwr.core.settings.model import Settings
 
 _LINK = re.compile(r"\[\[(?!\s*\d[\d\s,;–-]*\]\])(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
-"""A link of the writer's notes, [[Half House]]; numbers alone are no link but a mark."""
+"""A wiki link in a note, `[[Half House]]` or `[[target|label]]`; `[[1]]` is a citation."""
 UNFINISHED_LINK = re.compile(r"\[(?:\[[^\[\]\n]{0,120}\]?)?\Z")
-"""The beginning of what may be a link, at the end of what has come so far."""
+"""The possible beginning of a wiki link at the end of a partly streamed answer."""
 _SENTENCE = 4
-"""Words from which on a gap is no mere name of an attribute."""
+"""Number of words from which an open question counts as a sentence of the text."""
+
+
+NO_MODEL = "No language model configured: showing quotations only."
+"""Shown with an answer that consists of quoted sentences."""
 
 
 def strip_links(text: str) -> str:
-    """Return `text` as it is shown: of a link its label, or the name without brackets."""
+    """Return `text` with each wiki link replaced by its last part, without brackets."""
     return _LINK.sub(r"\1", text)
 
 
 def describe_answer_notes(turn: Turn) -> Iterator[str]:
-    """Yield what there is to say of an answer besides its words and citations."""
+    """Yield the notes below an answer, one phrase each.
+
+    They cover open questions, unsupported statements, low confidence, remarks of
+    skipped steps, web searches, and whether the answer was stopped.
+    """
     answer = turn.output
     line = sanitize_line(answer.response_text)
     for gap in answer.gap_flags:
@@ -38,29 +46,29 @@ def describe_answer_notes(turn: Turn) -> Iterator[str]:
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
         yield f"Not found in the text: {subject}{gap.undefined_attribute}{implied}"
         if gap.development_suggestion:
-            yield f"a way to go: {gap.development_suggestion}"
+            yield f"suggestion: {gap.development_suggestion}"
     for span in answer.unsupported:
         words = shorten_excerpt(answer.response_text[span.start : span.end])
-        yield f"no passage bears out: “{words}”"
+        yield f"not supported by any passage: “{words}”"
     if answer.low_confidence:
-        yield "the evidence is weak"
+        yield "low confidence: the passages may not answer the question"
     yield from answer.remarks
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
-        yield f"the web was asked{query_text}"
+        yield f"searched the web{query_text}"
     if turn.state is TurnState.STOPPED:
-        yield "stopped before its end"
+        yield "stopped before the end"
 
 
 def format_spending(turns: Sequence[Turn]) -> str:
-    """Return what the last turn took, and all of them; empty where no model was asked.
+    """Return tokens and price of the last turn and of all; empty without model calls.
 
-    Tokens sent and answered are counted together; those of an answer are estimated.
+    Counts tokens sent and received together. Tokens received are estimated.
     """
     if not any(turn.usage.calls for turn in turns):
         return ""
     last = _format_usage(turns[-1:])
-    return last if len(turns) == 1 else f"{last}; in all {_format_usage(turns)}"
+    return last if len(turns) == 1 else f"{last}; total {_format_usage(turns)}"
 
 
 def _format_usage(turns: Sequence[Turn]) -> str:
@@ -76,9 +84,9 @@ def _format_usage(turns: Sequence[Turn]) -> str:
 
 
 def describe_turn_cost(turn: Turn) -> str:
-    """Return what a turn asked of a model, as a sentence; empty where it asked nothing.
+    """Return calls, tokens and price of a turn as a sentence; empty without model calls.
 
-    The tokens of an answer are estimated, and so is the whole.
+    Tokens received are estimated, so the total is marked "about".
     """
     usage = turn.usage
     if not usage.calls:
@@ -89,31 +97,29 @@ def describe_turn_cost(turn: Turn) -> str:
 
 
 def describe_answering_model(settings: Settings, model: str) -> str:
-    """Return which model answers and what it is sent; `model` empty is none."""
+    """Return which model answers and what it receives; `model` is "" without one."""
     if not model:
-        return "No language model configured: showing quotations only."
+        return NO_MODEL
     if settings.model.use == "openai":
-        return f"Your question and what was found for it go to OpenAI ({model})."
-    return f"Answered by {model} on its own server."
+        return (
+            f"Your question and the passages found for it are sent to OpenAI ({model})."
+        )
+    return f"{model} answers on your own server."
 
 
 def _is_quoted(attribute: str, answer: str) -> bool:
-    """Say whether an answer quotes a gap as the writer left it: in a sentence."""
     words = sanitize_line(attribute).rstrip(" .")
     return len(words.split()) >= _SENTENCE and words in answer
 
 
 LONGEST = 4_000
-"""Characters that a question may have."""
+"""Maximum number of characters of a question."""
 NEARLY = 3_600
-"""Characters from which on a writer is told how many there are."""
+"""Number of characters from which the length is shown."""
 
 
 def describe_question_length(length: int) -> str:
-    """Say how long a question of so many characters is; empty while there is room."""
+    """Return the length of a question and its limit; empty below `NEARLY` characters."""
     if length > LONGEST:
-        return (
-            f"{length:,} characters, and {LONGEST:,} can be asked: shorten it. Nothing"
-            " of it is lost."
-        )
+        return f"{length:,} characters; a question can have {LONGEST:,}. Shorten it to send it."
     return f"{length:,} of {LONGEST:,} characters" if length >= NEARLY else ""

@@ -1,18 +1,37 @@
-"""What became of the words that an answer rests on, as a writer is told it."""
+"""Passages and citations as text and JSON: location, excerpt, freshness, confidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lrwr.app.presenters.text import EXCERPT_CHARACTERS, sanitize_line, shorten_excerpt
+from lrwr.app.presenters.text import (
+    EXCERPT_CHARACTERS,
+    LinePiece,
+    StyledLine,
+    StyledText,
+    sanitize_line,
+    shorten_excerpt,
+    styled_line,
+)
+from lrwr.core.model.facts import FactAbout
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness
+from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from lrwr.core.model.chunks import Passage
+    from lrwr.core.model.documents import DocumentId
+    from lrwr.core.model.facts import Fact
     from lrwr.core.model.text import LineRange
+    from lrwr.core.ports.stores import DocumentText
+    from lrwr.core.ports.story_stores import DocumentFact
+
+    FactTexts: TypeAlias = Mapping[DocumentId, DocumentText]
 
 
 def format_line_range(document: str, lines: "LineRange") -> str:
-    """Return `file:first-last`, as editors and writers know it."""
+    """Return `file:first-last`, or `file:line` for one line; lines count from 1."""
     name = sanitize_line(document)
     if lines.first == lines.last:
         return f"{name}:{lines.first}"
@@ -20,7 +39,7 @@ def format_line_range(document: str, lines: "LineRange") -> str:
 
 
 def format_place(document: str, lines: "LineRange") -> str:
-    """Return `file:first-last`; of a `.docx`, whose lines nobody sees, its paragraphs."""
+    """Return `file:first-last`; for a `.docx`, "file, paragraphs first-last"."""
     if not document.lower().endswith(".docx"):
         return format_line_range(document, lines)
     name = sanitize_line(document)
@@ -32,7 +51,10 @@ def format_place(document: str, lines: "LineRange") -> str:
 def describe_story_place(
     kind: str, chapter: int | None, title: str, scene: int | None
 ) -> str:
-    """Return a place in the story in words; outside of it, what `kind` of note it is."""
+    """Return chapter and scene as text; for a note, its `kind` and title.
+
+    `chapter` is None for a note and 0 before chapter 1.
+    """
     if chapter is None:
         return f"{kind} note, {title}"
     titled = f" “{title}”" if title else ""
@@ -41,17 +63,17 @@ def describe_story_place(
     return f"chapter {chapter}{titled}, scene {scene}"
 
 
-NOT_LOOKED_UP = "Whether its passages still stand could not be looked up."
+NOT_LOOKED_UP = "Could not check whether its passages have changed."
 BEFORE = 60
-"""Characters that stand before the first word that differs."""
+"""Characters shown before the first difference between old and new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationLine:
-    """A citation's line in parts: `before`, `place`, `after`, then `words` in quotes.
+    """The parts of a citation's line: `before`, `place`, `after`, then `words` in quotes.
 
-    `place` is the present one, empty where there is none. `words` stand in the present
-    text, unless `after` says that they did once.
+    `place` is the current location, empty if the passage is gone. `words` is the current
+    text of the passage, or the old text if it is gone.
     """
 
     before: str
@@ -61,7 +83,7 @@ class CitationLine:
 
 
 def describe_citation_freshness(anchored_citation: AnchoredCitation) -> CitationLine:
-    """Return what became of a citation, in words."""
+    """Return how a citation reads now: unchanged, moved, edited or gone."""
     cited, current = anchored_citation.citation, anchored_citation.now
     if current is None and anchored_citation.freshness is Freshness.GONE:
         return CitationLine("is no longer in the text", "", "; it read: ", cited.text)
@@ -79,7 +101,7 @@ def describe_citation_freshness(anchored_citation: AnchoredCitation) -> Citation
 
 
 def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
-    """Say how many passages of an answer were changed; empty where all stand."""
+    """Return how many passages of an answer changed since; empty if none did."""
     if any(place.freshness is Freshness.NOT_EVALUATED for place in places):
         return NOT_LOOKED_UP
     changed, total = sum(place.changed for place in places), len(places)
@@ -95,7 +117,7 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
 
 
 def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
-    """Return the words of a citation's line, short; of edited ones where they differ."""
+    """Return the excerpt of a citation's line; for an edited one, from the first change."""
     words = " ".join(describe_citation_freshness(anchored_citation).words.split())
     if (
         anchored_citation.freshness is Freshness.EDITED
@@ -110,7 +132,7 @@ def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
 
 
 def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
-    """Return what became of a citation, and where its words or their heirs stand."""
+    """Return the freshness of a citation, and its current location and text or None."""
     current = anchored_citation.now
     return {
         "freshness": anchored_citation.freshness,
@@ -130,3 +152,115 @@ def _alike_until(first_text: str, second_text: str) -> int:
     return next(
         (at for at, (a, b) in pairs if a != b), min(len(first_text), len(second_text))
     )
+
+
+def describe_passage_chapter(passage: "Passage") -> str:
+    """Return chapter and scene of a passage; for a note, its type and title."""
+    return describe_story_place(
+        passage.type, passage.chapter, passage.chapter_title, passage.scene
+    )
+
+
+def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
+    """Return `text` in pieces, with the search `words` in the tone "strong"."""
+    return [
+        StyledText(piece, "strong") if hit else piece
+        for piece, hit in split_highlighted_words(text, words)
+    ]
+
+
+def passage_as_json(passage: "Passage") -> dict[str, object]:
+    """Return a passage with its text, location and score.
+
+    `lines` are first and last, from 1, inclusive; paragraphs for a `.docx`. `chars` is
+    a half-open range in the document's text.
+    """
+    chunk = passage.chunk
+    return {
+        "text": chunk.text,
+        "file": chunk.document,
+        "type": passage.type,
+        "kind": chunk.kind,
+        "chapter": passage.chapter,
+        "chapter_title": passage.chapter_title,
+        "scene": passage.scene,
+        "lines": [chunk.lines.first, chunk.lines.last],
+        "chars": [chunk.span.start, chunk.span.end],
+        "score": round(passage.score, 6),
+    }
+
+
+def render_known_facts(
+    facts: "Sequence[DocumentFact]", texts: "FactTexts"
+) -> Iterator[StyledLine]:
+    """Yield a heading and one line for each fact; nothing without facts.
+
+    `texts` must have the document of every fact.
+    """
+    if facts:
+        yield styled_line("Facts:")
+    for fact in facts:
+        text = texts[fact.document]
+        place = format_line_range(
+            fact.document, text.lines.lines_of(fact.fact.spans[0])
+        )
+        yield styled_line(
+            f"  {sanitize_line(describe_fact(fact.fact))}  ",
+            StyledText(place, "place"),
+            StyledText(f"  {fact.fact.certainty}", "faint"),
+        )
+
+
+def known_facts_as_json(
+    facts: "Sequence[DocumentFact]", texts: "FactTexts"
+) -> list[dict[str, object]]:
+    """Return facts with certainty and location as JSON objects."""
+    rows: list[dict[str, object]] = []
+    for document_fact in facts:
+        fact, text = document_fact.fact, texts[document_fact.document]
+        lines = text.lines.lines_of(fact.spans[0])
+        rows.append(
+            {
+                "about": fact.about,
+                "subject": fact.subject,
+                "field": fact.field,
+                "value": fact.value,
+                "details": [list(pair) for pair in fact.details],
+                "certainty": fact.certainty,
+                "filled_by": fact.keeper,
+                "file": document_fact.document,
+                "chars": [[span.start, span.end] for span in fact.spans],
+                "lines": [lines.first, lines.last],
+            }
+        )
+    return rows
+
+
+def describe_fact(fact: "Fact") -> str:
+    """Return a fact as a short phrase, such as "Nell, eyes: grey"."""
+    match fact.about:
+        case FactAbout.EVENT | FactAbout.SCENE:
+            return fact.value
+        case FactAbout.TOLD:
+            return f"{fact.subject} tells {fact.detail('hearer')}: {fact.value}"
+        case FactAbout.GAP:
+            return f"Open question: {fact.subject or 'the story'}, {fact.field}: {fact.value}"
+        case _:
+            attribute = fact.detail("attribute") or fact.detail("kind") or fact.field
+            target = fact.detail("target")
+            value = " ".join(word for word in (fact.value, target) if word)
+            return f"{fact.subject}, {attribute.replace('_', ' ')}: {value}"
+
+
+def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
+    """Return how likely the top passages contain the answer, as a sentence.
+
+    `confidence` is a probability from 0 to 1 measured on test questions, None if it
+    was not computed. `low` adds a warning.
+    """
+    if confidence is None:
+        return "Confidence: not computed."
+    percent = f"{100 * confidence:.0f} %"
+    warning = "Low confidence" if low else "Confidence"
+    share = f"{percent} of searches with this score had the answer in the top 5"
+    return f"{warning}: about {share}."

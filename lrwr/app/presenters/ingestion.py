@@ -1,4 +1,4 @@
-"""What an ingestion did, or would do, in words."""
+"""The report of an ingest or a dry run, as text and JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 def describe_ingest_report(
     report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
 ) -> list[str]:
-    """Return it in sentences, a line each; the time it took is not among them."""
+    """Return the report as lines of text: documents, passages, library, services.
+
+    `counts` is the content of the library afterwards, None if there is no library.
+    """
     lines = [*_lines(report, counts), *_of_embedding(report, settings)]
     return [*lines, *_of_model(report, settings)]
 
 
 def describe_document_problem(problem: "DocumentProblem") -> str:
-    """Return what happened, the file named by its whole path, and once."""
+    """Return the message of a problem, with the full path of its document once."""
     document, message = problem.document, problem.message
     name = document.rpartition("/")[2]
     for spelling in (document, name):
@@ -35,9 +38,9 @@ def describe_document_problem(problem: "DocumentProblem") -> str:
 
 
 def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
-    read_line = "to read" if report.dry_run else "read"
+    verb = "to process" if report.dry_run else "processed"
     lines = [
-        f"{format_count(report.processed, 'document')} {read_line}"
+        f"{format_count(report.processed, 'document')} {verb}"
         f" ({format_count(report.words, 'word')}), {report.unchanged:,} unchanged"
         f"{_describe_changes(report)}."
     ]
@@ -54,15 +57,18 @@ def _lines(report: "IngestReport", counts: "LibraryCounts | None") -> list[str]:
         )
     if report.attribution is not None and report.attribution.characters:
         count_text = format_count(report.attribution.characters, "character")
-        lines.append(f"{count_text} known; see them with `lrwr characters`.")
+        lines.append(f"{count_text} found; `lrwr characters` lists them.")
     return lines
 
 
 def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
-    """Say what embedding elsewhere costs, about: the server's own tokens are others."""
+    """Return the estimated cost of OpenAI embeddings; empty for other models.
+
+    The estimate counts tokens with the local tokenizer, which differs from OpenAI's.
+    """
     if settings.embedding.model != "openai" or not report.embedded:
         return []
-    # Where the meaning turns is found by sentences, each embedded as well.
+    # Pipeline b embeds every sentence too, to find where the topic changes.
     tokens = report.tokens * (2 if settings.pipeline == "b" else 1)
     name = settings.embedding.name or DEFAULT_EMBEDDING_MODEL
     prices = parse_prices(settings.model.prices)
@@ -72,7 +78,6 @@ def _of_embedding(report: "IngestReport", settings: "Settings") -> list[str]:
 
 
 def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
-    """Say what a language model was asked, or would be, and what it costs."""
     if not report.model:
         return []
     usage = report.usage
@@ -81,50 +86,45 @@ def _of_model(report: "IngestReport", settings: "Settings") -> list[str]:
     ]
     if usage.quotes:
         lines.append(
-            f"It quoted {format_count(usage.quotes, 'time')}; {_describe_verified_quotes(usage)}."
+            f"{format_count(usage.quotes, 'quotation')} by the model: {_describe_verified_quotes(usage)}."
         )
     if usage.repaired or usage.failed:
         lines.append(
-            f"{format_count(usage.repaired, 'answer')} had to be asked for twice;"
-            f" {usage.failed:,} could not be read."
+            f"{format_count(usage.repaired, 'reply', 'replies')} requested twice;"
+            f" {usage.failed:,} could not be parsed."
         )
     return lines
 
 
 def _describe_model_usage(report: "IngestReport", settings: "Settings") -> str:
     usage, dry = report.usage, report.dry_run
-    will = "would be asked" if dry else "was asked"
     if not usage.calls:
-        return f"{report.model} {will} nothing"
+        return f"{report.model}: no calls{' needed' if dry else ''}"
     price_text = format_tokens_and_price(
         usage, compute_ingest_price(report, settings), about=dry
     )
+    would_need = " would need" if dry else ":"
     return (
-        f"{report.model} {will} {format_count(usage.calls, 'question')}: {price_text}"
+        f"{report.model}{would_need} {format_count(usage.calls, 'call')}: {price_text}"
     )
 
 
 def _describe_verified_quotes(usage: Usage) -> str:
     dropped = usage.quotes - usage.verified
     if not dropped:
-        return "every quote stands in the text"
-    share = 100 * usage.verified // usage.quotes  # 99 % until it is all of them
-    return (
-        f"{usage.verified:,} of the quotes stand in the text ({share}%),"
-        f" {dropped:,} {'was' if dropped == 1 else 'were'} dropped"
-    )
+        return "all found in the text"
+    share = 100 * usage.verified // usage.quotes  # rounds down: 100 % means all
+    return f"{usage.verified:,} found in the text ({share} %), {dropped:,} dropped"
 
 
 def _describe_cached(cached: int) -> str:
     if not cached:
         return ""
-    return (
-        f"; {format_count(cached, 'answer')} {'was' if cached == 1 else 'were'} known"
-    )
+    return f"; {format_count(cached, 'reply', 'replies')} from the cache"
 
 
 def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
-    """Return what the model's work cost in US dollars; None where nobody knows."""
+    """Return the cost of the language model in US dollars; None if prices are unknown."""
     return compute_price(
         report.usage, report.model, parse_prices(settings.model.prices)
     )
@@ -133,7 +133,91 @@ def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float 
 def _describe_changes(report: "IngestReport") -> str:
     forgotten = report.forgotten - len(report.renamed)
     text = f", {len(report.renamed):,} renamed" if report.renamed else ""
-    text += f", {forgotten:,} forgotten" if forgotten > 0 else ""
-    text += f", {report.waiting:,} not read yet" if report.waiting else ""
+    text += f", {forgotten:,} deleted" if forgotten > 0 else ""
+    text += f", {report.waiting:,} waiting" if report.waiting else ""
     failed = len(report.problems)
-    return text + (f", {failed:,} not readable" if failed else "")
+    return text + (f", {failed:,} failed" if failed else "")
+
+
+def ingest_report_as_json(
+    report: "IngestReport",
+    counts: "LibraryCounts | None",
+    settings: "Settings",
+    seconds: float,
+) -> dict[str, object]:
+    """Return the report as JSON; `seconds` is the duration of the run."""
+    return {
+        **_work_as_json(report),
+        "seconds": round(seconds, 3),
+        **_problems_as_json(report),
+        "model": _model_as_json(report, settings),
+        "characters": report.attribution.characters if report.attribution else None,
+        "library": counts and _library_as_json(counts),
+    }
+
+
+def _work_as_json(report: "IngestReport") -> dict[str, object]:
+    return {
+        "dry_run": report.dry_run,
+        "documents": report.found,
+        "processed": report.processed,
+        "unchanged": report.unchanged,
+        "forgotten": report.forgotten,
+        "waiting": report.waiting,
+        "renamed": [
+            {"from": old, "to": new} for new, old in sorted(report.renamed.items())
+        ],
+        "words": report.words,
+        "chunks": report.chunks,
+        "tokens": report.tokens,
+        "embedded": report.embedded,
+        "reused": report.reused,
+    }
+
+
+def _problems_as_json(report: "IngestReport") -> dict[str, object]:
+    return {
+        "skipped": [
+            {"path": skipped.path, "reason": skipped.reason}
+            for skipped in report.skipped
+        ],
+        "problems": [
+            {
+                "document": problem.document,
+                "message": problem.message,
+                "hint": problem.hint,
+                "exit_code": problem.exit_code,
+            }
+            for problem in report.problems
+        ],
+        "remarks": report.remarks,
+    }
+
+
+def _library_as_json(counts: "LibraryCounts") -> dict[str, object]:
+    return {
+        "documents": counts.documents,
+        "words": counts.words,
+        "chunks": counts.chunks,
+        "embedded": counts.embedded,
+    }
+
+
+def _model_as_json(
+    report: "IngestReport", settings: "Settings"
+) -> dict[str, object] | None:
+    if not report.model:
+        return None
+    usage = report.usage
+    return {
+        "name": report.model,
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "cached": usage.cached,
+        "repaired": usage.repaired,
+        "failed": usage.failed,
+        "quotes": usage.quotes,
+        "verified": usage.verified,
+        "usd": compute_ingest_price(report, settings),
+    }

@@ -1,13 +1,17 @@
-"""Characters and things of the world as cards: every claim with its words."""
+"""The story bible as text: lists, cards and quotations with their locations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lrwr.app.presenters.text import (
+    LinePiece,
     StyledLine,
+    StyledTable,
     StyledText,
     sanitize_line,
     shorten_excerpt,
+    styled_line,
 )
 from lrwr.core.bible.values import (
     NO_READER,
@@ -24,22 +28,63 @@ from lrwr.core.model.facts import Certainty
 
 if TYPE_CHECKING:
     from lrwr.core.bible.values import (
+        AttributedQuote,
         Bible,
         BibleClaim,
         CharacterProfile,
         CharacterRelation,
         Gap,
+        SceneSummary,
         TextEvidence,
         TimelineMoment,
         WorldElement,
     )
     from lrwr.core.settings.model import Settings
 
+TURN_ON_MODEL = (
+    "To use a language model, set `use` in `[model]` in `lrwr.toml`, then run"
+    " `lrwr ingest`."
+)
+
+
+def list_characters(
+    profiles: "Iterable[CharacterProfile]",
+) -> Iterator[StyledTable]:
+    """Yield one table with a row for each character, in the given order."""
+    rows: list[list[LinePiece]] = [
+        [
+            profile.name,
+            format_other_names(profile),
+            str(profile.gender),
+            f"{profile.mentions:,}",
+            StyledText(format_first_location(profile), "place"),
+            str(profile.certainty),
+        ]
+        for profile in profiles
+    ]
+    headings = ["Name", "Aliases", "Gender", "Mentions", "First seen", "Certainty"]
+    yield StyledTable(headings, rows, right={"Mentions"})
+
+
+def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
+    """Yield one table with a row for each world element (setting, object, rule, …)."""
+    rows: list[list[LinePiece]] = [
+        [
+            element.name,
+            describe_element(element),
+            ", ".join(claim.value for claim in element.connected_characters),
+            StyledText(_first_element_location(element), "place"),
+            str(element.certainty),
+        ]
+        for element in elements
+    ]
+    yield StyledTable(["Name", "Type", "Characters", "First seen", "Certainty"], rows)
+
 
 def render_character(
     profile: "CharacterProfile", bible: "Bible"
 ) -> Iterator[StyledLine]:
-    """Tell all that is known of one character."""
+    """Yield all facts about a character, each followed by the quotations that support it."""
     yield StyledLine(
         (StyledText(profile.name, "strong"), _render_certainty(profile.certainty))
     )
@@ -53,16 +98,19 @@ def render_character(
         yield StyledLine((f"{', '.join(missing).capitalize()}: {NO_READER}",))
     relations = [r for r in bible.relations if profile.name in (r.source, r.target)]
     yield from render_relations(relations)
-    yield from _render_open_gaps(profile.open_gaps)
+    for gap in profile.open_gaps:
+        yield styled_line(
+            StyledText(gap.id, "place"), f"  open question: {gap.attribute}", indent=2
+        )
 
 
 def render_element(element: "WorldElement") -> Iterator[StyledLine]:
-    """Tell all that is known of a thing of the world."""
+    """Yield all facts about a world element, each followed by its quotations."""
     yield StyledLine(
         (StyledText(element.name, "strong"), _render_certainty(element.certainty))
     )
     for claim in element.element_types:
-        yield from render_claim("what: ", claim)
+        yield from render_claim("type: ", claim)
     for claim in element.descriptions:
         yield from render_claim("", claim)
     for claim in element.connected_characters:
@@ -70,7 +118,7 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
 
 
 def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
-    """Tell a claim, how sure it is, and the words that it rests on."""
+    """Yield `label` and a fact with its certainty, then its quotations."""
     certainty = "you decided" if claim.decided else str(claim.certainty)
     first_evidence = next(iter(claim.evidence), None)
     yield StyledLine(
@@ -78,26 +126,26 @@ def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
         2,
         first_evidence,
     )
-    yield from render_evidence(claim.evidence, besides=claim.value)
+    yield from render_evidence(claim.evidence, shown_value=claim.value)
 
 
 def render_evidence(
-    evidence: "Iterable[TextEvidence]", besides: str = ""
+    evidence: "Iterable[TextEvidence]", shown_value: str = ""
 ) -> Iterator[StyledLine]:
-    """Tell words with their places; those that are `besides` once more are left out."""
+    """Yield each location with its quotation, unless that equals `shown_value`."""
     for text_evidence in evidence:
         words = shorten_excerpt(text_evidence.text)
         place = StyledText(
             sanitize_line(format_evidence_location(text_evidence)), "place"
         )
-        is_repeated = words == shorten_excerpt(besides)
+        is_repeated = words == shorten_excerpt(shown_value)
         yield StyledLine(
             (place, "" if is_repeated else f"  “{words}”"), 6, text_evidence
         )
 
 
 def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[StyledLine]:
-    """Tell who is what to whom."""
+    """Yield each relationship with its certainty, then its quotations."""
     for relation in relations:
         lead, description = format_relation(relation)
         first_evidence = next(iter(relation.evidence), None)
@@ -109,82 +157,19 @@ def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[Style
         yield from render_evidence(relation.evidence)
 
 
-def format_other_names(profile: "CharacterProfile") -> str:
-    """Return what a character is called besides, with commas between."""
-    return ", ".join(f.name for f in profile.aliases if f.name != profile.name)
-
-
-def format_first_place(profile: "CharacterProfile") -> str:
-    """Return where a character is first seen; empty where nobody knows."""
-    first = profile.first_seen
-    return sanitize_line(format_evidence_location(first)) if first is not None else ""
-
-
-def format_mention_count(profile: "CharacterProfile") -> str:
-    """Return how often the text names a character: "once", "12 times"."""
-    return "once" if profile.mentions == 1 else f"{profile.mentions:,} times"
-
-
-def describe_element(element: "WorldElement") -> str:
-    """Return what a thing of the world is said to be, each once."""
-    return ", ".join(dict.fromkeys(claim.value for claim in element.element_types))
-
-
-def _render_introduction(profile: "CharacterProfile") -> Iterator[StyledLine]:
-    if other_names_text := format_other_names(profile):
-        yield StyledLine((f"also {other_names_text}",), 2)
-    phrases = [f"mentioned {format_mention_count(profile)}"]
-    if profile.gender_certainty is not Certainty.NOT_EVALUATED:
-        phrases.append(f"{profile.gender} ({profile.gender_certainty})")
-    if profile.narrator:
-        phrases.append("tells the story")
-    if profile.because:
-        phrases.append(profile.because)
-    yield StyledLine(("; ".join(phrases),), 2)
-    if profile.first_seen is not None:
-        place = StyledText(format_first_place(profile), "place")
-        chapter = StyledText(f"  {format_chapter_name(profile.first_seen)}", "faint")
-        yield StyledLine(("first seen ", place, chapter), 2, profile.first_seen)
-
-
-def _render_open_gaps(gaps: "Sequence[Gap]") -> Iterator[StyledLine]:
-    for gap in gaps:
-        yield StyledLine(
-            (StyledText(gap.id, "place"), f"  not defined: {gap.attribute}"), 2
-        )
-
-
-def _render_certainty(certainty: str) -> StyledText:
-    return StyledText(f"  {certainty}", "faint")
-
-
-TURN_ON_MODEL = (
-    "Turn one on with `use` under [model] in lrwr.toml; `lrwr config show` says how it"
-    " is set. Then run `lrwr ingest`."
-)
-
-
-def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
-    """Return how to have the story read; empty where it was read."""
-    if not bible.unread:
-        return ""
-    is_agentic = settings.pipeline is Pipeline.AGENTIC
-    return f"`lrwr ingest{'' if is_agentic else ' --pipeline b'}` reads your story."
-
-
-def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> str:
-    """Say that there is nothing to show, and what to try; see `explain_model_setup`."""
-    until = "" if as_of is None else f" up to {as_of}"
-    return f"{statement}{until}. {remedy}".rstrip()
-
-
-def describe_not_evaluated(bible: "Bible", topic: str) -> str:
-    """Say of what only a language model can tell that none has; empty where one has."""
-    return "" if bible.readers else f"{topic}: {NO_READER}"
+def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]:
+    """Yield the entries of a timeline under chapter headings, in the given order."""
+    for chapter, chapter_moments in groupby(
+        moments, lambda moment: format_chapter_name(moment.evidence)
+    ):
+        yield styled_line(StyledText(chapter, "strong"))
+        for moment in chapter_moments:
+            yield from render_moment(moment)
+        yield styled_line()
 
 
 def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
-    """Tell what happens, to whom, and the words that say so."""
+    """Yield one entry of the timeline with its characters, then its quotation."""
     characters = ", ".join(moment.characters)
     yield StyledLine(
         (
@@ -195,35 +180,168 @@ def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
         2,
         moment.evidence,
     )
-    yield from render_evidence([moment.evidence], besides=moment.text)
+    yield from render_evidence([moment.evidence], shown_value=moment.text)
+
+
+def render_quotes(quotes: "Iterable[AttributedQuote]") -> Iterator[StyledLine]:
+    """Yield quoted dialogue in full: location, speaker and certainty, then the words."""
+    for quote in quotes:
+        is_evaluated = quote.evidence.certainty is not Certainty.NOT_EVALUATED
+        certainty_note = f" ({quote.evidence.certainty})" if is_evaluated else ""
+        addressee_note = f" to {quote.addressee}" if quote.addressee else ""
+        yield styled_line(
+            StyledText(
+                sanitize_line(format_evidence_location(quote.evidence)), "place"
+            ),
+            StyledText(
+                f"  {quote.speaker or 'unknown speaker'}{addressee_note}{certainty_note}",
+                "faint",
+            ),
+        )
+        yield styled_line(f"“{quote.evidence.text}”", indent=4)
+
+
+def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:
+    """Yield a summary of each scene under chapter headings.
+
+    A scene without a summary by a language model shows its key sentences.
+    """
+    for (number, title), chapter_scenes in groupby(
+        scenes, lambda summary: (summary.chapter, summary.chapter_title)
+    ):
+        name = f"Chapter {number}" if number else "Before chapter 1"
+        yield styled_line(
+            StyledText(f"{name}{f' “{title}”' if title else ''}", "strong")
+        )
+        for scene in chapter_scenes:
+            yield from _render_scene(scene)
+        yield styled_line()
 
 
 def render_gap(gap: "Gap") -> Iterator[StyledLine]:
-    """Tell what the text leaves open, and what has become of it."""
+    """Yield an open question with its id and state, then the answer or the hints."""
     subject = f"{gap.about}: " if gap.about else ""
-    yield StyledLine(
-        (
-            StyledText(gap.id, "place"),
-            f"  {subject}{shorten_excerpt(gap.attribute)}",
-            StyledText(
-                f"  {gap.state}{', asked by you' if gap.wondered else ''}", "faint"
-            ),
-        )
+    yield styled_line(
+        StyledText(gap.id, "place"),
+        f"  {subject}{shorten_excerpt(gap.attribute)}",
+        StyledText(
+            f"  {gap.state}{', asked in a thread' if gap.wondered else ''}", "faint"
+        ),
     )
     if gap.answer:
-        yield StyledLine((f"you answered: {gap.answer}",), 6)
+        yield styled_line(f"your answer: {gap.answer}", indent=6)
     if gap.state is GapState.CLOSED:
-        yield StyledLine(("the text says so now:",), 6)
+        yield styled_line("now defined in the text:", indent=6)
         for claim in gap.defined:
             yield from render_claim("", claim)
     else:
-        yield from _render_hints(gap)
+        yield from _render_gap_hints(gap)
 
 
-def _render_hints(gap: "Gap") -> Iterator[StyledLine]:
+def format_other_names(profile: "CharacterProfile") -> str:
+    """Return the aliases of a character without the main name, joined by commas."""
+    return ", ".join(f.name for f in profile.aliases if f.name != profile.name)
+
+
+def format_first_location(profile: "CharacterProfile") -> str:
+    """Return the location where a character is first named; empty if unknown."""
+    first = profile.first_seen
+    return sanitize_line(format_evidence_location(first)) if first is not None else ""
+
+
+def format_mention_count(profile: "CharacterProfile") -> str:
+    """Return how often the text names a character: "once", "12 times"."""
+    return "once" if profile.mentions == 1 else f"{profile.mentions:,} times"
+
+
+def describe_element(element: "WorldElement") -> str:
+    """Return the distinct types of a world element, joined by commas."""
+    return ", ".join(dict.fromkeys(claim.value for claim in element.element_types))
+
+
+def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
+    """Return the sentence that says how to fill an empty list with `lrwr ingest`.
+
+    Returns an empty string if pipeline b has analysed the manuscript already.
+    """
+    if not bible.unread:
+        return ""
+    is_agentic = settings.pipeline is Pipeline.AGENTIC
+    command = f"lrwr ingest{'' if is_agentic else ' --pipeline b'}"
+    return f"Run `{command}` to analyse your story."
+
+
+def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> str:
+    """Return `statement` as a sentence, with the horizon `as_of` if given, and `remedy`."""
+    until = "" if as_of is None else f" up to {as_of}"
+    return f"{statement}{until}. {remedy}".rstrip()
+
+
+def describe_not_evaluated(bible: "Bible", topic: str) -> str:
+    """Return that `topic` needs a language model; empty if one analysed the manuscript."""
+    return "" if bible.readers else f"{topic}: {NO_READER}"
+
+
+def _render_introduction(profile: "CharacterProfile") -> Iterator[StyledLine]:
+    if other_names_text := format_other_names(profile):
+        yield StyledLine((f"also called {other_names_text}",), 2)
+    phrases = [f"mentioned {format_mention_count(profile)}"]
+    if profile.gender_certainty is not Certainty.NOT_EVALUATED:
+        phrases.append(f"gender: {profile.gender} ({profile.gender_certainty})")
+    if profile.narrator:
+        phrases.append("narrator")
+    if profile.because:
+        phrases.append(profile.because)
+    yield StyledLine(("; ".join(phrases),), 2)
+    if profile.first_seen is not None:
+        place = StyledText(format_first_location(profile), "place")
+        chapter = StyledText(f"  {format_chapter_name(profile.first_seen)}", "faint")
+        yield StyledLine(("first seen: ", place, chapter), 2, profile.first_seen)
+
+
+def _render_scene(scene: "SceneSummary") -> Iterator[StyledLine]:
+    first, last = scene.lines.first, scene.lines.last
+    views = [_format_point_of_view(claim) for claim in scene.points_of_view]
+    phrases = [f"scene {scene.scene}"]
+    phrases += [f"point of view: {', '.join(views)}"] if views else []
+    phrases += [f"with {', '.join(scene.present)}"] if scene.present else []
+    yield styled_line(
+        StyledText(f"{sanitize_line(scene.document)}:{first}-{last}", "place"),
+        StyledText(f"  {'; '.join(phrases)}", "faint"),
+        indent=2,
+    )
+    for claim in scene.recap:
+        yield styled_line(
+            claim.value, StyledText(f"  {claim.certainty}", "faint"), indent=4
+        )
+    if not scene.recap:
+        for sentence in scene.key_sentences:
+            yield styled_line(f"“{shorten_excerpt(sentence.text)}”", indent=4)
+
+
+def _format_point_of_view(claim: "BibleClaim") -> str:
+    return claim.value if claim.decided else f"{claim.value} ({claim.certainty})"
+
+
+def _first_element_location(element: "WorldElement") -> str:
+    parts = (element.element_types, element.descriptions, element.connected_characters)
+    evidence = [
+        text_evidence
+        for claims in parts
+        for claim in claims
+        for text_evidence in claim.evidence
+    ]
+    return sanitize_line(format_evidence_location(evidence[0])) if evidence else ""
+
+
+def _render_certainty(certainty: str) -> StyledText:
+    return StyledText(f"  {certainty}", "faint")
+
+
+def _render_gap_hints(gap: "Gap") -> Iterator[StyledLine]:
     for text in list_gap_implications(gap):
-        yield StyledLine((f"implied: {shorten_excerpt(text)}",), 6)
+        yield styled_line(f"implied: {shorten_excerpt(text)}", indent=6)
     for text in gap.suggestions:
-        yield StyledLine((f"perhaps: {shorten_excerpt(text)}",), 6)
+        yield styled_line(f"suggestion: {shorten_excerpt(text)}", indent=6)
     for claim in gap.implied:
-        yield from render_evidence(claim.evidence, besides=gap.attribute)
+        yield from render_evidence(claim.evidence, shown_value=gap.attribute)

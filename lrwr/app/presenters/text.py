@@ -1,6 +1,7 @@
-"""Numbers in words: how many, and what they cost."""
+"""Text building blocks of all presenters: numbers, prices, sanitizing, styled lines."""
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -9,13 +10,16 @@ if TYPE_CHECKING:
     from lrwr.core.model.language_model import Usage
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return a number and its noun: "1 word", "2 words"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, plural unless 1: "1 word", "2,000 words".
+
+    `plural` is `noun` with an "s" unless given.
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def format_age(seconds: float) -> str:
-    """Return how long ago something was, as one says it."""
+    """Return an age of `seconds` as text: "just now", "5 s ago", "3 min ago", "2 h ago"."""
     if seconds < 2:
         return "just now"
     if seconds < 60:
@@ -26,15 +30,18 @@ def format_age(seconds: float) -> str:
 
 
 def format_tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
-    """Return the tokens and their price; `about` says that they are an estimate."""
+    """Return tokens sent and received, and their price: "9 tokens sent, 2 received ($0.01)".
+
+    `cost` is in US dollars, None if unknown. `about` marks the numbers as an estimate.
+    """
     return (
         f"{'about ' if about else ''}{usage.prompt_tokens:,} tokens sent,"
-        f" {usage.completion_tokens:,} answered ({format_dollars(cost)})"
+        f" {usage.completion_tokens:,} received ({format_dollars(cost)})"
     )
 
 
 def format_dollars(cost: float | None) -> str:
-    """Return a price; what is spent is never said to be nothing."""
+    """Return a price in US dollars: "$0.12", "less than $0.01" above 0, "price unknown"."""
     if cost is None:
         return "price unknown"
     return "less than $0.01" if 0 < cost < 0.005 else f"${cost:.2f}"
@@ -53,25 +60,25 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def sanitize_text(text: str) -> str:
-    """Return `text` without escapes, control characters and turned directions.
+    """Return `text` without terminal escapes, controls and bidirectional overrides.
 
-    Line ends become `\\n`; tabs stay.
+    Line ends become `\\n`; tabs stay. Idempotent.
     """
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
 def sanitize_line(text: str) -> str:
-    """Return `text` with a sign for each end of a line, as a file's name may hold."""
+    """Return `text` with `␊` for each line end, so that file names stay on one line."""
     return re.sub(r"\r\n|[\n\r]", "␊", text)
 
 
 EXCERPT_CHARACTERS = 200
-"""Characters of a claim's words that are shown."""
+"""Maximum number of characters of a quotation that is shown."""
 
 
 def shorten_excerpt(text: str) -> str:
-    """Return a text on one line, cut at a word."""
+    """Return `text` on one line, cut after a word at `EXCERPT_CHARACTERS` with " …"."""
     line = " ".join(text.split())
     if len(line) <= EXCERPT_CHARACTERS:
         return line
@@ -79,28 +86,43 @@ def shorten_excerpt(text: str) -> str:
 
 
 Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
-"""What a piece of text is to the reader; a meaning, not a colour."""
+"""Meaning of a piece of text; each renderer chooses the colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class StyledText:
-    """A piece of a line that is shown in a tone of its own."""
+    """A piece of a line with its tone."""
 
     text: str
     tone: Tone = "plain"
 
 
 LinePiece: TypeAlias = str | StyledText
+"""A piece of a line; a plain string has the tone "plain"."""
 
 
 @dataclass(frozen=True, slots=True)
 class StyledLine:
-    """A line or paragraph, `indent` columns from the left.
+    """A line or paragraph, indented by `indent` columns.
 
-    Nothing in it is cleaned yet. `evidence` are the words that it shows or rests on
-    first, None where it rests on none.
+    The text is not sanitized yet. `evidence` is the first quotation that the line shows
+    or that supports it; None if there is none.
     """
 
     pieces: tuple[LinePiece, ...]
     indent: int = 0
     evidence: "TextEvidence | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class StyledTable:
+    """A table; the columns whose heading is in `right` are right-aligned."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[LinePiece]]
+    right: Collection[str] = ()
+
+
+def styled_line(*pieces: LinePiece, indent: int = 0) -> StyledLine:
+    """Return a line of `pieces`, without evidence."""
+    return StyledLine(pieces, indent)

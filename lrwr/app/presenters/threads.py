@@ -1,4 +1,4 @@
-"""How conversations are called, and who speaks in them."""
+"""Threads (saved conversations) and their turns as text, Markdown blocks and JSON."""
 
 import re
 import unicodedata
@@ -10,44 +10,63 @@ from lrwr.app.presenters.answers import describe_answer_notes
 from lrwr.app.presenters.citations import (
     describe_changed_citations,
     describe_citation_freshness,
+    freshness_as_json,
+    get_displayed_words,
+    highlight_words,
 )
-from lrwr.app.presenters.text import sanitize_text, shorten_excerpt
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledLine,
+    StyledTable,
+    StyledText,
+    sanitize_line,
+    sanitize_text,
+    shorten_excerpt,
+    styled_line,
+)
 from lrwr.core.model.documents import Block, BlockKind
 from lrwr.core.model.errors import NotFound, SettingsProblem
-from lrwr.core.model.turns import AnswerMode, NarrativeState, Thread, Turn, TurnId
+from lrwr.core.model.turns import (
+    AnswerMode,
+    NarrativeState,
+    SupervisorOutput,
+    Thread,
+    Turn,
+    TurnId,
+)
 from lrwr.core.retrieval.anchors import AnchoredCitation, Freshness, mark_unevaluated
 from lrwr.core.retrieval.retrievers import split_highlighted_words
 
 ANALYST = "the analyst"
-"""Who speaks where no character does."""
-FROM_THE_WEB = "From the web, not from your book"
-"""What stands over pages of the web, wherever they are shown."""
+"""Name of the speaker when no character answers."""
+FROM_THE_WEB = "From the web, not from your manuscript"
+"""Heading of web pages that an answer cites."""
 KEPT_DAYS = 30
-"""How long a deleted conversation can be had back."""
+"""Days during which a deleted thread can be restored."""
 BEFORE = 60
-"""Characters that stand before the first word that was looked for."""
+"""Characters shown before the first matching word."""
 SHORTEST_ID = 6
-"""Characters of an id that are shown at least."""
+"""Minimum number of characters of a thread id that are shown."""
 
 
 def format_thread_title(thread: Thread) -> str:
-    """Return a title on one line, fit to be shown."""
+    """Return the title of a thread on one line, sanitized; "(no title)" if empty."""
     return " ".join(sanitize_text(thread.title).split()) or "(no title)"
 
 
 def describe_speaker(state: NarrativeState) -> str:
-    """Return who answers: a character, or the analyst."""
+    """Return who answers: the name of the character, or `ANALYST`."""
     in_character = state.mode is AnswerMode.IN_CHARACTER
     return state.character if in_character and state.character else ANALYST
 
 
 def format_local_time(seconds: float) -> str:
-    """Return a time as a writer reads it, in local time."""
+    """Return seconds since 1970 as local time, "2026-11-23 07:39"."""
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
-    """Return the beginning of each id that tells it from all others."""
+    """Return the shortest unique prefix of each thread id, of one length for all."""
     length = SHORTEST_ID
     while len({thread.id[:length] for thread in threads}) < len(threads):
         length += 1
@@ -57,13 +76,16 @@ def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
 def get_citation_places(
     turn: Turn, places: "Mapping[TurnId, Sequence[AnchoredCitation]]"
 ) -> "Sequence[AnchoredCitation]":
-    """Return what became of what a turn rests on; not evaluated where nobody looked."""
+    """Return the citations of a turn with their freshness, as found in `places`.
+
+    A turn that is not in `places` gets the freshness "not evaluated".
+    """
     unknown = [mark_unevaluated(citation) for citation in turn.output.citations]
     return places.get(turn.id, unknown)
 
 
 def cut_around_words(text: str, words: Sequence[str]) -> str:
-    """Return a text cut short, around the first of the words that it holds."""
+    """Return an excerpt of `text` on one line, around the first of `words` in it."""
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
         if hit:
@@ -75,27 +97,27 @@ def cut_around_words(text: str, words: Sequence[str]) -> str:
 
 
 def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
-    """Return the conversation that the writer means; `threads` are newest first.
+    """Return the thread that `reference` names; `threads` must be newest first.
 
-    A whole id goes before a number of the list, that before a title, and that before
-    the beginning of an id. A title may be in small letters.
+    Tried in this order: the full id, the number in the list from 1, the title, the title
+    ignoring case, the beginning of an id.
 
     Raises:
-        NotFound: There is none.
-        SettingsProblem: There are several.
+        NotFound: No thread matches.
+        SettingsProblem: Several threads match.
     """
     for matches in _find_candidates(reference, threads):
         if len(matches) > 1:
             ids = shorten_thread_ids(threads)
             raise SettingsProblem(
-                f"{len(matches)} conversations may be meant by “{reference}”",
-                hint=f"Use one of their ids: {', '.join(ids[t.id] for t in matches)}",
+                f"{len(matches)} threads match “{reference}”",
+                hint=f"Use an id: {', '.join(ids[t.id] for t in matches)}.",
             )
         if matches:
             return matches[0]
     raise NotFound(
-        f"There is no conversation “{reference}”",
-        hint="`lrwr threads` lists them: use a number, an id or a title.",
+        f"There is no thread “{reference}”",
+        hint="Run `lrwr threads` and use a number, an id or a title.",
     )
 
 
@@ -107,12 +129,16 @@ def _find_candidates(
     if text.isascii() and text.isdigit() and 0 < int(text) <= len(threads):
         yield [threads[int(text) - 1]]
     yield [thread for thread in threads if thread.title == reference]
-    yield [thread for thread in threads if _plain(thread.title) == _plain(text)]
+    yield [
+        thread
+        for thread in threads
+        if _normalize_title(thread.title) == _normalize_title(text)
+    ]
     if text:
         yield [thread for thread in threads if thread.id.startswith(text.lower())]
 
 
-def _plain(title: str) -> str:
+def _normalize_title(title: str) -> str:
     return unicodedata.normalize(
         "NFC", " ".join(sanitize_text(title).split())
     ).casefold()
@@ -126,9 +152,9 @@ def thread_to_blocks(
     turns: Sequence[Turn],
     places: Mapping[TurnId, Sequence[AnchoredCitation]],
 ) -> list[Block]:
-    """Return a conversation as blocks, without anything that could steer a screen.
+    """Return a thread as sanitized document blocks, for export.
 
-    `places` say what became of the words that each answer rests on.
+    `places` has the current state of the citations of each turn.
     """
     blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
     for turn in turns:
@@ -167,7 +193,6 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
 
 
 def _render_citation(anchored_citation: AnchoredCitation) -> Block:
-    """Return a citation as it stands now, with the old wording where that is another."""
     citation_line = describe_citation_freshness(anchored_citation)
     words = f"“{citation_line.words}”"
     if anchored_citation.freshness is Freshness.EDITED:
@@ -182,3 +207,164 @@ def _paragraphs(text: str) -> Iterator[Block]:
             yield Block(BlockKind.ITEM, line[match.end() :])
         elif line.strip():
             yield Block(BlockKind.TEXT, line)
+
+
+def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
+    """Yield one table of threads, numbered from 1 in the given order."""
+    ids = shorten_thread_ids(threads)
+    rows: list[list[LinePiece]] = [
+        [
+            str(number),
+            format_thread_title(thread),
+            str(thread.turns),
+            format_local_time(thread.updated_at),
+            describe_speaker(thread.state),
+            StyledText(ids[thread.id], "place"),
+        ]
+        for number, thread in enumerate(threads, start=1)
+    ]
+    headings = ["No.", "Title", "Turns", "When", "With", "Id"]
+    yield StyledTable(headings, rows, right={"No.", "Turns"})
+
+
+def render_thread_turns(
+    thread: Thread,
+    turns: Sequence[Turn],
+    places: Mapping[TurnId, Sequence[AnchoredCitation]],
+) -> Iterator[StyledLine]:
+    """Yield a whole thread; `places` has the current state of the citations."""
+    yield styled_line(
+        StyledText(format_thread_title(thread), "strong"),
+        StyledText(f"  {thread.id}", "place"),
+    )
+    for turn in turns:
+        yield styled_line()
+        yield from render_turn(turn, get_citation_places(turn, places))
+
+
+def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[StyledLine]:
+    """Yield one turn: question, answer, citations as in `places`, web pages, notes."""
+    answer = turn.output
+    yield styled_line(
+        StyledText(turn.question, "strong"),
+        StyledText(f"  {turn.number}, {format_local_time(turn.asked_at)}", "faint"),
+    )
+    if changed := describe_changed_citations(places):
+        yield styled_line(changed, indent=4)
+    speaker = describe_speaker(answer.narrative_state_delta)
+    lead = "" if speaker == ANALYST else f"{speaker}: "
+    yield styled_line(StyledText(lead, "strong"), answer.response_text)
+    for place in places:
+        citation_line = describe_citation_freshness(place)
+        yield styled_line(
+            f"[{place.citation.number}] {citation_line.before}",
+            StyledText(citation_line.place, "place"),
+            f"{citation_line.after}“{get_displayed_words(place)}”",
+            indent=4,
+        )
+    yield from render_web_citations(answer, indent=4)
+    for note in describe_answer_notes(turn):
+        yield styled_line(StyledText(note, "faint"), indent=4)
+
+
+def render_web_citations(
+    supervisor_output: SupervisorOutput, *, indent: int = 0
+) -> Iterator[StyledLine]:
+    """Yield the web pages that an answer cites, under a heading; nothing without any."""
+    if supervisor_output.web:
+        yield styled_line(StyledText(FROM_THE_WEB, "strong"), indent=indent)
+    for page in supervisor_output.web:
+        yield styled_line(
+            f"[w{page.number}] {sanitize_line(page.title)}  ",
+            StyledText(sanitize_line(page.url), "place"),
+            StyledText(
+                f"  “{shorten_excerpt(page.text)}”" if supervisor_output.model else "",
+                "faint",
+            ),
+            indent=indent,
+        )
+
+
+def render_thread_matches(
+    matches: Sequence[tuple[Thread, Turn]], words: Sequence[str]
+) -> Iterator[StyledLine]:
+    """Yield the turns that a search found, with thread title and id."""
+    for thread, turn in matches:
+        yield styled_line(
+            StyledText(format_thread_title(thread), "strong"),
+            StyledText(f"  {thread.id}", "place"),
+            StyledText(
+                f"  turn {turn.number}, {format_local_time(turn.asked_at)}", "faint"
+            ),
+        )
+        question = shorten_excerpt(turn.question)
+        yield styled_line(*highlight_words(question, words), indent=2)
+        answer = cut_around_words(turn.output.response_text, words)
+        yield styled_line(*highlight_words(answer, words), indent=4)
+
+
+def thread_as_json(thread: Thread) -> dict[str, object]:
+    """Return id, title, times (seconds since 1970) and scope of a thread."""
+    state = thread.state
+    return {
+        "id": thread.id,
+        "title": thread.title,
+        "turns": thread.turns,
+        "created": thread.created_at,
+        "updated": thread.updated_at,
+        "character": state.character or None,
+        "mode": state.mode,
+        "as_of": state.as_of or None,
+        "witnessed": state.witnessed,
+    }
+
+
+def turn_as_json(
+    turn: Turn, places: Sequence[AnchoredCitation] | None = None
+) -> dict[str, object]:
+    """Return a turn: question, answer, citations, notes, cost.
+
+    With `places`, each citation also has its freshness and current location.
+    """
+    answer = turn.output
+    state = answer.narrative_state_delta
+    return {
+        "id": turn.id,
+        "number": turn.number,
+        "asked": turn.asked_at,
+        "question": turn.question,
+        "answer": answer.response_text,
+        "state": turn.state,
+        "intent": answer.intent,
+        "character": state.character or None,
+        "mode": state.mode,
+        "as_of": state.as_of or None,
+        "characters": list(answer.resolved_characters),
+        "citations": list(_citations(answer, places)),
+        "gaps": list(answer.gap_flags),
+        "unsupported": [[span.start, span.end] for span in answer.unsupported],
+        "low_confidence": answer.low_confidence,
+        "web": answer.tavily_used,
+        "web_query": answer.web_query or None,
+        "web_citations": list(answer.web),
+        "remarks": list(answer.remarks),
+        "model": answer.model or None,
+        "usage": turn.usage,
+        "price": turn.price,
+    }
+
+
+def _citations(
+    supervisor_output: SupervisorOutput, places: Sequence[AnchoredCitation] | None
+) -> Iterator[dict[str, object]]:
+    fresh = map(freshness_as_json, places or ())
+    for citation in supervisor_output.citations:
+        yield {
+            "number": citation.number,
+            "file": citation.document,
+            "lines": [citation.lines.first, citation.lines.last],
+            "chars": [citation.span.start, citation.span.end],
+            "chapter": citation.chapter,
+            "text": citation.text,
+            **next(fresh, {}),
+        }

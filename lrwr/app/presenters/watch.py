@@ -1,4 +1,4 @@
-"""What a save brought, in words."""
+"""Saves that `lrwr watch` processed, as text and JSON."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from lrwr.core.continuity.statements import (
 )
 from lrwr.core.model.facts import FactAbout
 from lrwr.pipeline.watch.events import (
+    DocumentDelta,
+    KnowledgeDelta,
     ManuscriptAway,
     ManuscriptReturn,
     PollingFallback,
@@ -24,19 +26,18 @@ from lrwr.pipeline.watch.events import (
 
 if TYPE_CHECKING:
     from lrwr.core.bible.events import FactChange
-    from lrwr.pipeline.watch.events import DocumentDelta, KnowledgeDelta
 
 SHOWN = 3
-"""How many documents, names or facts one line names."""
+"""Maximum number of documents, names or facts listed in one line."""
 LONGEST = 60
-"""Characters of what is known that a line shows."""
+"""Maximum number of characters of a value in a line."""
 
 SHORT_ID = 8
-"""Characters of a conversation's id that tell it from others, as good as always."""
+"""Characters of a thread id that are shown; enough to be unique in practice."""
 
 
 def describe_save(report: SaveReport) -> str:
-    """Return what a save changed, in one line."""
+    """Return what a save changed, in one line: documents, names, facts, cost."""
     changes = report.learned
     parts = [_documents(changes.documents)]
     parts += _list_names("new", changes.names_new)
@@ -49,26 +50,26 @@ def describe_save(report: SaveReport) -> str:
     return sanitize_line(f"{text} ({_describe_cost(report)})")
 
 
-def list_changed_documents(learned: "KnowledgeDelta") -> list[str]:
-    """Return the documents that are otherwise now, forgotten and renamed ones too."""
+def list_changed_documents(learned: KnowledgeDelta) -> list[str]:
+    """Return the documents that changed, including deleted and renamed ones."""
     return [document.document for document in learned.documents if document.changed]
 
 
 def describe_save_problems(report: SaveReport) -> Iterator[tuple[str, str]]:
-    """Yield what could not be read, each with what to try."""
+    """Yield a message and a hint for each document that could not be processed."""
     for problem in report.problems:
         yield sanitize_line(describe_document_problem(problem)), problem.hint
 
 
-def _documents(documents: "Sequence[DocumentDelta]") -> str:
+def _documents(documents: Sequence[DocumentDelta]) -> str:
     if not documents:
-        return "nothing read"
+        return "nothing to process"
     kinds = {
-        "read": [
+        "processed": [
             document for document in documents if not document.gone and not document.was
         ],
         "renamed": [document for document in documents if document.was],
-        "forgotten": [document for document in documents if document.gone],
+        "deleted": [document for document in documents if document.gone],
     }
     parts = []
     for verb, group in kinds.items():
@@ -79,7 +80,7 @@ def _documents(documents: "Sequence[DocumentDelta]") -> str:
     return "; ".join(parts)
 
 
-def _name_documents(documents: "Sequence[DocumentDelta]") -> str:
+def _name_documents(documents: Sequence[DocumentDelta]) -> str:
     if len(documents) > SHOWN:
         return format_count(len(documents), "document")
     names = (
@@ -90,9 +91,12 @@ def _name_documents(documents: "Sequence[DocumentDelta]") -> str:
 
 
 def describe_passage_changes(
-    documents: "Sequence[DocumentDelta]", noun: str = "passage"
+    documents: Sequence[DocumentDelta], noun: str = "passage"
 ) -> str:
-    """Return how many are otherwise, after a colon; nothing where that goes without."""
+    """Return ": 2 passages changed, 1 new", counting `noun` units of `documents`.
+
+    Returns an empty string if all documents were deleted, or only renamed.
+    """
     if all(document.gone for document in documents):
         return ""
     counts = {
@@ -116,7 +120,7 @@ def _list_names(title: str, names: Sequence[str]) -> list[str]:
     return [f"{title}: {', '.join(names[:SHOWN])}{_format_hidden_count(len(names))}"]
 
 
-def _facts(changes: "KnowledgeDelta") -> Iterator[str]:
+def _facts(changes: KnowledgeDelta) -> Iterator[str]:
     yield from map(describe_shift, changes.facts_changed[:SHOWN])
     hidden_count = len(changes.facts_changed) - SHOWN
     if hidden_count > 0:
@@ -134,12 +138,12 @@ def _facts(changes: "KnowledgeDelta") -> Iterator[str]:
 
 def _gaps(state: str, shifts: "Sequence[FactChange]") -> list[str]:
     if len(shifts) > SHOWN:
-        return [f"{format_count(len(shifts), 'gap')} {state}"]
-    return [f"gap {state}: {describe_shift(shift)}" for shift in shifts]
+        return [f"{format_count(len(shifts), 'open question')} {state}"]
+    return [f"question {state}: {describe_shift(shift)}" for shift in shifts]
 
 
 def describe_shift(shift: "FactChange") -> str:
-    """Return "Nell's eyes: grey -> brown", or what is known of her alone."""
+    """Return a change of a fact: "Nell's eyes: grey -> brown", or only the value."""
     owner = f"{shift.subject}'s" if shift.subject and shift.what else shift.subject
     subject = f"{owner} {shift.what}".strip()
     values = " -> ".join(
@@ -161,14 +165,14 @@ def _format_hidden_count(number: int) -> str:
 
 
 def _unsettled(report: SaveReport) -> list[str]:
-    """Return what the save took the ground from, and where to read it."""
+    """Return how many saved answers cite changed passages, and how to show them."""
     answers, threads = report.unsettled.answers, report.unsettled.threads
     if not answers:
         return []
     ids = ", ".join(thread[:SHORT_ID] for thread in threads[:SHOWN])
     return [
-        f"{format_count(answers, 'answer')} in {format_count(len(threads), 'conversation')}"
-        f" {'rests' if answers == 1 else 'rest'} on what changed"
+        f"{format_count(answers, 'answer')} in {format_count(len(threads), 'thread')}"
+        f" {'cites' if answers == 1 else 'cite'} changed passages"
         f" (lrwr threads show {ids}{_format_hidden_count(len(threads))})"
     ]
 
@@ -179,10 +183,7 @@ def _describe_cost(report: SaveReport) -> str:
 
 
 def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
-    """Return a line that tells an event, and what the status line says of it.
-
-    Either may be empty.
-    """
+    """Return the message for an event and the text for the status line; "" for none."""
     match event:
         case WatchStart(documents):
             return "", f"watching {format_count(documents, 'document')}, up to date"
@@ -191,11 +192,11 @@ def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, st
         case NewContradictions(found):
             return "\n".join(map(_describe_contradiction, found)), ""
         case ManuscriptAway(what):
-            return f"{what}. Nothing is forgotten; waiting for its return.", "away"
+            return f"{what}. The library is unchanged; waiting for the files.", "away"
         case ManuscriptReturn():
-            return "The manuscript is there again.", "up to date"
+            return "The manuscript is available again.", "up to date"
         case PollingFallback(why):
-            return f"{why}: files are looked at every two seconds instead.", ""
+            return f"{why}. Files are checked every two seconds instead.", ""
         case WatchFailure(message, hint):
             return f"{message} {hint}".strip(), ""
 
@@ -207,7 +208,7 @@ def _summarize_save(report: SaveReport) -> tuple[str, str]:
     others_text = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return describe_save(
         report
-    ), f"{names[0].rpartition('/')[2]}{others_text} read again"
+    ), f"{names[0].rpartition('/')[2]}{others_text} processed"
 
 
 def _describe_contradiction(contradiction: Contradiction) -> str:
@@ -225,3 +226,71 @@ def _quote_side(side: ContradictionSide) -> str:
         else "lrwr.canon.toml"
     )
     return f"{location} says “{side.value}”"
+
+
+def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
+    """Return an event as a JSON object; the key `event` has its kind."""
+    match event:
+        case WatchStart(documents):
+            return {"event": "watching", "documents": documents}
+        case SaveReport():
+            return {"event": "saved", **_save_report_as_json(event)}
+        case ManuscriptAway(what):
+            return {"event": "away", "what": what}
+        case ManuscriptReturn():
+            return {"event": "returned"}
+        case PollingFallback(why):
+            return {"event": "polling", "why": why}
+        case WatchFailure(message, hint):
+            return {"event": "trouble", "message": message, "hint": hint}
+
+
+def _save_report_as_json(report: SaveReport) -> dict[str, object]:
+    changes, usage = report.learned, report.usage
+    return {
+        "cause": report.cause,
+        "seconds": round(report.seconds, 3),
+        "changed": changes.changed,
+        "documents": [
+            document_delta_as_json(document, "passages")
+            for document in changes.documents
+        ],
+        "names": {"new": changes.names_new, "gone": changes.names_gone},
+        "facts": {
+            "new": changes.facts_new,
+            "changed": changes.facts_changed,
+            "gone": changes.facts_gone,
+        },
+        "gaps": {"opened": changes.gaps_opened, "closed": changes.gaps_closed},
+        "model": {
+            "name": report.model,
+            "calls": usage.calls,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+        }
+        if report.model
+        else None,
+        "unread_by_model": report.unread,
+        "problems": report.problems,
+        "remarks": report.remarks,
+        "answers": {
+            "changed": report.unsettled.answers,
+            "threads": report.unsettled.threads,
+        },
+    }
+
+
+def document_delta_as_json(
+    document_delta: DocumentDelta, parts: str
+) -> dict[str, object]:
+    """Return what changed in a document; `parts` is the key of the counted units."""
+    return {
+        "document": document_delta.document,
+        "was": document_delta.was or None,
+        "gone": document_delta.gone,
+        parts: {
+            "new": document_delta.passages_new,
+            "changed": document_delta.passages_changed,
+            "gone": document_delta.passages_gone,
+        },
+    }

@@ -1,40 +1,57 @@
-"""What can be done in a plain conversation besides asking."""
+"""The slash commands of `lrwr chat --plain`."""
 
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from lrwr.app.container import Workspace
-from lrwr.app.presenters.story import explain_model_setup
+from lrwr.app.presenters import story
 from lrwr.app.presenters.text import StyledText
-from lrwr.app.presenters.threads import find_thread, format_thread_title
-from lrwr.cli.chat.open_source import open_file_location
-from lrwr.cli.presenters import story
-from lrwr.cli.presenters.story import (
+from lrwr.app.presenters.threads import (
+    find_thread,
+    format_thread_title,
+    list_threads,
+)
+from lrwr.cli.commands.bible import (
+    CHARACTERS,
+    TIMELINE,
+    WORLD,
     find_world_element,
     print_not_evaluated,
     print_nothing_known,
 )
-from lrwr.cli.presenters.threads import list_threads
 from lrwr.cli.runtime.options import parse_choice
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, is_terminal
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.bible.values import Bible, GapState
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.model.turns import AnswerMode, Citation, ThreadId, Turn
-from lrwr.tui.queries.passages import locate_citation
+from lrwr.tui.input.editor import (
+    EditorCommand,
+    EditorError,
+    build_editor_command,
+    find_editor,
+    is_shell_unsafe,
+)
+from lrwr.tui.queries.passages import FileLocation, locate_citation
 from lrwr.tui.queries.story import load_story, move_chat_scope, resolve_character_name
 from lrwr.tui.queries.threads import export_thread_to_file, suggest_export_path
 from lrwr.tui.scope import ChatScope
 
 NOBODY = "nobody"
+"""The argument of /character that removes the chosen character."""
 WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", "end"})
 
 
 @dataclass(slots=True)
 class PlainChatState:
-    """A conversation as it stands. `turn` is the last answer, None before the first."""
+    """The state of a chat. `turn` is the last turn, None before the first."""
 
     workspace: Workspace
     output: Output
@@ -48,21 +65,23 @@ PlainCommandHandler = Callable[[PlainChatState, str], Coroutine[Any, Any, None]]
 
 @dataclass(frozen=True, slots=True)
 class PlainCommand:
-    """Something to do: what follows its name, what it is good for, and who does it."""
+    """A slash command: its argument in the help, its description, its handler."""
 
-    takes: str
+    argument: str
     help: str
-    does: PlainCommandHandler
+    handler: PlainCommandHandler
 
 
 async def handle_character(chat: PlainChatState, arguments: str) -> None:
-    """Choose whom one talks about, or with; without a name, list everybody."""
+    """Choose a character; without a name, list all characters."""
     if not arguments:
         bible = await load_story(chat.workspace, chat.sitting.as_of)
         for profile in bible.characters:
             chat.output.answer(profile.name)
         current = chat.sitting.character or NOBODY
-        chat.output.story(f"Chosen: {current}. To choose: /character NAME, or {NOBODY}")
+        chat.output.info(
+            f"Chosen: {current}. To change it: /character NAME or /character {NOBODY}"
+        )
         return
     if arguments.casefold() == NOBODY:
         chat.sitting = replace(
@@ -77,7 +96,7 @@ async def handle_character(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
-    """Choose how far the story has come; without a place, list the chapters."""
+    """Use the story only up to a point; without an argument, list the chapters."""
     if not arguments:
         order = await chat.workspace.finder().story_order()
         for _, chapter, number in order.iter_chapters():
@@ -85,18 +104,22 @@ async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
                 chat.output.answer(
                     StyledText(f"ch{number}", "place"), f"  {chapter.title}"
                 )
-        chat.output.story("To choose: /asof ch3, /asof ch3:s2, or /asof all")
+        chat.output.info(
+            "To read only up to a point: /asof ch3 or /asof ch3:s2; for all: /asof all"
+        )
         return
     place = "" if arguments.casefold() in WHOLE_STORY_WORDS else arguments
     before = chat.sitting.character
     chat.sitting = await move_chat_scope(chat.workspace, chat.sitting, place)
     if before and not chat.sitting.character:
-        chat.output.story(f"{before} is not known yet there, and no longer chosen.")
+        chat.output.info(
+            f"{before} does not appear up to that point and is no longer chosen."
+        )
     print_chat_scope(chat)
 
 
 async def handle_mode(chat: PlainChatState, arguments: str) -> None:
-    """Have the analyst answer, or the character."""
+    """Switch between answers by the analyst and by the character."""
     if arguments:
         mode = parse_choice(
             AnswerMode, arguments.replace("-", "_").replace(" ", "_"), "/mode"
@@ -115,7 +138,7 @@ async def handle_mode(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
-    """Use only what the character was there for, or everything again."""
+    """Switch between what the character witnessed and the whole story."""
     _require_no_arguments("witnessed", arguments)
     if not chat.sitting.witnessed:
         _require_character(chat)
@@ -124,7 +147,7 @@ async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_threads(chat: PlainChatState, arguments: str) -> None:
-    """List the conversations, or go on with one."""
+    """List the threads, or continue one."""
     threads = await chat.workspace.threads.threads()
     if arguments:
         thread = find_thread(arguments, threads)
@@ -133,14 +156,14 @@ async def handle_threads(chat: PlainChatState, arguments: str) -> None:
         chat.turn = turns[0] if turns else None
         print_chat_scope(chat)
     elif threads:
-        list_threads(threads, chat.output)
-        chat.output.story("To go on with one: /threads 1")
+        chat.output.show(list_threads(threads))
+        chat.output.info("To continue one: /threads 1")
     else:
-        chat.output.story("There are no conversations yet.")
+        chat.output.answer("There are no threads yet.")
 
 
 async def handle_new(chat: PlainChatState, arguments: str) -> None:
-    """Begin another conversation."""
+    """Start a new thread."""
     _require_no_arguments("new", arguments)
     chat.sitting = replace(chat.sitting, thread=None, title="")
     chat.turn = None
@@ -148,28 +171,26 @@ async def handle_new(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_rename(chat: PlainChatState, arguments: str) -> None:
-    """Give this conversation another title."""
+    """Change the title of this thread."""
     thread = _require_thread(chat)
     if not arguments:
-        raise SettingsProblem(
-            "A title needs a word", hint="Try: /rename What Nell knows"
-        )
+        raise SettingsProblem("The title is empty", hint="Try /rename What Nell knows.")
     title = " ".join(arguments.split())
     await chat.workspace.threads.rename(thread, title)
     chat.sitting = replace(chat.sitting, title=title)
     new_title = format_thread_title(await chat.workspace.threads.thread(thread))
-    chat.output.answer(f"This conversation is now called “{new_title}”.")
+    chat.output.answer(f"Renamed this thread to “{new_title}”.")
 
 
 async def handle_export(chat: PlainChatState, arguments: str) -> None:
-    """Write this conversation as Markdown."""
+    """Export this thread as Markdown."""
     thread = _require_thread(chat)
     path = arguments or await suggest_export_path(chat.workspace, chat.sitting.title)
     chat.output.answer(str(await export_thread_to_file(chat.workspace, thread, path)))
 
 
 async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
-    """See what is left open."""
+    """List open questions."""
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     character = find_profile_by_name(arguments, bible).name if arguments else ""
     gaps = [
@@ -177,59 +198,62 @@ async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
         for gap in bible.gaps
         if gap.state is GapState.OPEN and (not character or gap.about == character)
     ]
-    story.show_gaps(gaps, chat.output)
+    for gap in gaps:
+        chat.output.show(story.render_gap(gap))
     if not gaps:
-        _print_nothing_known(chat, bible, "No gap is known")
-    print_not_evaluated(chat.output, bible, "Gaps that you did not mark yourself")
+        _print_nothing_known(chat, bible, "No open questions found")
+    print_not_evaluated(chat.output, bible, "Questions that you did not mark yourself")
 
 
 async def handle_people(chat: PlainChatState, arguments: str) -> None:
-    """Read what the text says of everybody, or of somebody."""
+    """List the characters, or show one."""
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     if arguments:
-        story.show_character(find_profile_by_name(arguments, bible), bible, chat.output)
+        profile = find_profile_by_name(arguments, bible)
+        chat.output.show(story.render_character(profile, bible))
     elif bible.characters:
-        story.list_characters(bible, chat.output)
+        chat.output.show(story.list_characters(bible.characters))
     else:
-        _print_nothing_known(chat, bible, "Nobody is known")
+        _print_nothing_known(chat, bible, CHARACTERS.empty)
 
 
 async def handle_world(chat: PlainChatState, arguments: str) -> None:
-    """Read of places, things and rules, or of one."""
+    """List the parts of the story world, or show one."""
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     if arguments:
-        story.show_element(find_world_element(arguments, bible), chat.output)
+        element = find_world_element(arguments, bible)
+        chat.output.show(story.render_element(element))
     elif bible.world:
-        story.list_world(bible, chat.output)
+        chat.output.show(story.list_world(bible.world))
     else:
-        _print_nothing_known(chat, bible, "No place or thing is known")
+        _print_nothing_known(chat, bible, WORLD.empty)
 
 
 async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
-    """Read what happens, in story order."""
+    """List what happens, in story order."""
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     moments = bible.timeline
     if arguments:
         name = find_profile_by_name(arguments, bible).name
         moments = tuple(moment for moment in moments if name in moment.characters)
-    story.show_timeline(moments, chat.output)
+    chat.output.show(story.render_timeline(moments))
     if not moments:
-        _print_nothing_known(chat, bible, "Nothing is known to happen")
+        _print_nothing_known(chat, bible, TIMELINE.empty)
 
 
 async def handle_open(chat: PlainChatState, arguments: str) -> None:
-    """Say where a passage of the last answer stands, and open it in your editor."""
+    """Print the location of a passage of the last answer and open it in the editor."""
     location = await locate_citation(chat.workspace, _find_citation(chat, arguments))
     await open_file_location(location, chat.output)
 
 
 async def handle_help(chat: PlainChatState, arguments: str) -> None:
-    """List what can be done."""
+    """List the commands."""
     _require_no_arguments("help", arguments)
-    chat.output.answer("A line is a question. A backslash at its end goes on with the")
     chat.output.answer(
-        "next; Ctrl-C stops an answer. What begins with a slash is done:"
+        "Each line is a question. A backslash at the end continues it on"
     )
+    chat.output.answer("the next line. Ctrl-C stops an answer. Commands:")
     for name, argument, description in _list_commands():
         chat.output.answer(
             StyledText(f"/{name} {argument}".rstrip(), "strong"), f"  {description}"
@@ -237,42 +261,42 @@ async def handle_help(chat: PlainChatState, arguments: str) -> None:
 
 
 def _list_commands() -> Iterator[tuple[str, str, str]]:
-    for name, doing in PLAIN_COMMANDS.items():
-        yield name, doing.takes, doing.help
-    yield "quit", "", "End the conversation"
+    for name, command in PLAIN_COMMANDS.items():
+        yield name, command.argument, command.help
+    yield "quit", "", "Leave the chat"
 
 
 def print_chat_scope(chat: PlainChatState) -> None:
-    """Say with whom the writer talks, and how far the story has come."""
+    """Print the thread, who answers, about whom, and up to which point."""
     scope = chat.sitting
-    phrases = [f"“{scope.title}”" if scope.title else "A new conversation"]
+    phrases = [f"“{scope.title}”" if scope.title else "New thread"]
     phrases.append(f"{scope.speaker or 'the analyst'} answers")
     if scope.character and not scope.speaker:
         phrases.append(f"about {scope.character}")
-    phrases.append(f"as of {scope.as_of}" if scope.as_of else "of the whole story")
+    phrases.append(f"up to {scope.as_of}" if scope.as_of else "whole story")
     if scope.witnessed:
-        phrases.append("from what was witnessed only")
-    chat.output.story(f"{', '.join(phrases)}.")
+        phrases.append("only what was witnessed")
+    chat.output.info(f"{', '.join(phrases)}.")
 
 
 def _require_thread(chat: PlainChatState) -> ThreadId:
     if chat.sitting.thread is None:
-        raise NotFound(
-            "This conversation has not begun", hint="Your first question begins it."
-        )
+        raise NotFound("This thread has no turns yet", hint="Ask a question first.")
     return chat.sitting.thread
 
 
 def _require_character(chat: PlainChatState) -> None:
     if not chat.sitting.character:
-        raise NotFound("Nobody is chosen", hint="Say who: /character NAME")
+        raise NotFound(
+            "No character is chosen", hint="Choose one with /character NAME."
+        )
 
 
 def _require_no_arguments(name: str, arguments: str) -> None:
     if arguments:
         raise SettingsProblem(
-            f"/{name} takes nothing after it",
-            hint="For a question, put a space before the slash.",
+            f"/{name} takes no argument",
+            hint="To ask a question that begins with a slash, put a space before it.",
         )
 
 
@@ -284,56 +308,115 @@ def _find_citation(chat: PlainChatState, arguments: str) -> Citation:
             return citation
     numbers = ", ".join(str(citation.number) for citation in citations)
     raise NotFound(
-        f"The last answer has no passage {number}" if number else "Which passage?",
-        hint=f"It has these: {numbers}" if citations else "Ask something first.",
+        f"The last answer has no citation {number}"
+        if number
+        else "The number is missing",
+        hint=f"Choose from: {numbers}." if citations else "Ask a question first.",
     )
 
 
 def _print_nothing_known(chat: PlainChatState, bible: Bible, statement: str) -> None:
-    remedy = explain_model_setup(bible, chat.workspace.settings)
+    remedy = story.explain_model_setup(bible, chat.workspace.settings)
     print_nothing_known(chat.output, statement, chat.sitting.as_of or None, remedy)
 
 
 PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
     {
-        "help": PlainCommand("", "Show what can be done", handle_help),
+        "help": PlainCommand("", "List the commands", handle_help),
         "character": PlainCommand(
-            "[NAME]", "Choose whom you talk about, or with", handle_character
+            "[NAME]", "Choose a character; without a name, list all", handle_character
         ),
         "asof": PlainCommand(
-            "[PLACE]", "Choose how far the story has come", handle_as_of
+            "[PLACE]", "Use the story only up to a point", handle_as_of
         ),
         "mode": PlainCommand(
-            "[MODE]", "Have the analyst answer, or the character", handle_mode
+            "[MODE]", "Switch between the analyst and the character", handle_mode
         ),
         "witnessed": PlainCommand(
             "",
-            "Use only what the character was there for, or all again",
+            "Switch between what the character witnessed and all",
             handle_witnessed,
         ),
         "threads": PlainCommand(
-            "[THREAD]", "List conversations, or go on with one", handle_threads
+            "[THREAD]", "List threads, or continue one", handle_threads
         ),
-        "new": PlainCommand("", "Begin another conversation", handle_new),
+        "new": PlainCommand("", "Start a new thread", handle_new),
         "rename": PlainCommand(
-            "TITLE", "Give this conversation another title", handle_rename
+            "TITLE", "Change the title of this thread", handle_rename
         ),
         "export": PlainCommand(
-            "[FILE.md]", "Write this conversation as Markdown", handle_export
+            "[FILE.md]", "Export this thread as Markdown", handle_export
         ),
-        "gaps": PlainCommand("[NAME]", "See what is left open", handle_gaps),
+        "gaps": PlainCommand("[NAME]", "List open questions", handle_gaps),
         "people": PlainCommand(
-            "[NAME]", "Read what the text says of everybody", handle_people
+            "[NAME]", "List the characters, or show one", handle_people
         ),
         "world": PlainCommand(
-            "[NAME]", "Read of places, things and rules", handle_world
+            "[NAME]", "List the parts of the story world, or show one", handle_world
         ),
         "timeline": PlainCommand(
-            "[NAME]", "Read what happens, in story order", handle_timeline
+            "[NAME]", "List what happens, in story order", handle_timeline
         ),
         "open": PlainCommand(
             "NUMBER", "Open a passage of the last answer", handle_open
         ),
     }
 )
-"""What can be typed after a slash; /quit besides, which ends it all."""
+"""Slash commands by name; the loop handles /quit itself."""
+
+
+async def open_file_location(spot: FileLocation, output: Output) -> None:
+    """Print the location of a passage; on a terminal, also open it in the editor.
+
+    Raises:
+        EditorError: The editor cannot be started or fails.
+    """
+    if spot.gone:
+        output.info("The passage is no longer in the text. Its last location:")
+    if spot.paragraphs:
+        output.answer(StyledText(f"{spot.file}, paragraph {spot.line}", "place"))
+        return
+    output.answer(StyledText(f"{spot.file}:{spot.line}", "place"))
+    editor = find_editor(os.environ, sys.platform, shutil.which)
+    if not (output.interactive and is_terminal(sys.stdin)):
+        return
+    if not editor:
+        output.info(
+            "To open passages in your editor, set the environment variable EDITOR."
+        )
+        return
+    windows = sys.platform == "win32"
+    try:
+        command = build_editor_command(editor, spot.file, spot.line, windows=windows)
+    except ValueError as error:
+        raise EditorError(
+            "Cannot parse EDITOR", hint="Check its quotation marks."
+        ) from error
+    await _run(command)
+
+
+async def _run(command: EditorCommand) -> None:
+    program = shutil.which(command.arguments[0])
+    if program is None or is_shell_unsafe(command, program):
+        raise EditorError(
+            f"Cannot run {command.program}",
+            hint="Set VISUAL or EDITOR to an installed editor.",
+        )
+    code = await asyncio.to_thread(_start, [program, *command.arguments[1:]], command)
+    if code:
+        raise EditorError(f"{command.program} exited with code {code}")
+
+
+def _start(arguments: list[str], command: EditorCommand) -> int:
+    """Run a terminal editor and return its exit code; start a windowed one and return 0."""
+    devnull = subprocess.DEVNULL
+    try:
+        if not command.windowed:
+            return subprocess.run(arguments, check=False).returncode
+        subprocess.Popen(arguments, stdin=devnull, stdout=devnull, stderr=devnull)
+    except OSError as error:
+        raise EditorError(
+            f"Cannot start {command.program}: {error.strerror}",
+            hint="Check the environment variables VISUAL and EDITOR.",
+        ) from error
+    return 0

@@ -1,4 +1,4 @@
-"""An answer as it comes, and what it rests on."""
+"""Prints an answer while it is streamed, then its citations and notes."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,7 +11,7 @@ from lrwr.app.presenters.answers import (
 )
 from lrwr.app.presenters.citations import format_line_range
 from lrwr.app.presenters.text import StyledText, shorten_excerpt
-from lrwr.cli.presenters.threads import show_web_citations, turn_as_json
+from lrwr.app.presenters.threads import render_web_citations, turn_as_json
 from lrwr.cli.runtime.output import Output
 from lrwr.core.model.turns import (
     AnswerToken,
@@ -23,7 +23,7 @@ from lrwr.core.model.turns import (
 
 
 class LiveAnswer:
-    """Prints an answer piece by piece as it comes; `quiet` prints nothing of it."""
+    """Prints one answer as it is streamed; with `quiet` it prints nothing."""
 
     def __init__(self, output: Output, *, quiet: bool) -> None:
         self._output = output
@@ -31,57 +31,57 @@ class LiveAnswer:
         self._held = ""
 
     async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
-        """Show a turn to its end, `note` once it begins; return what it came to.
+        """Print the events of a turn until it ends, and return the last one.
 
-        An empty note is not shown.
+        `note` is printed to stderr when the first event arrives, unless it is empty.
         """
         try:
             event = await self._follow(events, note)
         finally:
             self.finish()
         if not isinstance(event, TurnDone):
-            raise TypeError("a turn ends with what it came to")
+            raise TypeError("the last event of a turn must be TurnDone")
         return event
 
     async def _follow(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnEvent:
-        """Show a turn as it comes; return what came last."""
         has_pending_note = True
         async with aclosing(events) as turn:
             async for event in turn:
                 if has_pending_note and note:
-                    self._output.story(note)
+                    self._output.info(note)
                     has_pending_note = False
                 self.show(event)
         return event
 
     def show(self, event: TurnEvent) -> None:
-        """Show what happens: the steps on a terminal, the words of the answer."""
+        """Print an event: stages on a terminal, and the text of the answer."""
         match event:
             case TurnStageStarted() if self._output.interactive and not self._quiet:
-                self._output.story(StyledText(f"{event.text} …", "faint"))
+                self._output.info(StyledText(f"{event.text} …", "faint"))
             case AnswerToken() if not self._quiet:
                 self._say(event.text)
             case _:
                 pass
 
     def _say(self, text: str) -> None:
-        """Show words of the answer, without the beginning of a link that is to come."""
+        """Print text of the answer; hold back a wiki link that is not complete yet."""
         text = strip_links(self._held + text)
         unfinished_link = UNFINISHED_LINK.search(text)
         complete = text[: unfinished_link.start()] if unfinished_link else text
         self._held = text[len(complete) :]
-        self._output.piece(complete)
+        self._output.write_piece(complete)
 
     def finish(self) -> None:
-        """Show what was held back, since nothing more comes."""
+        """Print the text that was held back."""
         if self._held:
-            self._output.piece(self._held)
+            self._output.write_piece(self._held)
             self._held = ""
 
     def end(self, turn: Turn) -> None:
-        """Show what the answer rests on, what there is to say of it, and what it cost.
+        """Print citations, web pages and notes to stdout, and the cost to stderr.
 
-        An answer without a language model is its own words: their places are enough.
+        Without a language model the answer consists of quotations, so the citations show
+        only locations.
         """
         answer = turn.output
         if answer.response_text and not answer.response_text.endswith("\n"):
@@ -103,13 +103,13 @@ class LiveAnswer:
             )
         if answer.web:
             self._output.answer()
-        show_web_citations(answer, self._output)
+        self._output.show(render_web_citations(answer))
         for note in describe_answer_notes(turn):
-            self._output.story(StyledText(note, "faint"))
+            self._output.answer(StyledText(note, "faint"))
         if cost_text := describe_turn_cost(turn):
-            self._output.story(StyledText(cost_text, "faint"))
+            self._output.info(StyledText(cost_text, "faint"))
 
 
 def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:
-    """Return the turn as a script may want it, with its conversation's id."""
+    """Return the turn as JSON, with the id of its thread."""
     return {"thread": turn_done.thread, **turn_as_json(turn_done.turn)}

@@ -1,4 +1,4 @@
-"""`lrwr chat --plain`: a conversation line by line, for screen readers and pipes."""
+"""`lrwr chat --plain`: a chat line by line, for screen readers and pipes."""
 
 import asyncio
 import sys
@@ -12,7 +12,6 @@ from lrwr.app.container import open_workspace
 from lrwr.app.presenters.answers import LONGEST, describe_answering_model
 from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
 from lrwr.cli.chat.live_answer import LiveAnswer
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
@@ -20,6 +19,7 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     prompt_for_consent,
     require_passages,
+    run_async,
 )
 from lrwr.core.model.errors import LrwrError, SettingsProblem
 from lrwr.core.model.turns import TurnDone
@@ -40,78 +40,77 @@ from lrwr.tui.scope import ChatOptions, ChatScope
 
 ResultT = TypeVar("ResultT")
 
-PROMPT, GOING_ON = "> ", ". "
-"""What stands before what is typed on a terminal, and before its further lines."""
+PROMPT, CONTINUATION_PROMPT = "> ", ". "
 
-LEAVING = "Ctrl-C again, Ctrl-D or /quit ends the conversation."
-STOPPED = "Stopped; what was said by then is kept, and marked."
+LEAVING = "Press Ctrl-C again or Ctrl-D, or type /quit, to leave the chat."
+STOPPED = "Stopped. The answer so far is saved and marked as stopped."
 
 
 @dataclass(frozen=True, slots=True)
 class LineReader:
-    """Where lines come from; `terminal` says that somebody types them."""
+    """Reads the lines of the user; `terminal` is true if they are typed, not piped."""
 
     terminal: bool
 
     @classmethod
     def of_stdin(cls) -> "LineReader":
-        """Read what is typed, or what is piped in."""
+        """Return a reader of standard input."""
         return cls(sys.stdin.isatty() and sys.stdout.isatty())
 
-    def remember(self, texts: Sequence[str]) -> None:
-        """Let Up bring back `texts`, the newest last, where somebody types."""
+    def add_history(self, texts: Sequence[str]) -> None:
+        """Add `texts`, oldest first, to the history that the Up key recalls."""
         if not self.terminal:
             return
         with suppress(ImportError):  # Windows has no readline
             import readline
 
-            # Nothing is sent to the terminal that a screen reader would have to read.
+            # Screen readers would read out the escape sequences of these two features.
             readline.parse_and_bind("set enable-bracketed-paste off")
             readline.parse_and_bind("set enable-meta-key off")
             for text in texts:
                 readline.add_history(" ".join(text.split("\n")))
 
     def next(self) -> str | None:
-        """Return what is typed next, None at the end.
+        """Return the next input, None at the end.
 
-        A backslash at the end of a line goes on with the next.
+        A backslash at the end of a line continues the input on the next line.
 
         Raises:
-            KeyboardInterrupt: The writer does not want to go on.
+            KeyboardInterrupt: Ctrl-C was pressed.
         """
         lines: list[str] = []
-        while (line := self._line(going_on=bool(lines))) is not None:
+        while (line := self._read_line(is_continuation=bool(lines))) is not None:
             if not line.endswith("\\"):
                 return "\n".join([*lines, line])
             lines.append(line[:-1])
         return "\n".join(lines) if lines else None
 
-    def _line(self, *, going_on: bool) -> str | None:
+    def _read_line(self, *, is_continuation: bool) -> str | None:
         if not self.terminal:
             line = sys.stdin.readline()
             return line.removesuffix("\n") if line else None
         try:
-            return input(GOING_ON if going_on else PROMPT)
+            return input(CONTINUATION_PROMPT if is_continuation else PROMPT)
         except EOFError:
             sys.stdout.write("\n")
             return None
 
 
 def run_plain_chat(settings: Settings, output: Output, options: ChatOptions) -> None:
-    """Answer line after line until there are no more.
+    """Answer line by line until the input ends.
 
-    What goes wrong is told, and the conversation goes on.
+    Errors of a single question are printed, and the chat continues.
 
     Raises:
-        NotFound: Nothing was read, or there is no such character, place or thread.
-        SettingsProblem: The language model that is set has no key or no name.
+        NotFound: Nothing is ingested, or there is no such character, point or thread.
+        SettingsProblem: The configured language model has no key or no name.
     """
     lines = LineReader.of_stdin()
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
             chat = run_async(_open_chat(settings, output, options, stack), runner.run)
-            lines.remember(runner.run(load_past_questions(chat.workspace)))
+            lines.add_history(runner.run(load_past_questions(chat.workspace)))
             PlainChat(chat, lines, partial(run_async, run=runner.run)).run()
         finally:
             runner.run(stack.aclose())
@@ -123,23 +122,23 @@ async def _open_chat(
     options: ChatOptions,
     stack: AsyncExitStack,
 ) -> PlainChatState:
-    """Open the library, ask for leave, and say who answers."""
     workspace = await stack.enter_async_context(
-        open_workspace(settings, say=output.story)
+        open_workspace(settings, say=output.info)
     )
     await require_passages(workspace)
     scope = await resolve_chat_scope(workspace, options)
     prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=False)
     model = workspace.sessions().model
     announce_first_use(workspace, output, *ANSWER_SERVICES)
-    output.story(describe_answering_model(settings, model))
+    print_model = output.info if model else output.notice
+    print_model(describe_answering_model(settings, model))
     return PlainChatState(workspace, output, scope, model)
 
 
 class PlainChat:
-    """Reads, answers, and remembers where the writer stands.
+    """The loop of a line-based chat: reads input, runs commands, prints answers.
 
-    `run` of the loop takes a coroutine to its end; Ctrl-C cancels that alone.
+    `run_coroutine` runs one coroutine to completion; Ctrl-C cancels only that one.
     """
 
     def __init__(
@@ -154,26 +153,26 @@ class PlainChat:
         self._interrupted = False
 
     def run(self) -> None:
-        """Go on until the lines end, or the writer does."""
+        """Run until the input ends or the user quits."""
         if self._lines.terminal:
-            self._chat.output.story(
-                "/help shows what can be done; Ctrl-D or /quit ends the conversation."
+            self._chat.output.info(
+                "Type /help for the commands; press Ctrl-D or type /quit to leave."
             )
         for text in self._read_inputs():
             if not self._run_guarded(self._handle, text):
                 return
 
     def _read_inputs(self) -> Iterator[str]:
-        """Yield what is typed, empty lines left out; a second Ctrl-C in a row ends it."""
+        """Yield non-empty inputs; a second Ctrl-C in a row ends the chat."""
         while True:
             try:
                 text = self._read_input()
             except KeyboardInterrupt:
-                self._chat.output.story()
+                self._chat.output.info()
                 if self._interrupted or not self._lines.terminal:
                     return
                 self._interrupted = True
-                self._chat.output.story(LEAVING)
+                self._chat.output.info(LEAVING)
                 continue
             if text is None:
                 return
@@ -181,23 +180,22 @@ class PlainChat:
             yield text
 
     def _read_input(self) -> str | None:
-        """Return the next line that is not empty; None where there is none."""
         while (text := self._lines.next()) is not None and not text.strip():
             continue
         return text
 
     def _run_guarded(self, handle: Callable[[str], bool], text: str) -> bool:
-        """Do what a text asks for; tell what goes wrong. Return whether to go on."""
+        """Handle one input and print its errors; return whether the chat continues."""
         try:
             return handle(text)
         except KeyboardInterrupt:
             self._interrupted = True
             self._chat.output.answer()
-            self._chat.output.story(STOPPED)
+            self._chat.output.info(STOPPED)
         except LrwrError as error:
-            self._chat.output.problem(error)
-        except Exception as error:  # noqa: BLE001 - a traceback tells a writer nothing
-            self._chat.output.problem(report_crash(error))
+            self._chat.output.error(error)
+        except Exception as error:  # noqa: BLE001 - users get a message, not a traceback
+            self._chat.output.error(report_crash(error))
         return True
 
     def _handle(self, text: str) -> bool:
@@ -206,13 +204,13 @@ class PlainChat:
                 return False
             case TypedCommand("quit", _):
                 raise SettingsProblem(
-                    "/quit takes nothing after it",
-                    hint="For a question, put a space before the slash.",
+                    "/quit takes no argument",
+                    hint="To ask a question that begins with a slash, put a space before it.",
                 )
             case TypedCommand(name, words):
-                self._run_coroutine(PLAIN_COMMANDS[name].does(self._chat, words))
+                self._run_coroutine(PLAIN_COMMANDS[name].handler(self._chat, words))
             case UnclearInput(why):
-                self._chat.output.story(why)
+                self._chat.output.info(why)
             case TypedQuestion(question):
                 self._ask(question)
         return True
@@ -220,9 +218,9 @@ class PlainChat:
     def _ask(self, question: str) -> None:
         if len(question) > LONGEST:
             raise SettingsProblem(
-                f"The question has {len(question):,} characters; {LONGEST:,} can be"
-                " read",
-                hint="Ask in a few sentences; long texts belong in the manuscript.",
+                f"The question has {len(question):,} characters; the limit is"
+                f" {LONGEST:,}",
+                hint="Shorten the question; add longer texts to the manuscript.",
             )
         scope = self._chat.sitting
         try:
@@ -242,7 +240,7 @@ class PlainChat:
         return turn_done
 
     async def _resume(self, scope: ChatScope, question: str) -> None:
-        """Go on from what was kept of an answer that was stopped."""
+        """Continue the thread with the saved part of the stopped answer."""
         stopped_turn = await load_stopped_turn(self._chat.workspace, scope, question)
         if stopped_turn is not None:
             self._update_scope(TurnDone(*stopped_turn))

@@ -1,4 +1,4 @@
-"""`lrwr login`, `logout_command` and `whoami_command`: an account in a Supabase project of yours."""
+"""`lrwr login`, `lrwr logout` and `lrwr whoami`: the account in a Supabase project."""
 
 import os
 import sys
@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.auth.supabase import SupabaseSignIn, create_supabase_sign_in
 from lrwr.core.model.errors import ExitCode, ServiceUnavailable, SettingsProblem
@@ -21,13 +21,13 @@ LOGIN_EPILOG = (
 LOGOUT_EPILOG = "Example: lrwr logout"
 WHOAMI_EPILOG = "Examples: lrwr whoami · lrwr whoami --json"
 
-WHAT_NEXT = (
-    "Nothing of your book goes there by that. To take a library there: lrwr push. To"
-    " bring one here: lrwr pull."
+NEXT_STEPS = (
+    "Signing in sends no manuscript text. To upload a library, run `lrwr push`; to"
+    " download one, run `lrwr pull`."
 )
 
 _LONGEST = 10_000
-"""Characters of a line that is read."""
+"""Maximum number of characters read of a typed line."""
 
 
 app = typer.Typer()
@@ -37,42 +37,48 @@ app = typer.Typer()
 def login_command(
     context: typer.Context,
     email: Annotated[
-        str | None, typer.Argument(metavar="EMAIL", help="Asked for where not given.")
+        str | None,
+        typer.Argument(
+            metavar="EMAIL", help="The email address; asked for if left out."
+        ),
     ] = None,
 ) -> None:
-    """Sign in to your Supabase project. The password is asked for, or read from stdin.
+    """Sign in to your Supabase project.
 
-    Nothing of your book goes there by that: see `lrwr push`.
+    The password is read from a hidden prompt, or from standard input. Signing in sends
+    no manuscript text; `lrwr push` does.
     """
     sign_in, output = _create_sign_in(context)
     address = email or _prompt_address()
     password = _prompt_password(address)
-    output.story(f"Your email address and password go to {sign_in.project.host}.")
+    output.info(f"Sending your email address and password to {sign_in.project.host}.")
     account = run_async(sign_in.auth.sign_in(address, password))
     output.answer(f"Signed in as {account.email} at {sign_in.project.host}.")
-    output.story(_describe_session_storage(sign_in))
-    output.story(WHAT_NEXT)
+    output.info(_describe_session_storage(sign_in))
+    output.info(NEXT_STEPS)
 
 
 @app.command("logout", epilog=LOGOUT_EPILOG)
 def logout_command(context: typer.Context) -> None:
-    """Sign out of your Supabase project, and forget the session here."""
+    """Sign out of your Supabase project and delete the session stored here."""
     sign_in, output = _create_sign_in(context)
     try:
         was_signed_in = run_async(sign_in.auth.sign_out())
     except ServiceUnavailable as error:
         if sign_in.place() != "nowhere":
             raise
-        output.answer("The session is forgotten here.")
-        output.warn(f"{error}: there it ends by itself, later.")
+        output.answer("Deleted the session stored here.")
+        output.notice_warning(
+            f"{error.full_text} The session on the server expires by itself."
+        )
         return
-    outcome = "Signed out of" if was_signed_in else "Nobody was signed in at"
+    outcome = "Signed out of" if was_signed_in else "No account was signed in at"
     output.answer(f"{outcome} {sign_in.project.host}.")
 
 
 @app.command("whoami", epilog=WHOAMI_EPILOG)
 def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Say who is signed in to your Supabase project, as it says. 1: nobody is."""
+    """Show the signed-in Supabase account (exit code 1 if none)."""
     sign_in, output = _create_sign_in(context)
     account = run_async(sign_in.auth.account())
     if as_json:
@@ -86,11 +92,11 @@ def whoami_command(context: typer.Context, as_json: JsonOption = False) -> None:
             }
         )
     elif account is None:
-        output.answer(f"Nobody is signed in at {sign_in.project.host}.")
-        output.story("To sign in: lrwr login")
+        output.answer(f"Not signed in to {sign_in.project.host}.")
+        output.info("To sign in, run `lrwr login`.")
     else:
         output.answer(f"{account.email} at {sign_in.project.host}")
-        output.story(_describe_session_storage(sign_in))
+        output.info(_describe_session_storage(sign_in))
     if account is None:
         raise typer.Exit(int(ExitCode.FAILED))
 
@@ -103,14 +109,14 @@ def _create_sign_in(context: typer.Context) -> tuple[SupabaseSignIn, Output]:
 def _describe_session_storage(sign_in: SupabaseSignIn) -> str:
     place = sign_in.place()
     location = str(sign_in.file) if place == "file" else f"the system's {place}"
-    return f"The session is kept in {location}; the password nowhere."
+    return f"The session is stored in {location}; the password is not stored."
 
 
 def _prompt_address() -> str:
     if not sys.stdin.isatty():
         raise SettingsProblem(
-            "It is not said who signs in",
-            hint="Name the address: lrwr login EMAIL, and the password on stdin.",
+            "The email address is missing",
+            hint="Run `lrwr login EMAIL` with the password on standard input.",
         )
     typer.echo("Email address: ", nl=False, err=True)
     return sys.stdin.readline(_LONGEST).strip()

@@ -1,4 +1,4 @@
-"""`lrwr ask`: one question, answered from the manuscript."""
+"""`lrwr ask`: answer one question from the manuscript."""
 
 import sys
 from dataclasses import replace
@@ -7,15 +7,15 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.presenters.answers import LONGEST, describe_answering_model
+from lrwr.app.presenters.answers import LONGEST, NO_MODEL, describe_answering_model
 from lrwr.app.presenters.text import StyledText
 from lrwr.app.presenters.threads import find_thread
 from lrwr.cli.chat.live_answer import LiveAnswer, turn_done_as_json
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import (
-    AskAsOfOption,
     AskCharacterOption,
     AskThreadNameOption,
+    AsOfOption,
+    JsonOption,
     ModeNameOption,
     parse_mode,
 )
@@ -25,6 +25,7 @@ from lrwr.cli.runtime.services import (
     announce_first_use,
     prompt_for_consent,
     require_passages,
+    run_async,
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.chat.graph import PromptPreview
@@ -41,13 +42,13 @@ EPILOG = (
 )
 
 QuestionArgument = Annotated[
-    str | None, typer.Argument(metavar="QUESTION", help="What to ask.")
+    str | None, typer.Argument(metavar="QUESTION", help="The question.")
 ]
 WitnessedOption = Annotated[
     bool | None,
     typer.Option(
         "--witnessed/--not-witnessed",
-        help="Only what --character was there for or was told.",
+        help="Use only what the --character witnessed or was told.",
     ),
 ]
 StdinOption = Annotated[
@@ -57,10 +58,9 @@ ShowPromptOption = Annotated[
     bool,
     typer.Option(
         "--show-prompt",
-        help="Show what a language model would be sent for the answer, and ask nothing.",
+        help="Show what would be sent to a language model, and send nothing.",
     ),
 ]
-AskJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 app = typer.Typer()
@@ -72,16 +72,17 @@ def ask_command(
     question: QuestionArgument = None,
     character: AskCharacterOption = None,
     mode: ModeNameOption = None,
-    as_of: AskAsOfOption = None,
+    as_of: AsOfOption = None,
     witnessed: WitnessedOption = None,
     thread: AskThreadNameOption = None,
     stdin: StdinOption = False,
     show_prompt: ShowPromptOption = False,
-    as_json: AskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Answer from the manuscript, each claim with its place; the turn is kept.
+    """Answer a question from your text, with citations.
 
-    With a language model it answers; without one the text does, in its own words.
+    Question and answer are saved in a thread (a saved conversation). Without a language
+    model, lrwr quotes matching sentences instead of writing an answer.
     """
     settings, output = start_session(context)
     request = TurnRequest(
@@ -100,18 +101,18 @@ def ask_command(
 def _text(question: str | None, *, stdin: bool) -> str:
     if stdin and question is not None:
         raise SettingsProblem(
-            "There are two questions, one in the line and one to be read",
-            hint="Leave out --stdin, or the question.",
+            "A question and `--stdin` cannot be combined",
+            hint="Leave out one of them.",
         )
     text = sys.stdin.read() if stdin else question or ""
     if not text.strip():
         raise SettingsProblem(
-            "Nothing to ask", hint='Try: lrwr ask "Who keeps the ledger?"'
+            "No question", hint='Try `lrwr ask "Who keeps the ledger?"`.'
         )
     if len(text) > LONGEST:
         raise SettingsProblem(
-            f"The question has {len(text):,} characters; {LONGEST:,} can be read",
-            hint="Ask in a few sentences; long texts belong in the manuscript.",
+            f"The question has {len(text):,} characters; the limit is {LONGEST:,}",
+            hint="Shorten the question; add longer texts to the manuscript.",
         )
     return text.strip()
 
@@ -125,17 +126,19 @@ async def _ask(
     as_json: bool,
 ) -> None:
     live = LiveAnswer(output, quiet=as_json)
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
         prompt_for_consent(workspace, output, *ANSWER_SERVICES, as_json=as_json)
         sessions = workspace.sessions()
         announce_first_use(workspace, output, *ANSWER_SERVICES)
-        note = describe_answering_model(settings, sessions.model)
+        note = sessions.model and describe_answering_model(settings, sessions.model)
         turn_done = await live.watch(sessions.ask(request), note)
         if as_json:
             output.json(turn_done_as_json(turn_done))
-        else:
-            live.end(turn_done.turn)
+            return
+        live.end(turn_done.turn)
+        if not sessions.model:
+            output.answer(StyledText(NO_MODEL, "faint"))
 
 
 async def _resolve_thread(
@@ -156,14 +159,14 @@ async def _show_prompt(
     *,
     as_json: bool,
 ) -> None:
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         request = await _resolve_thread(workspace, request, thread)
         prompts = await workspace.sessions(may_ask=False).prompt(request)
     if as_json:
         output.json([_sending_as_json(prompt) for prompt in prompts])
         return
     if not prompts:
-        output.answer("No language model is asked: nothing would be sent.")
+        output.answer("No language model is configured: nothing would be sent.")
     for prompt in prompts:
         output.answer(StyledText(f"For {prompt.purpose}:", "strong"))
         for message in prompt.messages:

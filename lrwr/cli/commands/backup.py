@@ -1,4 +1,4 @@
-"""`lrwr backup` and `lrwr restore`: all that a library knows, in one file."""
+"""`lrwr backup` and `lrwr restore`: a library as one file."""
 
 import time
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from lrwr.app.maintenance.backup import backup_library
 from lrwr.app.maintenance.check_result import format_size
 from lrwr.app.maintenance.restore import restore_library
+from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.settings.library import resolve_library
 
@@ -16,8 +17,6 @@ BACKUP_EXAMPLES = "Examples: lrwr backup · lrwr backup ~/safe/my-novel.zip"
 RESTORE_EXAMPLES = (
     "Examples: lrwr restore lrwr-backup-2026-11-22.zip · lrwr restore FILE --force"
 )
-
-BackupJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 app = typer.Typer()
@@ -30,14 +29,15 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="Where to write; lrwr-backup-DATE.zip in this folder if left out.",
+            help="The file to write; lrwr-backup-DATE.zip in this folder if left out.",
         ),
     ] = None,
-    as_json: BackupJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Write what lrwr knows, your settings and your decisions into one file.
+    """Save the library, your settings and your decisions to one file.
 
-    Your manuscript is not in it as files, and no key ever is. lrwr may work meanwhile.
+    It contains the text of your manuscript, but not its files and no API keys. Other
+    lrwr commands can run meanwhile.
     """
     settings, output = start_session(context)
     report = backup_library(resolve_library(settings), file, now=time.time())
@@ -46,21 +46,23 @@ def backup_command(
         return
     output.answer(str(report.file))
     file_names = ", ".join(report.manifest.files)
-    output.story(f"{format_size(report.size)}: {file_names}.")
-    output.story("It holds the text of your manuscript: keep it as you keep that.")
+    output.info(f"{format_size(report.size)}: {file_names}.")
+    output.info("It contains the text of your manuscript: store it as safely.")
 
 
 @app.command("restore", epilog=RESTORE_EXAMPLES)
 def restore_command(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A file that `lrwr backup` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file written by `lrwr backup`.")],
     force: Annotated[
         bool,
-        typer.Option("--force", help="Replace what is here; the old one is kept."),
+        typer.Option(
+            "--force", help="Replace an existing library; it is renamed, not deleted."
+        ),
     ] = False,
-    as_json: BackupJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Bring a library back from a backup, after checking every file in it."""
+    """Restore a library from a backup file, after checking every file in it."""
     settings, output = start_session(context)
     library = resolve_library(settings)
     report = restore_library(library, file, force=force, now=time.time())
@@ -69,7 +71,7 @@ def restore_command(
         return
     for step in report.steps:
         output.answer(step)
-    output.story(
-        "When your manuscript is in its place, run `lrwr ingest` to read what was"
-        " written since."
+    output.info(
+        "Next, put your manuscript in place and run `lrwr ingest` to process what changed"
+        " since the backup."
     )

@@ -1,45 +1,193 @@
-"""`lrwr world`, `timeline`, `relations`, `quotes` and `recap`: what the story bible holds."""
+"""Commands on the story bible: characters, world, relations, timeline, quotes, recap, gaps."""
 
-from typing import Annotated
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
 
-from lrwr.app.presenters.story import explain_model_setup
-from lrwr.cli.presenters import bible_json, story
-from lrwr.cli.presenters.story import (
-    find_world_element,
-    join_name,
-    open_story_bible,
-    print_not_evaluated,
-    print_nothing_known,
+from lrwr.app.container import open_workspace
+from lrwr.app.presenters import story, story_json
+from lrwr.app.presenters.text import StyledLine, StyledTable
+from lrwr.cli.commands.canon import (
+    canon_ignore_command,
+    canon_merge_command,
+    canon_rename_command,
+    canon_split_command,
+    canon_undo_command,
+    make_decision,
 )
+from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
+from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.gaps import find_gap_by_id
+from lrwr.core.bible.horizon import normalize_character_name
 from lrwr.core.bible.service import find_profile_by_name
+from lrwr.core.bible.values import Bible, Gap, GapState, WorldElement
+from lrwr.core.canon.decision import (
+    Decision,
+    GapAnswered,
+    GapDeclined,
+    NameConfirmed,
+)
+from lrwr.core.model.errors import NotFound
+from lrwr.core.settings.model import Settings
 
+CHARACTERS_EPILOG = (
+    'Examples: lrwr characters · lrwr characters Nell · lrwr characters "Nell Tallow"'
+    ' --as-of ch3 · lrwr characters merge "Nell Tallow" Wren. Decisions are stored in'
+    " lrwr.canon.toml and take effect with the next `lrwr ingest`."
+)
+CONFIRM_EPILOG = "Example: lrwr characters confirm OchraMags"
+MERGE_EPILOG = (
+    'Examples: lrwr characters merge "Nell Tallow" Nell Wren ·'
+    ' lrwr characters merge Nell Wren --as "Nell Tallow"'
+)
+SPLIT_EPILOG = "Example: lrwr characters split Mags Maggie"
+RENAME_EPILOG = 'Example: lrwr characters rename "the narrator" "Nell Tallow"'
+IGNORE_EPILOG = "Example: lrwr characters ignore Monday"
 WORLD_EPILOG = (
     'Examples: lrwr world · lrwr world "Half House" · lrwr world --as-of ch3 --json'
+)
+RELATIONS_EPILOG = (
+    "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
 )
 TIMELINE_EPILOG = (
     "Examples: lrwr timeline · lrwr timeline --character Nell --as-of ch4 ·"
     " lrwr timeline --json"
 )
-RELATIONS_EPILOG = (
-    "Examples: lrwr relations · lrwr relations Nell · lrwr relations --as-of ch4"
+QUOTES_EPILOG = (
+    "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 ·"
+    " lrwr quotes --json"
 )
-QUOTES_EPILOG = "Examples: lrwr quotes · lrwr quotes --speaker Nell --as-of ch4 · lrwr quotes --json"
 RECAP_EPILOG = (
     "Examples: lrwr recap · lrwr recap --as-of ch4 · lrwr recap --as-of ch4:s2 --json"
 )
+GAPS_EPILOG = (
+    "Examples: lrwr gaps · lrwr gaps Nell · lrwr gaps --all · lrwr gaps answer bdfk"
+    ' "grey, like the marsh" · lrwr gaps dismiss bdfk · lrwr gaps undo'
+)
+ANSWER_EPILOG = 'Example: lrwr gaps answer bdfk "grey, like the marsh"'
+DISMISS_EPILOG = "Example: lrwr gaps dismiss bdfk. To reopen it: lrwr gaps undo"
 
-TimelineCharacterOption = Annotated[
-    str, typer.Option("--character", metavar="NAME", help="Only with this character.")
+GapIdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id that `lrwr gaps` shows.")
 ]
-SpeakerOption = Annotated[
-    str,
-    typer.Option("--speaker", metavar="NAME", help="Only what this character says."),
-]
+
+
+@dataclass(frozen=True, slots=True)
+class StoryList:
+    """How one list of the story bible is selected, filtered and printed.
+
+    `select` returns the items of a bible, `render` their text and `to_json` the JSON
+    object of one item. `concerns` tells whether an item concerns the character of a
+    name. `empty` is the sentence for an empty list, without its full stop;
+    `model_topic` names what only a language model can add to the list, if anything.
+    """
+
+    select: Callable[[Bible], Sequence[Any]]
+    render: Callable[[Sequence[Any]], Iterable[StyledLine | StyledTable]]
+    to_json: Callable[[Any], dict[str, object]]
+    empty: str
+    model_topic: str = ""
+    concerns: Callable[[Any, str], bool] = lambda _item, _name: True
+
+
+CHARACTERS = StoryList(
+    lambda bible: bible.characters,
+    story.list_characters,
+    story_json.character_summary_as_json,
+    empty="No characters found",
+    model_topic="Traits, values, behaviour, voice",
+)
+WORLD = StoryList(
+    lambda bible: bible.world,
+    story.list_world,
+    story_json.element_as_json,
+    empty="No world elements found",
+    model_topic="Technology, factions, artifacts, rules",
+)
+RELATIONS = StoryList(
+    lambda bible: bible.relations,
+    story.render_relations,
+    story_json.relation_as_json,
+    empty="No relationships found",
+    model_topic="Whether characters are allies or opponents",
+    concerns=lambda relation, name: name in (relation.source, relation.target),
+)
+TIMELINE = StoryList(
+    lambda bible: bible.timeline,
+    story.render_timeline,
+    story_json.moment_as_json,
+    empty="No events found",
+    model_topic="Other events",
+    concerns=lambda moment, name: name in moment.characters,
+)
+QUOTES = StoryList(
+    lambda bible: bible.quotes,
+    story.render_quotes,
+    story_json.quote_as_json,
+    empty="No dialogue found",
+    concerns=lambda quote, name: quote.speaker == name,
+)
+RECAP = StoryList(
+    lambda bible: bible.scenes,
+    story.render_recap,
+    story_json.scene_as_json,
+    empty="No scenes found",
+    model_topic="Scene summaries",
+)
 
 app = typer.Typer()
+characters_app = typer.Typer(
+    cls=NamedGroup, invoke_without_command=True, epilog=CHARACTERS_EPILOG
+)
+gaps_app = typer.Typer(cls=NamedGroup, invoke_without_command=True, epilog=GAPS_EPILOG)
+
+
+@characters_app.callback()
+def characters_command(
+    context: typer.Context,
+    name: NameArgument = None,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the characters, or show one with the source of every fact."""
+    if context.invoked_subcommand is not None:
+        return
+    character_name = join_name(name)
+    if not character_name:
+        _print_story_list(context, CHARACTERS, as_of)
+        return
+    bible, output, _ = _open_story_bible(context, as_of)
+    profile = find_profile_by_name(character_name, bible)
+    if as_json:
+        output.json(story_json.profile_as_json(profile, bible))
+        return
+    with output.paged():
+        output.show(story.render_character(profile, bible))
+
+
+@characters_app.command("confirm", epilog=CONFIRM_EPILOG)
+def characters_confirm_command(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name as it stands in the text.")
+    ],
+) -> None:
+    """Confirm that a name belongs to a character."""
+    settings, output = start_session(context)
+    run_async(make_decision(settings, output, lambda _: NameConfirmed(name)))
+
+
+characters_app.command("merge", epilog=MERGE_EPILOG)(canon_merge_command)
+characters_app.command("split", epilog=SPLIT_EPILOG)(canon_split_command)
+characters_app.command("rename", epilog=RENAME_EPILOG)(canon_rename_command)
+characters_app.command("ignore", epilog=IGNORE_EPILOG)(canon_ignore_command)
+characters_app.command("undo")(canon_undo_command)
 
 
 @app.command("world", epilog=WORLD_EPILOG)
@@ -49,61 +197,18 @@ def world_command(
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the things of the world, or show one: every claim with its place."""
-    bible, output, settings = open_story_bible(context, as_of)
-    if element_name := join_name(name):
-        element = find_world_element(element_name, bible)
-        if as_json:
-            output.json(bible_json.element_as_json(element))
-            return
-        with output.paged():
-            story.show_element(element, output)
+    """List settings and other parts of the story world, or show one with its sources."""
+    element_name = join_name(name)
+    if not element_name:
+        _print_story_list(context, WORLD, as_of)
         return
+    bible, output, _ = _open_story_bible(context, as_of)
+    element = find_world_element(element_name, bible)
     if as_json:
-        output.json(
-            [bible_json.element_as_json(world_element) for world_element in bible.world]
-        )
+        output.json(story_json.element_as_json(element))
         return
-    if not bible.world:
-        print_nothing_known(
-            output,
-            "No place or thing is known",
-            as_of,
-            explain_model_setup(bible, settings),
-        )
-    else:
-        with output.paged():
-            story.list_world(bible, output)
-    print_not_evaluated(output, bible, "Technology, factions, artifacts, rules")
-
-
-@app.command("timeline", epilog=TIMELINE_EPILOG)
-def timeline_command(
-    context: typer.Context,
-    character: TimelineCharacterOption = "",
-    as_of: AsOfOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell what happens, in story order, each line with its place."""
-    bible, output, settings = open_story_bible(context, as_of)
-    moments = bible.timeline
-    if character:
-        name = find_profile_by_name(character, bible).name
-        moments = tuple(moment for moment in moments if name in moment.characters)
-    if as_json:
-        output.json([bible_json.moment_as_json(moment) for moment in moments])
-        return
-    if not moments:
-        print_nothing_known(
-            output,
-            "Nothing is known to happen",
-            as_of,
-            explain_model_setup(bible, settings),
-        )
-    else:
-        with output.paged():
-            story.show_timeline(moments, output)
-    print_not_evaluated(output, bible, "What else happens")
+    with output.paged():
+        output.show(story.render_element(element))
 
 
 @app.command("relations", epilog=RELATIONS_EPILOG)
@@ -111,73 +216,226 @@ def relations_command(
     context: typer.Context,
     name: NameArgument = None,
     as_of: AsOfOption = None,
-    as_json: JsonOption = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """Tell who is what to whom, as the text has it, each with its place."""
-    bible, output, settings = open_story_bible(context, as_of)
-    relations = bible.relations
-    if character_name := join_name(name):
-        profile_name = find_profile_by_name(character_name, bible).name
-        relations = tuple(
-            relation
-            for relation in relations
-            if profile_name in (relation.source, relation.target)
-        )
-    if as_json:
-        output.json([bible_json.relation_as_json(relation) for relation in relations])
-        return
-    if not relations:
-        print_nothing_known(
-            output, "No relation is known", as_of, explain_model_setup(bible, settings)
-        )
-    else:
-        with output.paged():
-            story.show_relations(relations, output)
-    print_not_evaluated(output, bible, "Ally or antagonist")
+    """List relationships stated in the text, with locations."""
+    _print_story_list(context, RELATIONS, as_of, join_name(name))
+
+
+@app.command("timeline", epilog=TIMELINE_EPILOG)
+def timeline_command(
+    context: typer.Context,
+    character: Annotated[
+        str,
+        typer.Option(
+            "--character", metavar="NAME", help="Show only events of this character."
+        ),
+    ] = "",
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
+) -> None:
+    """List what happens, in story order, with locations."""
+    _print_story_list(context, TIMELINE, as_of, character)
 
 
 @app.command("quotes", epilog=QUOTES_EPILOG)
 def quotes_command(
     context: typer.Context,
-    speaker: SpeakerOption = "",
+    speaker: Annotated[
+        str,
+        typer.Option(
+            "--speaker", metavar="NAME", help="Show only what this character says."
+        ),
+    ] = "",
     as_of: AsOfOption = None,
-    as_json: JsonOption = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """List what is said, verbatim: who says it, how sure that is, and where."""
-    bible, output, settings = open_story_bible(context, as_of)
-    quotes = bible.quotes
-    if speaker:
-        name = find_profile_by_name(speaker, bible).name
-        quotes = tuple(quote for quote in quotes if quote.speaker == name)
-    if as_json:
-        output.json([bible_json.quote_as_json(listed) for listed in quotes])
-        return
-    if not quotes:
-        print_nothing_known(
-            output,
-            "Nothing is known to be said",
-            as_of,
-            explain_model_setup(bible, settings),
-        )
-        return
-    with output.paged():
-        story.show_quotes(quotes, output)
+    """List quoted dialogue with speaker, confidence and location."""
+    _print_story_list(context, QUOTES, as_of, speaker)
 
 
 @app.command("recap", epilog=RECAP_EPILOG)
 def recap_command(
-    context: typer.Context, as_of: AsOfOption = None, as_json: JsonOption = False
+    context: typer.Context,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """Tell the story so far, scene by scene: in short, or in its key sentences."""
-    bible, output, settings = open_story_bible(context, as_of)
-    if as_json:
-        output.json([bible_json.scene_as_json(scene) for scene in bible.scenes])
+    """Summarise the story so far, scene by scene.
+
+    Without a language model, the key sentences of each scene are quoted instead.
+    """
+    _print_story_list(context, RECAP, as_of)
+
+
+@gaps_app.callback()
+def gaps_command(
+    context: typer.Context,
+    name: NameArgument = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show answered and closed questions too.")
+    ] = False,
+    as_of: AsOfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List open questions: what the text mentions and leaves undefined.
+
+    Answer one with `lrwr gaps answer`, or dismiss it with `lrwr gaps dismiss`.
+    """
+    if context.invoked_subcommand is not None:
         return
-    if not bible.scenes:
-        print_nothing_known(
-            output, "There is no scene", as_of, explain_model_setup(bible, settings)
-        )
+    bible, output, settings = _open_story_bible(context, as_of)
+    gaps = bible.gaps
+    if character_name := join_name(name):
+        profile_name = find_profile_by_name(character_name, bible).name
+        gaps = tuple(gap for gap in gaps if gap.about == profile_name)
+    shown = [gap for gap in gaps if every or gap.state is GapState.OPEN]
+    if as_json:
+        output.json([story_json.gap_as_json(gap) for gap in shown])
         return
     with output.paged():
-        story.show_recap(bible.scenes, output)
-    print_not_evaluated(output, bible, "Recaps")
+        for gap in shown:
+            output.show(story.render_gap(gap))
+        if not gaps:
+            remedy = story.explain_model_setup(bible, settings)
+            print_nothing_known(output, "No open questions found", as_of, remedy)
+        elif hidden := len(gaps) - len(shown):
+            output.answer(f"{hidden} more answered or closed; `--all` shows them.")
+        print_not_evaluated(output, bible, "Questions that you did not mark yourself")
+
+
+@gaps_app.command("answer", epilog=ANSWER_EPILOG)
+def gaps_answer_command(
+    context: typer.Context,
+    id_: GapIdArgument,
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="Your answer, on one line.")
+    ],
+) -> None:
+    """Answer an open question. From then on your answer is part of the canon."""
+    answer = " ".join(text)
+    _decide_gap(
+        context,
+        id_,
+        lambda gap: GapAnswered(gap.asked.about, gap.asked.attribute, answer),
+    )
+
+
+@gaps_app.command("dismiss", epilog=DISMISS_EPILOG)
+def gaps_dismiss_command(context: typer.Context, id_: GapIdArgument) -> None:
+    """Leave a question open on purpose; it is not listed again."""
+    _decide_gap(
+        context, id_, lambda gap: GapDeclined(gap.asked.about, gap.asked.attribute)
+    )
+
+
+gaps_app.command("undo")(canon_undo_command)
+
+app.add_typer(characters_app, name="characters")
+app.add_typer(gaps_app, name="gaps")
+
+
+async def load_bible(
+    settings: Settings, output: Output, as_of: str | None = None
+) -> Bible:
+    """Return the story bible up to the point `as_of`, or of the whole story for None.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or there is no such point.
+    """
+    async with open_workspace(settings, say=output.info) as workspace:
+        workspace.require_library()
+        service = workspace.bible()
+        horizon = None if as_of is None else await service.horizon(as_of)
+        return await service.read(horizon)
+
+
+def find_world_element(name: str, bible: Bible) -> WorldElement:
+    """Return the world element called `name`, or the only one whose name contains it.
+
+    Raises:
+        NotFound: No element, or several, match; the hint suggests names.
+    """
+    key = normalize_character_name(name)
+    elements = {
+        normalize_character_name(element.name): element for element in bible.world
+    }
+    if key in elements:
+        return elements[key]
+    words = set(key.split())
+    matches = [
+        element
+        for element_key, element in elements.items()
+        if words and words <= set(element_key.split())
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    suggestions = [match.name for match in matches[:4]] or get_close_matches(
+        name, [element.name for element in bible.world], n=2, cutoff=0.5
+    )
+    raise NotFound(
+        f"“{name}” matches several world elements"
+        if matches
+        else f"No world element is called “{name}”",
+        hint=f"Did you mean {' or '.join(suggestions)}?"
+        if suggestions
+        else "Run `lrwr world` to list all.",
+    )
+
+
+def join_name(words: Sequence[str] | None) -> str:
+    """Return the words of a name argument as one name; empty if there are none."""
+    return " ".join(words or ()).strip()
+
+
+def print_nothing_known(
+    output: Output, statement: str, as_of: str | None, remedy: str
+) -> None:
+    """Print that a list is empty, and `remedy`; see `explain_model_setup`."""
+    output.notice(story.describe_nothing_known(statement, as_of, remedy))
+
+
+def print_not_evaluated(output: Output, bible: Bible, topic: str) -> None:
+    """Print that `topic` needs a language model, unless one analysed the manuscript."""
+    if text := story.describe_not_evaluated(bible, topic):
+        output.notice(text)
+        output.notice(story.TURN_ON_MODEL)
+
+
+def _open_story_bible(
+    context: typer.Context, as_of: str | None
+) -> tuple[Bible, Output, Settings]:
+    settings, output = start_session(context)
+    return run_async(load_bible(settings, output, as_of)), output, settings
+
+
+def _print_story_list(
+    context: typer.Context,
+    story_list: StoryList,
+    as_of: str | None,
+    character: str = "",
+) -> None:
+    """Print a list of the story bible as text or JSON; `character` filters it."""
+    bible, output, settings = _open_story_bible(context, as_of)
+    items = story_list.select(bible)
+    if character:
+        name = find_profile_by_name(character, bible).name
+        items = [item for item in items if story_list.concerns(item, name)]
+    if output.as_json:
+        output.json([story_list.to_json(item) for item in items])
+        return
+    with output.paged():
+        if items:
+            output.show(story_list.render(items))
+        else:
+            remedy = story.explain_model_setup(bible, settings)
+            print_nothing_known(output, story_list.empty, as_of, remedy)
+        if story_list.model_topic:
+            print_not_evaluated(output, bible, story_list.model_topic)
+
+
+def _decide_gap(
+    context: typer.Context, id_: str, choose: Callable[[Gap], Decision]
+) -> None:
+    bible, output, settings = _open_story_bible(context, None)
+    gap = find_gap_by_id(id_, bible.gaps)
+    run_async(make_decision(settings, output, lambda _: choose(gap)))

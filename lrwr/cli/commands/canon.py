@@ -1,25 +1,23 @@
-"""`lrwr canon`: what the writer decides, and every guess gives way to."""
+"""`lrwr canon`: record, show, undo and check the writer's decisions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from shlex import join
 from typing import Annotated
 
 import typer
 
-from lrwr.app.container import open_workspace
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.presenters.canon import decisions_as_json, render_decisions
 from lrwr.app.presenters.text import StyledText
-from lrwr.cli.presenters.canon import (
-    DecisionContext,
-    decisions_as_json,
-    make_decision,
-    open_decision_context,
-    show_decisions,
-)
-from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.options import parse_choice
+from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.canon.decision import (
+    CanonChange,
     Decision,
     DocumentMoved,
     DocumentTypeSet,
@@ -31,30 +29,43 @@ from lrwr.core.canon.decision import (
     StoryOrderSet,
     format_decision,
 )
-from lrwr.core.canon.model import ManuscriptLocation, normalize_canon_name
+from lrwr.core.canon.model import (
+    Canon,
+    ManuscriptLocation,
+    normalize_canon_name,
+    normalize_canon_path,
+    resolve_canon_person,
+)
 from lrwr.core.canon.resolver import (
     OrphanedDecisions,
     find_orphaned_decisions,
     resolve_decided_document,
+    resolve_document,
 )
+from lrwr.core.canon.service import CanonService
 from lrwr.core.model.documents import DocumentId, DocumentType
-from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.model.errors import ExitCode, NotFound, SettingsProblem
 from lrwr.core.retrieval.locations import (
     find_orphaned_locations,
     parse_manuscript_location,
 )
-from lrwr.core.retrieval.story import StoryOrder, merge_document_order
+from lrwr.core.retrieval.story import (
+    StoryOrder,
+    build_story_order,
+    merge_document_order,
+)
+from lrwr.core.settings.library import SETTINGS_FILE_NAME, resolve_library
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
     "Examples: lrwr canon · lrwr canon type notes/mill.md setting ·"
-    ' lrwr canon merge "Nell Tallow" Wren · lrwr canon undo. All of it is kept in'
-    " lrwr.canon.toml, which is yours to edit."
+    ' lrwr canon merge "Nell Tallow" Wren · lrwr canon undo. Decisions are stored in'
+    " lrwr.canon.toml, which you can also edit."
 )
 TYPE_EPILOG = "Example: lrwr canon type notes/mill.md setting"
 ORDER_EPILOG = (
     "Examples: lrwr canon order prologue.md ch2.md ch1.md · lrwr canon order --show."
-    " The files named trade places among themselves; all others stay where they are."
+    " Only the files that you name change places; all others keep theirs."
 )
 POV_EPILOG = (
     "Examples: lrwr canon pov ch5 Nell · lrwr canon pov ch5:s2 OchraMags ·"
@@ -68,23 +79,102 @@ SPLIT_EPILOG = "Example: lrwr canon split Mags Maggie"
 RENAME_EPILOG = 'Example: lrwr canon rename "the narrator" "Nell Tallow"'
 IGNORE_EPILOG = "Example: lrwr canon ignore Monday"
 MOVE_EPILOG = "Example: lrwr canon move notes/mill.md places/mill.md"
+UNDO_EPILOG = "Example: lrwr canon undo"
+REDO_EPILOG = "Example: lrwr canon redo"
+CHECK_EPILOG = "Examples: lrwr canon check · lrwr canon check --json"
 
-CanonJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FileArgument = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of the manuscript.")
 ]
 CanonNameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="A name as the text has it.")
+    str, typer.Argument(metavar="NAME", help="A name as it stands in the text.")
 ]
 OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionContext:
+    """The current decisions, and the documents that new ones can refer to.
+
+    `order` is empty before the first ingest.
+    """
+
+    service: CanonService
+    root: Path
+    canon: Canon
+    order: StoryOrder
+
+    @property
+    def known(self) -> list[DocumentId]:
+        """All documents of the library, with normalized paths."""
+        return [normalize_canon_path(document) for document in self.order.outlines]
+
+    def document(self, text: str) -> DocumentId:
+        """Return the document whose path, relative path or file name is `text`.
+
+        Raises:
+            NotFound: There is no such document.
+        """
+        return resolve_document(
+            text, document_ids=self.known, root=self.root, working_directory=Path.cwd()
+        )
+
+    def has(self, document: DocumentId) -> bool:
+        """Return whether the file of `document` exists.
+
+        Outside of the library folder, only files that were ingested are looked up.
+        """
+        spelled = {
+            normalize_canon_path(outline): outline for outline in self.order.outlines
+        }
+        path = self.root / spelled.get(document, document)
+        is_in_root = path.resolve().is_relative_to(self.root)
+        return (is_in_root or document in spelled) and path.exists()
+
+
+@asynccontextmanager
+async def open_decision_context(settings: Settings) -> AsyncIterator[DecisionContext]:
+    """Open the workspace and load the decisions and the story order.
+
+    Raises:
+        SettingsProblem: `lrwr.canon.toml` cannot be parsed.
+        StoreProblem: The library cannot be read.
+    """
+    async with open_workspace(settings) as workspace:
+        canon = workspace.canon.load()
+        order = await _load_story_order(workspace, canon)
+        yield DecisionContext(workspace.canon, workspace.library.root, canon, order)
+
+
+async def make_decision(
+    settings: Settings,
+    output: Output,
+    choose: Callable[[DecisionContext], Decision],
+) -> None:
+    """Store the decision that `choose` returns, and print what changed.
+
+    Raises:
+        NotFound: The working directory is not in a library.
+    """
+    async with open_decision_context(settings) as decision_context:
+        _require_library(decision_context, settings)
+        decision = choose(decision_context)
+        change = decision_context.service.decide(decision)
+    if not change:
+        output.answer("This was already decided; nothing changed.")
+        return
+    output.answer(
+        _describe_change(decision, change),
+        StyledText(" To undo it: `lrwr canon undo`.", "faint"),
+    )
 
 
 app = typer.Typer(name="canon", invoke_without_command=True, epilog=EPILOG)
 
 
 @app.callback()
-def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> None:
-    """Show what you have decided, or decide: every guess gives way to it."""
+def canon_command(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show or record your decisions. They override lrwr's guesses."""
     if context.invoked_subcommand is not None:
         return
 
@@ -92,12 +182,11 @@ def canon_command(context: typer.Context, as_json: CanonJsonOption = False) -> N
 
     async def show() -> None:
         async with open_decision_context(settings) as decision_context:
+            canon, service = decision_context.canon, decision_context.service
             if as_json:
-                output.json(
-                    decisions_as_json(decision_context.canon, decision_context.service)
-                )
+                output.json(decisions_as_json(canon, service))
             else:
-                show_decisions(decision_context.canon, decision_context.service, output)
+                output.show(render_decisions(canon, service))
 
     run_async(show())
 
@@ -109,11 +198,11 @@ def canon_type_command(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="TYPE", help="scene, character, setting or worldbuilding."
+            metavar="TYPE", help="One of scene, character, setting, worldbuilding."
         ),
     ],
 ) -> None:
-    """Say what a file is, whatever its front matter and its folder say."""
+    """Set the type of a file, overriding its front matter and its folder."""
     choice = parse_choice(DocumentType, kind, "TYPE")
     _decide(
         context,
@@ -128,14 +217,16 @@ def canon_order_command(
     context: typer.Context,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Files, first to last."),
+        typer.Argument(
+            metavar="[FILE]...", help="Files in story order, first to last."
+        ),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--show", help="Show the present order.")
+        bool, typer.Option("--show", help="Show the current order.")
     ] = False,
-    as_json: CanonJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Say in what order the story is told, or show it."""
+    """Set the order of the story's files, or show it."""
     if files and not show:
         _decide(context, lambda decision_context: _new_order(decision_context, files))
         return
@@ -153,7 +244,7 @@ def canon_order_command(
             )
             return
         if not rows:
-            output.story("No file of the story is known; run `lrwr ingest` first.")
+            output.answer("No story files found. Run `lrwr ingest` first.")
             return
         cells = [[_numbers(chapters), title, d] for d, chapters, title in rows]
         output.table(["Chapter", "Title", "File"], cells, right={"Chapter"})
@@ -171,10 +262,10 @@ def canon_pov_command(
         ),
     ],
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The character who sees it.")
+        str, typer.Argument(metavar="NAME", help="The point-of-view character.")
     ],
 ) -> None:
-    """Say from whose point of view a chapter, a scene or a file is told."""
+    """Set the point-of-view character of a chapter, a scene or a file."""
     _decide(
         context,
         lambda decision_context: PointOfViewSet(
@@ -190,16 +281,17 @@ def canon_pov_command(
 def canon_merge_command(
     context: typer.Context,
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME NAME...", help="Names of one person.")
+        list[str],
+        typer.Argument(metavar="NAME NAME...", help="Names of one character."),
     ],
     known_as: Annotated[
         str,
         typer.Option(
-            "--as", metavar="NAME", help="What to call that person; else the first."
+            "--as", metavar="NAME", help="The name to use; the first one if left out."
         ),
     ] = "",
 ) -> None:
-    """Say that these names are one person."""
+    """Treat several names as one character."""
     _decide(context, lambda _: NamesMerged(tuple(names), known_as))
 
 
@@ -207,33 +299,33 @@ def canon_merge_command(
 def canon_split_command(
     context: typer.Context, one: CanonNameArgument, other: OtherArgument
 ) -> None:
-    """Say that these two names are two people."""
+    """Treat two names as two different characters."""
     _decide(context, lambda _: NamesSplit(one, other))
 
 
 @app.command("rename", epilog=RENAME_EPILOG)
 def canon_rename_command(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The name until now.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The name from now on.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The current name.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")],
 ) -> None:
-    """Say what to call a person. Your text stays as it is."""
+    """Change the name that lrwr uses for a character. Your text is not changed."""
     _decide(context, lambda _: NameRenamed(old, new))
 
 
 @app.command("ignore", epilog=IGNORE_EPILOG)
 def canon_ignore_command(context: typer.Context, name: CanonNameArgument) -> None:
-    """Say that a word names nobody, though it looks like a name."""
+    """Treat a word that looks like a name as no character."""
     _decide(context, lambda _: NameIgnored(name))
 
 
 @app.command("move", epilog=MOVE_EPILOG)
 def canon_move_command(
     context: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The path it had.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The file it is now.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The old path.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new path.")],
 ) -> None:
-    """Carry what was decided about a file over to its new name."""
+    """Move the decisions about a file to its new path."""
 
     def choose(decision_context: DecisionContext) -> Decision:
         return DocumentMoved(
@@ -244,23 +336,21 @@ def canon_move_command(
     _decide(context, choose)
 
 
-@app.command("undo")
+@app.command("undo", epilog=UNDO_EPILOG)
 def canon_undo_command(context: typer.Context) -> None:
-    """Take the last decision back."""
+    """Undo the last decision."""
     _undo_or_redo(context, back=True)
 
 
-@app.command("redo")
+@app.command("redo", epilog=REDO_EPILOG)
 def canon_redo_command(context: typer.Context) -> None:
-    """Make the decision that was taken back last again."""
+    """Redo the decision that was undone last."""
     _undo_or_redo(context, back=False)
 
 
-@app.command("check")
-def canon_check_command(
-    context: typer.Context, as_json: CanonJsonOption = False
-) -> None:
-    """List decisions about files, chapters and scenes that are not there."""
+@app.command("check", epilog=CHECK_EPILOG)
+def canon_check_command(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List decisions about files, chapters and scenes that do not exist."""
     settings, output = start_session(context)
     if run_async(_check(settings, output, as_json=as_json)):
         raise typer.Exit(int(ExitCode.NOT_FOUND))
@@ -277,14 +367,14 @@ def _new_order(decision_context: DecisionContext, files: Sequence[str]) -> Decis
     documents = list(dict.fromkeys(decision_context.document(file) for file in files))
     if len(documents) < 2:
         raise SettingsProblem(
-            "One file alone has no order",
-            hint="Name two or more, first to last; `lrwr canon order --show` shows all.",
+            "An order needs at least two files",
+            hint="Name them first to last; `lrwr canon order --show` lists all.",
         )
     for outline in decision_context.order.outlines.values():
         if outline.id in documents and outline.type is not DocumentType.SCENE:
             raise SettingsProblem(
-                f"{outline.id} is a {outline.type} document and has no place in the story",
-                hint=f"Say first that it is a scene: lrwr canon type {outline.id} scene",
+                f"{outline.id} is a {outline.type} document, not part of the story text",
+                hint=f"Make it a scene first: `lrwr canon type {outline.id} scene`.",
             )
     return StoryOrderSet(
         merge_document_order(
@@ -315,14 +405,13 @@ def _undo_or_redo(context: typer.Context, *, back: bool) -> None:
             return workspace.canon.undo() if back else workspace.canon.redo()
 
     decision = run_async(turn())
-    outcome, opposite = ("Undone", "redo") if back else ("Decided again", "undo")
+    outcome, opposite = ("Undone", "redo") if back else ("Redone", "undo")
     if decision is None:
-        output.story(f"There is nothing to {'undo' if back else 'redo'}.")
+        output.answer(f"There is nothing to {'undo' if back else 'redo'}.")
         return
-    reversal = "Bring it back" if back else "Take it back"
     output.answer(
         f"{outcome}: {format_decision(decision)}",
-        StyledText(f" {reversal}: lrwr canon {opposite}", "faint"),
+        StyledText(f" To {opposite} it: `lrwr canon {opposite}`.", "faint"),
     )
 
 
@@ -352,16 +441,51 @@ def _show_orphaned(
         words = ", ".join(orphaned_decisions.decisions)
         output.answer(
             StyledText(orphaned_decisions.document, "place"),
-            f"  is not there ({words}).",
+            f"  does not exist ({words}).",
         )
         if orphaned_decisions.perhaps:
             paths = join([orphaned_decisions.document, orphaned_decisions.perhaps])
-            output.answer(f"lrwr canon move {paths}", indent=4)
+            output.answer(f"If it was renamed: lrwr canon move {paths}", indent=4)
     for place in places:
         output.answer(
-            StyledText(str(place), "place"), "  names no chapter or scene of that file."
+            StyledText(str(place), "place"), "  is not a chapter or scene of that file."
         )
     if orphaned_documents or places:
-        output.story("Nothing was forgotten: mend lrwr.canon.toml, or move as offered.")
+        output.info(
+            "The decisions are still stored. Edit `lrwr.canon.toml`, or run the commands"
+            " above."
+        )
     else:
-        output.answer("Every file and chapter that you decided about is there.")
+        output.answer("All files and chapters in your decisions exist.")
+
+
+async def _load_story_order(workspace: Workspace, canon: Canon) -> StoryOrder:
+    if not workspace.library.database.exists():
+        return build_story_order([], [], canon)
+    outlines = await workspace.passages.outlines()
+    return build_story_order(outlines, workspace.settings.manuscript.order, canon)
+
+
+def _require_library(decision_context: DecisionContext, settings: Settings) -> None:
+    # Without this check, a decision in a wrong folder would create a canon file there.
+    settings_file = decision_context.root / SETTINGS_FILE_NAME
+    state_dir = resolve_library(settings).state_dir
+    if not any(
+        path.exists()
+        for path in (settings_file, decision_context.service.path, state_dir)
+    ):
+        raise NotFound(
+            f"There is no library in {decision_context.root}",
+            hint="Run `lrwr ingest FOLDER` in the folder of your manuscript.",
+        )
+
+
+def _describe_change(decision: Decision, change: CanonChange) -> str:
+    if isinstance(decision, NamesMerged):
+        person = resolve_canon_person(change.after.names, decision.names[0])
+        decision = replace(decision, canonical=person)
+    pairs = (
+        f" This replaces the decision that {name} and {other_name} are two characters."
+        for name, other_name in change.unsplit
+    )
+    return format_decision(decision) + "".join(pairs)

@@ -1,4 +1,4 @@
-"""`lrwr chat`: the writing room."""
+"""`lrwr chat`: the writing room, or a line-based chat with `--plain`."""
 
 import asyncio
 import gc
@@ -12,15 +12,14 @@ import typer
 
 from lrwr.cli.runtime.crash_report import report_crash
 from lrwr.cli.runtime.options import (
-    AskAsOfOption,
     AskCharacterOption,
     AskThreadNameOption,
+    AsOfOption,
     ModeNameOption,
     parse_mode,
 )
-from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.output import Output, is_terminal
 from lrwr.cli.runtime.session import start_session
-from lrwr.cli.runtime.stream import is_terminal
 from lrwr.core.model.errors import LrwrError
 from lrwr.core.model.turns import AnswerMode
 from lrwr.core.settings.model import Settings
@@ -37,12 +36,13 @@ EPILOG = (
 )
 
 WatchOption = Annotated[
-    bool, typer.Option("--watch", help="Read each save while you write.")
+    bool, typer.Option("--watch", help="Process each save while you write.")
 ]
 PlainOption = Annotated[
     bool,
     typer.Option(
-        "--plain", help="Line by line, without a screen: for screen readers and pipes."
+        "--plain",
+        help="Chat line by line, without a full screen: for screen readers and pipes.",
     ),
 ]
 
@@ -55,13 +55,13 @@ def chat_command(
     context: typer.Context,
     character: AskCharacterOption = None,
     mode: ModeNameOption = None,
-    as_of: AskAsOfOption = None,
+    as_of: AsOfOption = None,
     thread: AskThreadNameOption = None,
     watch: WatchOption = False,
     plain: PlainOption = False,
 ) -> None:
-    """Open the writing room: ask, read, follow each answer to the text."""
-    gc.disable()  # until the first picture: all that is loaded for it stays
+    """Open the writing room: ask, read, and follow each answer to its source."""
+    gc.disable()  # faster start: what is imported for the first frame stays anyway
 
     settings, output = start_session(context)
     options = ChatOptions(
@@ -78,7 +78,7 @@ def chat_command(
         messages: list[str] = []
         failures = asyncio.run(_chat(settings, options, messages.append))
         for sentence in dict.fromkeys(messages):
-            output.story(sentence)
+            output.info(sentence)
         _warn_of_failures(output, failures)
 
 
@@ -90,10 +90,9 @@ def _parse_optional_mode(name: str | None) -> AnswerMode | None:
 
 
 def _is_piped(output: Output) -> bool:
-    """Say whether there is no terminal for a screen, and tell the writer if so."""
     if is_terminal(sys.stdin) and output.interactive:
         return False
-    output.story("There is no terminal here for the writing room: as with --plain.")
+    output.info("No terminal for the writing room: using `--plain`.")
     return True
 
 
@@ -101,14 +100,16 @@ def _run_plain(settings: Settings, output: Output, options: ChatOptions) -> None
     from lrwr.cli.chat.plain import run_plain_chat
 
     if options.watch:
-        output.warn("--watch needs the writing room; `lrwr watch` reads saves, too.")
+        output.warn(
+            "`--watch` needs the writing room. Run `lrwr watch` in another terminal."
+        )
     run_plain_chat(settings, output, options)
 
 
 async def _chat(
     settings: Settings, options: ChatOptions, say: Callable[[str], None]
 ) -> Sequence[CloseFailure]:
-    """Open the room, and return what could not be kept as it was left."""
+    """Run the writing room; return what could not be saved when it closed."""
     from lrwr.tui.app import WritingRoom
 
     def opening_room() -> "AbstractAsyncContextManager[Workspace]":
@@ -127,16 +128,16 @@ def _warn_of_failures(output: Output, failures: Sequence[CloseFailure]) -> None:
     for failure in failures:
         match failure.error:
             case None:
-                reason = "it took too long; what was being done was cut off"
+                reason = "it took too long and was cancelled"
             case LrwrError() as error:
-                reason = f"{error}. {error.hint}"
+                reason = error.full_text
             case error:
                 reason = str(report_crash(error))
-        output.warn(f"{failure.what} could not be kept: {reason}".rstrip())
+        output.warn(f"{failure.what} could not be saved: {reason}")
 
 
 def _exit_on_signals(leave: Callable[[], None]) -> None:
-    """Leave in order, with what was said kept, when the terminal is closed."""
+    """Close the room in order, saving its state, when the terminal is closed."""
     loop = asyncio.get_running_loop()
     for name in ("SIGHUP", "SIGTERM"):
         with suppress(AttributeError, NotImplementedError):  # Windows has neither

@@ -1,23 +1,53 @@
-"""`lrwr check`: what contradicts what the writer has confirmed."""
+"""`lrwr check`: contradictions that rules find, or a language model with `--model`."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lrwr.cli.commands.canon import canon_undo_command
-from lrwr.cli.presenters import contradictions, model_check
-from lrwr.cli.presenters.canon import make_decision
-from lrwr.cli.presenters.contradictions import CheckRequest
-from lrwr.cli.runtime.async_runner import run_async
+from lrwr.app.container import Workspace, open_workspace
+from lrwr.app.continuity import create_pair_judge
+from lrwr.app.egress import create_price_lookup
+from lrwr.app.presenters.contradictions import (
+    contradiction_as_json,
+    render_contradictions,
+)
+from lrwr.app.presenters.text import format_count, format_tokens_and_price
+from lrwr.cli.commands.canon import canon_undo_command, make_decision
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import (
+    announce_first_use,
+    prompt_for_consent,
+    run_async,
+)
 from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
-from lrwr.core.continuity.guard import find_contradiction_by_id
+from lrwr.core.canon.model import normalize_canon_path
+from lrwr.core.canon.resolver import resolve_document
+from lrwr.core.continuity.guard import (
+    UNCHECKED_TOPICS,
+    find_contradiction_by_id,
+    find_contradictions,
+)
+from lrwr.core.continuity.judge import PairJudge, PairJudgeEstimate, PairJudgeResult
+from lrwr.core.continuity.pair_selection import find_statement_pairs
+from lrwr.core.continuity.pairs import StatementPair
 from lrwr.core.continuity.statements import Contradiction
+from lrwr.core.continuity.verdicts import (
+    JudgedPair,
+    VerifiedJudgements,
+    verify_judgements,
+)
+from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
 
 EPILOG = (
@@ -26,14 +56,57 @@ EPILOG = (
     ' lrwr check intend bdfk --because "she lies about it" · lrwr check undo'
 )
 INTEND_EPILOG = (
-    'Example: lrwr check intend bdfk --because "she lies about it". To take it back:'
+    'Example: lrwr check intend bdfk --because "she lies about it". To undo it:'
     " lrwr check undo"
 )
-
 
 app = typer.Typer(
     name="check", cls=NamedGroup, invoke_without_command=True, epilog=EPILOG
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What to check: `paths` limits it to these files, `as_of` to this point."""
+
+    paths: Sequence[str] = ()
+    as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckScope:
+    """The facts to check, up to `horizon` and in `documents`; None means no limit."""
+
+    known: StoryKnowledge
+    horizon: Horizon | None
+    documents: tuple[DocumentId, ...] | None
+
+    async def find_by_rules(self) -> tuple[Contradiction, ...]:
+        """Return the contradictions that rules find, computed in a worker thread."""
+        return await asyncio.to_thread(
+            find_contradictions, self.known, self.horizon, self.documents
+        )
+
+    async def find_pairs(self) -> tuple[StatementPair, ...]:
+        """Return the pairs of statements that a model may judge, from a worker thread."""
+        return await asyncio.to_thread(
+            find_statement_pairs, self.known, self.horizon, self.documents
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheckResult:
+    """Contradictions found by rules, and those that the language model `model` found."""
+
+    ruled: tuple[Contradiction, ...]
+    verdict: VerifiedJudgements
+    session: PairJudgeResult
+    model: str
+
+    @property
+    def found(self) -> tuple[Contradiction, ...]:
+        """All contradictions, those found by rules first."""
+        return (*self.ruled, *self.verdict.found)
 
 
 @app.callback()
@@ -41,119 +114,66 @@ def check_command(
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]…", help="Files; only what concerns them."),
+        typer.Argument(
+            metavar="[PATH]…", help="Show only contradictions that involve these files."
+        ),
     ] = None,
     as_of: AsOfOption = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Show those marked as intended, too.")
+        bool, typer.Option("--all", help="Show intended contradictions too.")
     ] = False,
     model: Annotated[
         bool,
-        typer.Option("--model", help="Have a language model judge what rules cannot."),
+        typer.Option(
+            "--model", help="Also ask a language model about what rules cannot check."
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --model: say what it would cost.")
+        bool, typer.Option("--dry-run", help="With --model: show what it would cost.")
     ] = False,
     budget: Annotated[
         float | None,
-        typer.Option(min=0, metavar="USD", help="With --model: what it may cost."),
+        typer.Option(min=0, metavar="USD", help="With --model: the cost limit."),
     ] = None,
-    as_json: JsonOption = False,
+    as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """Say what contradicts your notes, your answers, and what was told before.
+    """List contradictions in the text, and with your notes and decisions.
 
-    It ends with exit code 9 if there is anything that you have not marked as intended.
+    The exit code is 9 if there is one that you did not mark as intended.
     """
     if context.invoked_subcommand is not None:
         return
 
     if (dry_run or budget is not None) and not model:
         raise SettingsProblem(
-            "--dry-run and --budget are about a language model", hint="Add --model."
+            "`--dry-run` and `--budget` need `--model`", hint="Add `--model`."
         )
     settings, output = start_session(context, {"model.budget": budget})
-    check_request = CheckRequest(paths or (), as_of)
+    request = CheckRequest(paths or (), as_of)
     if dry_run:
-        _estimate(settings, output, check_request, as_json=as_json)
+        estimate, name = run_async(estimate_model_check(settings, output, request))
+        _show_estimate(estimate, name, settings, output)
         return
-    find = _with_model if model else _by_rules
-    findings = find(settings, output, check_request, every=every, as_json=as_json)
+    find = _check_with_model if model else _check_by_rules
+    findings = find(settings, output, request, every=every)
     if any(not contradiction.intended for contradiction in findings):
         raise typer.Exit(int(ExitCode.CONTRADICTIONS))
-
-
-def _by_rules(
-    settings: Settings,
-    output: Output,
-    check_request: CheckRequest,
-    *,
-    every: bool,
-    as_json: bool,
-) -> Sequence[Contradiction]:
-    findings = run_async(contradictions.run_rule_check(settings, output, check_request))
-    _show(findings, output, every=every, as_json=as_json)
-    if not as_json:
-        contradictions.print_rules_only_note(settings, output)
-    return findings
-
-
-def _with_model(
-    settings: Settings,
-    output: Output,
-    check_request: CheckRequest,
-    *,
-    every: bool,
-    as_json: bool,
-) -> Sequence[Contradiction]:
-    result = run_async(
-        model_check.run_model_check(settings, output, check_request, as_json=as_json)
-    )
-    _show(result.found, output, every=every, as_json=as_json)
-    model_check.print_model_check(result, settings, output)
-    return result.found
-
-
-def _estimate(
-    settings: Settings, output: Output, check_request: CheckRequest, *, as_json: bool
-) -> None:
-    estimate, name = run_async(
-        model_check.estimate_model_check(settings, output, check_request)
-    )
-    model_check.show_model_check_estimate(
-        estimate, name, settings, output, as_json=as_json
-    )
-
-
-def _show(
-    findings: Sequence[Contradiction], output: Output, *, every: bool, as_json: bool
-) -> None:
-    unintended = [
-        contradiction for contradiction in findings if not contradiction.intended
-    ]
-    displayed = findings if every else unintended
-    if as_json:
-        output.json(
-            [contradictions.contradiction_as_json(listed) for listed in displayed]
-        )
-        return
-    contradictions.show_contradictions(displayed, output)
-    contradictions.print_check_summary(
-        unintended, len(findings) - len(unintended), output, every=every
-    )
 
 
 @app.command("intend", epilog=INTEND_EPILOG)
 def check_intend_command(
     context: typer.Context,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="As `lrwr check` shows it.")],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="The id that `lrwr check` shows.")
+    ],
     because: Annotated[
-        str, typer.Option("--because", metavar="TEXT", help="Why, in one line.")
+        str, typer.Option("--because", metavar="TEXT", help="The reason, on one line.")
     ] = "",
 ) -> None:
-    """Mark a contradiction as intended, once and for good."""
+    """Mark a contradiction as intended, so that it is no longer reported."""
     settings, output = start_session(context)
-    every = run_async(model_check.load_known_contradictions(settings, output))
-    contradiction = find_contradiction_by_id(id_, every)
+    contradictions = run_async(load_known_contradictions(settings, output))
+    contradiction = find_contradiction_by_id(id_, contradictions)
     decision = SlipIntended(
         contradiction.about,
         contradiction.attribute,
@@ -165,3 +185,251 @@ def check_intend_command(
 
 
 app.command("undo")(canon_undo_command)
+
+
+def _check_by_rules(
+    settings: Settings, output: Output, request: CheckRequest, *, every: bool
+) -> Sequence[Contradiction]:
+    findings = run_async(run_rule_check(settings, output, request))
+    _show_findings(findings, output, every=every)
+    if not output.as_json:
+        _print_rules_only_note(settings, output)
+    return findings
+
+
+def _check_with_model(
+    settings: Settings, output: Output, request: CheckRequest, *, every: bool
+) -> Sequence[Contradiction]:
+    result = run_async(run_model_check(settings, output, request))
+    _show_findings(result.found, output, every=every)
+    print_model_check(result, settings, output)
+    return result.found
+
+
+async def run_rule_check(
+    settings: Settings, output: Output, request: CheckRequest
+) -> tuple[Contradiction, ...]:
+    """Return the contradictions that rules find, without a language model.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or a file or point does not exist.
+    """
+    async with open_workspace(settings, say=output.info) as workspace:
+        scope = await load_check_scope(workspace, request)
+        return await scope.find_by_rules()
+
+
+async def run_model_check(
+    settings: Settings, output: Output, request: CheckRequest
+) -> ModelCheckResult:
+    """Return the contradictions that rules and a language model find.
+
+    If the model fails, the result still has what the rules find.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or a file or point does not exist.
+        SettingsProblem: No model is configured, or its key or name is missing.
+    """
+    async with open_workspace(settings, say=output.info) as workspace:
+        scope = await load_check_scope(workspace, request)
+        prompt_for_consent(workspace, output, "openai", as_json=output.as_json)
+        judge = _require_judge(create_pair_judge(workspace))
+        announce_first_use(workspace, output, "openai")
+        rule_findings = await scope.find_by_rules()
+        session = await judge.judge(await scope.find_pairs())
+        return _build_result(rule_findings, session, scope.known, judge)
+
+
+async def load_known_contradictions(
+    settings: Settings, output: Output
+) -> tuple[Contradiction, ...]:
+    """Return what rules find and what a model found in earlier runs; calls no model."""
+    async with open_workspace(settings, say=output.info) as workspace:
+        scope = await load_check_scope(workspace, CheckRequest())
+        rule_findings, judge = await scope.find_by_rules(), None
+        with suppress(SettingsProblem):  # without a model, the rules are enough
+            judge = create_pair_judge(workspace, may_ask=False)
+        if judge is None:
+            return rule_findings
+        session = PairJudgeResult(
+            judged=await _load_judged_pairs(judge, await scope.find_pairs())
+        )
+        return _build_result(rule_findings, session, scope.known, judge).found
+
+
+async def estimate_model_check(
+    settings: Settings, output: Output, request: CheckRequest
+) -> tuple[PairJudgeEstimate, str]:
+    """Return the estimated calls and tokens of a model check, and the model's name.
+
+    No model is called.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or a file or point does not exist.
+        SettingsProblem: No model is configured, or its name is missing.
+    """
+    async with open_workspace(settings, say=output.info) as workspace:
+        scope = await load_check_scope(workspace, request)
+        judge = _require_judge(create_pair_judge(workspace, may_ask=False))
+        return await judge.estimate(await scope.find_pairs()), judge.name
+
+
+async def load_check_scope(workspace: Workspace, request: CheckRequest) -> CheckScope:
+    """Load the facts of the story and resolve the files and the point of `request`.
+
+    Raises:
+        NotFound: Nothing has been ingested here, or a file or point does not exist.
+    """
+    workspace.require_library()
+    service = workspace.bible()
+    horizon = None if request.as_of is None else await service.horizon(request.as_of)
+    knowledge = await service.knowledge(horizon)
+    spelled = {
+        normalize_canon_path(outline): outline for outline in knowledge.order.outlines
+    }
+    root, current_folder = workspace.library.root, Path.cwd()
+    document_ids = (
+        resolve_document(
+            path,
+            document_ids=list(spelled),
+            root=root,
+            working_directory=current_folder,
+        )
+        for path in request.paths
+    )
+    documents = tuple(
+        spelled.get(document_id, document_id) for document_id in document_ids
+    )
+    return CheckScope(knowledge, horizon, documents or None)
+
+
+def print_model_check(
+    result: ModelCheckResult, settings: Settings, output: Output
+) -> None:
+    """Print what the model judged, what it cost, and what was not analysed."""
+    verdict, session = result.verdict, result.session
+    parts = [
+        f"{format_count(verdict.judged, 'pair')} judged",
+        f"{format_count(len(verdict.found), 'contradiction')} found",
+    ]
+    parts += [
+        f"{n:,} dropped because {reason}" for reason, n in verdict.dropped.items()
+    ]
+    output.info(f"{result.model}: {', '.join(parts)}.")
+    if session.usage.calls:
+        price = _price(session.usage, result.model, settings)
+        cost = format_tokens_and_price(session.usage, price, about=False)
+        output.info(f"{format_count(session.usage.calls, 'call')}: {cost}.")
+    if session.unjudged:
+        reason = session.stopped or _explain_unjudged(session)
+        output.notice_warning(
+            f"{format_count(session.unjudged, 'pair')} not analysed. {reason}"
+        )
+    output.notice(
+        "Not analysed: statements made only in dialogue, and statements that share"
+        " neither an attribute nor words with what you confirmed."
+    )
+
+
+def _show_findings(
+    findings: Sequence[Contradiction], output: Output, *, every: bool
+) -> None:
+    unintended = [
+        contradiction for contradiction in findings if not contradiction.intended
+    ]
+    shown = findings if every else unintended
+    if output.as_json:
+        output.json([contradiction_as_json(contradiction) for contradiction in shown])
+        return
+    output.show(render_contradictions(shown))
+    if unintended:
+        output.answer(
+            "Correct the text or the note and run `lrwr ingest`; or mark it as"
+            f" intended: `lrwr check intend {unintended[0].id}`."
+        )
+    else:
+        output.answer("No contradictions found.")
+    intended = len(findings) - len(unintended)
+    if intended and not every:
+        output.answer(f"{intended} more marked as intended; `--all` shows them.")
+
+
+def _print_rules_only_note(settings: Settings, output: Output) -> None:
+    output.answer(f"Not analysed (needs a language model): {UNCHECKED_TOPICS}.")
+    next_step = (
+        "`--dry-run` shows the price first"
+        if settings.model.use != "off"
+        else "configure one with `use` in `[model]`"
+    )
+    output.answer(
+        f"`lrwr check --model` asks a language model about some of it; {next_step}."
+    )
+
+
+def _show_estimate(
+    estimate: PairJudgeEstimate, model: str, settings: Settings, output: Output
+) -> None:
+    price = _price(estimate.usage, model, settings)
+    if output.as_json:
+        output.json(
+            {
+                "model": model,
+                "pairs": estimate.pairs,
+                "judged_before": estimate.kept,
+                "left_for_later": estimate.beyond,
+                "calls": estimate.usage.calls,
+                "prompt_tokens": estimate.usage.prompt_tokens,
+                "completion_tokens": estimate.usage.completion_tokens,
+                "usd": price,
+            }
+        )
+        return
+    pairs = format_count(estimate.pairs - estimate.kept - estimate.beyond, "pair")
+    cost = format_tokens_and_price(estimate.usage, price, about=True)
+    calls = format_count(estimate.usage.calls, "call")
+    output.answer(f"{model} would need {calls} for {pairs}: {cost}.")
+    if estimate.kept:
+        output.answer(
+            f"{format_count(estimate.kept, 'pair')} judged in an earlier run, free of"
+            " charge."
+        )
+    if estimate.beyond:
+        output.answer(f"{format_count(estimate.beyond, 'pair')} left for the next run.")
+
+
+def _explain_unjudged(session: PairJudgeResult) -> str:
+    if session.unjudged < len(session.judged) and session.usage.repaired:
+        return "The model's reply could not be parsed."
+    return "Run `lrwr check --model` again to continue."
+
+
+def _require_judge(judge: PairJudge | None) -> PairJudge:
+    if judge is None:
+        raise SettingsProblem(
+            "No language model is configured",
+            hint="Set `use` in `[model]`, or leave out `--model` to check by rules.",
+        )
+    return judge
+
+
+async def _load_judged_pairs(
+    judge: PairJudge, pairs: Sequence[StatementPair]
+) -> list[JudgedPair]:
+    cached = await judge.kept(pairs)
+    return [(pair, cached[pair]) for pair in pairs if pair in cached]
+
+
+def _build_result(
+    rule_findings: tuple[Contradiction, ...],
+    session: PairJudgeResult,
+    knowledge: StoryKnowledge,
+    judge: PairJudge,
+) -> ModelCheckResult:
+    verified_judgements = verify_judgements(
+        session.judged, knowledge, judge.name, rule_findings
+    )
+    return ModelCheckResult(rule_findings, verified_judgements, session, judge.name)
+
+
+def _price(usage: Usage, model: str, settings: Settings) -> float | None:
+    return create_price_lookup(settings)(usage, model)

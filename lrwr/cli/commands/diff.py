@@ -1,6 +1,6 @@
-"""`lrwr diff`: what is known of the story otherwise than before."""
+"""`lrwr diff`: what changed in the story between two states of the manuscript."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,17 +9,25 @@ from typing import Annotated
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.diff import DiffRequest, ManuscriptDiff, diff_manuscript
-from lrwr.cli.presenters.diff import (
-    show_skipped_documents,
-    show_story_diff,
-    story_diff_as_json,
+from lrwr.app.diff import DiffPoint, DiffRequest, ManuscriptDiff, diff_manuscript
+from lrwr.app.presenters.contradictions import (
+    contradiction_as_json,
+    render_contradictions,
 )
-from lrwr.cli.presenters.ingestion import create_progress_listener
-from lrwr.cli.runtime.async_runner import run_with_cleanup
+from lrwr.app.presenters.story_json import evidence_as_json
+from lrwr.app.presenters.text import StyledText, sanitize_line
+from lrwr.app.presenters.watch import (
+    describe_passage_changes,
+    describe_shift,
+    document_delta_as_json,
+)
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
 from lrwr.cli.runtime.session import start_session
+from lrwr.core.bible.changes import StoryChange, StoryChangeKind
+from lrwr.core.bible.impact import AffectedScene
+from lrwr.core.bible.values import TextEvidence, format_evidence_location
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
 from lrwr.core.model.documents import DocumentId
@@ -27,6 +35,13 @@ from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import resolve_targets
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.diff import filter_story_diff
+from lrwr.pipeline.watch.events import DocumentDelta
+
+SCENES = 3
+"""Maximum number of later scenes listed for one change."""
+
+PLACES = 3
+"""Maximum number of locations listed for one value."""
 
 EPILOG = (
     "Examples: lrwr diff · lrwr diff HEAD~1 · lrwr diff draft-2..HEAD ·"
@@ -37,20 +52,30 @@ RevArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[REV]",
-        help="A revision of git, or two as REV1..REV2; what was ingested last if left"
-        " out.",
+        help="A git revision, or two as REV1..REV2; the last ingest if left out.",
     ),
 ]
+
 SinceOption = Annotated[
     str | None,
-    typer.Option("--since", metavar="TIME", help="The last revision before this time."),
+    typer.Option(
+        "--since",
+        metavar="TIME",
+        help="Compare with the last revision before this time.",
+    ),
 ]
+
 OnlyOption = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="FILE", help="Only what has a place in this file."),
+    typer.Option(
+        "--only",
+        metavar="FILE",
+        help="Show only changes located in this file. Repeatable.",
+    ),
 ]
+
 ExitOption = Annotated[
-    bool, typer.Option("--exit-code", help="End with 10 if anything differs.")
+    bool, typer.Option("--exit-code", help="Exit with code 10 if anything differs.")
 ]
 
 
@@ -66,26 +91,224 @@ def diff_command(
     exit_code: ExitOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what the story gained, changed and lost, and which later scenes touch it.
+    """Show what changed in the story since the last ingest or a git revision.
 
-    It compares the files as they are with the last ingest, or with a revision of git.
-    The library is not changed, and nothing is sent anywhere.
+    Lists gained, changed and lost facts, and later scenes that mention them. The library
+    is not changed, and nothing is sent to any service.
     """
     settings, output = start_session(context)
     diff_request = DiffRequest(rev, since)
     with TemporaryDirectory(prefix="lrwr-diff-") as folder:
         work = _compare(settings, output, diff_request, only or [], Path(folder))
         manuscript_diff = run_with_cleanup(work)
-    for remark in manuscript_diff.remarks:
-        output.warn(remark)
     if as_json:
+        for remark in manuscript_diff.remarks:
+            output.warn(remark)
         output.json(story_diff_as_json(manuscript_diff))
     else:
         with output.paged():
-            show_story_diff(manuscript_diff, output)
-        show_skipped_documents(manuscript_diff, output)
+            _show_story_diff(manuscript_diff, output)
     if exit_code and not manuscript_diff.difference.same:
         raise typer.Exit(int(ExitCode.CHANGED))
+
+
+def _show_story_diff(manuscript_diff: ManuscriptDiff, output: Output) -> None:
+    _show_differences(manuscript_diff, output)
+    for remark in manuscript_diff.remarks:
+        output.notice_warning(remark)
+    for skipped in manuscript_diff.left_out:
+        output.notice_warning(
+            sanitize_line(f"{skipped.document} was not compared: {skipped.reason}")
+        )
+
+
+def _show_differences(manuscript_diff: ManuscriptDiff, output: Output) -> None:
+    difference, before_name = (
+        manuscript_diff.difference,
+        _name_revision(manuscript_diff.before),
+    )
+    head = f"{before_name} -> {_name_revision(manuscript_diff.after)}"
+    if difference.same:
+        output.answer(f"{head}: no changes.")
+        return
+    output.answer(StyledText(head, "strong"))
+    for document in difference.documents:
+        output.answer(sanitize_line(_document(document)))
+    if not (difference.changes or difference.appeared or difference.vanished):
+        output.answer("No facts changed.")
+    for title, changes in _groups(difference.changes):
+        _title(title, output)
+        for change in changes:
+            _show_change(change, before_name, output)
+    for title, group in (
+        ("New contradictions", difference.appeared),
+        ("Resolved contradictions", difference.vanished),
+    ):
+        if group:
+            _title(title, output)
+            output.show(render_contradictions(group))
+
+
+def story_diff_as_json(manuscript_diff: ManuscriptDiff) -> dict[str, object]:
+    """Return the whole comparison as JSON, as documented in docs/diff.md."""
+    difference = manuscript_diff.difference
+    groups = {
+        kind: [c for c in difference.changes if c.kind is kind]
+        for kind in StoryChangeKind
+    }
+    facts = (
+        groups[StoryChangeKind.NAME]
+        + groups[StoryChangeKind.FACT]
+        + groups[StoryChangeKind.MOMENT]
+    )
+    return {
+        "before": _point(manuscript_diff.before),
+        "after": _point(manuscript_diff.after),
+        "same": difference.same,
+        "documents": [
+            document_delta_as_json(document, "paragraphs")
+            for document in difference.documents
+        ],
+        "gained": [_change(fact) for fact in facts if not fact.shift.before],
+        "changed": [_change(fact) for fact in facts if _is_changed(fact)],
+        "lost": [_change(fact) for fact in facts if not fact.shift.after],
+        "gaps": {
+            "opened": [
+                _change(gap) for gap in groups[StoryChangeKind.GAP] if gap.shift.after
+            ],
+            "closed": [
+                _change(gap) for gap in groups[StoryChangeKind.GAP] if gap.shift.before
+            ],
+        },
+        "contradictions": {
+            "appeared": [
+                contradiction_as_json(contradiction)
+                for contradiction in difference.appeared
+            ],
+            "vanished": [
+                contradiction_as_json(contradiction)
+                for contradiction in difference.vanished
+            ],
+        },
+        "not_compared": [
+            {"file": skipped.document, "reason": skipped.reason}
+            for skipped in manuscript_diff.left_out
+        ],
+    }
+
+
+def _name_revision(point: DiffPoint) -> str:
+    name = sanitize_line(point.name)
+    return f"{name} ({point.commit[:7]})" if point.commit else name
+
+
+def _point(point: DiffPoint) -> dict[str, object]:
+    return {"name": point.name, "commit": point.commit or None}
+
+
+def _title(title: str, output: Output) -> None:
+    output.answer()
+    output.answer(StyledText(title, "strong"))
+
+
+def _document(document_delta: DocumentDelta) -> str:
+    name = (
+        f"{document_delta.was} -> {document_delta.document}"
+        if document_delta.was
+        else document_delta.document
+    )
+    if document_delta.gone:
+        return f"{name}: deleted"
+    return f"{name}{describe_passage_changes([document_delta], 'paragraph') or ': renamed'}"
+
+
+def _groups(changes: Sequence[StoryChange]) -> Iterator[tuple[str, list[StoryChange]]]:
+
+    facts = [change for change in changes if change.kind is not StoryChangeKind.GAP]
+    gaps = [change for change in changes if change.kind is StoryChangeKind.GAP]
+    for title, group in (
+        ("Changed", [fact for fact in facts if _is_changed(fact)]),
+        ("Gained", [fact for fact in facts if not fact.shift.before]),
+        ("Lost", [fact for fact in facts if not fact.shift.after]),
+        ("New open questions", [gap for gap in gaps if gap.shift.after]),
+        ("Closed questions", [gap for gap in gaps if gap.shift.before]),
+    ):
+        if group:
+            yield title, group
+
+
+def _is_changed(story_change: StoryChange) -> bool:
+    return bool(story_change.shift.before and story_change.shift.after)
+
+
+def _show_change(story_change: StoryChange, before_name: str, output: Output) -> None:
+    output.answer(sanitize_line(describe_shift(story_change.shift)), indent=2)
+    for places, state_text in (
+        (story_change.was, f" at {before_name}"),
+        (story_change.now, ""),
+    ):
+        if places:
+            place = sanitize_line(_places(places))
+            output.answer(
+                StyledText(place, "place"), StyledText(state_text, "faint"), indent=6
+            )
+    if story_change.later:
+        output.answer(
+            StyledText("later: ", "faint"),
+            sanitize_line(_scenes(story_change.later)),
+            indent=6,
+        )
+
+
+def _places(places: Sequence[TextEvidence]) -> str:
+    locations = list(dict.fromkeys(map(format_evidence_location, places)))
+    return _some(locations, PLACES)
+
+
+def _scenes(scenes: Sequence[AffectedScene]) -> str:
+    # Scenes that still state the old value come first: they need an edit.
+    ordered = sorted(scenes, key=lambda affected_scene: not affected_scene.says)
+    return _some(list(map(_scene, ordered)), SCENES)
+
+
+def _scene(affected_scene: AffectedScene) -> str:
+    still = ", still has the old value" if affected_scene.says else ""
+    return f"ch{affected_scene.chapter} scene {affected_scene.scene} ({affected_scene.document}:{affected_scene.line}{still})"
+
+
+def _some(names: Sequence[str], limit: int) -> str:
+    left_out = len(names) - limit
+    return ", ".join(names[:limit]) + (
+        f" and {left_out:,} more" if left_out > 0 else ""
+    )
+
+
+def _change(story_change: StoryChange) -> dict[str, object]:
+    shift = story_change.shift
+    return {
+        "kind": story_change.kind,
+        "about": shift.about,
+        "subject": shift.subject or None,
+        "what": shift.what or None,
+        "before": shift.before or None,
+        "after": shift.after or None,
+        "was": _all(story_change.was),
+        "now": _all(story_change.now),
+        "later": [
+            {
+                "file": scene.document,
+                "line": scene.line,
+                "chapter": scene.chapter,
+                "scene": scene.scene,
+                "still_says_before": scene.says,
+            }
+            for scene in story_change.later
+        ],
+    }
+
+
+def _all(words: Iterable[TextEvidence]) -> list[dict[str, object]]:
+    return [evidence_as_json(word) for word in words]
 
 
 async def _compare(
@@ -95,7 +318,7 @@ async def _compare(
     only: Sequence[str],
     place: Path,
 ) -> ManuscriptDiff:
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         targets = resolve_targets(workspace.manuscript())
         with output.progress("Comparing", None) as advance:
             emit = create_progress_listener(advance, output)
@@ -112,7 +335,7 @@ async def _compare(
 def _documents(
     workspace: Workspace, manuscript_diff: ManuscriptDiff, only: Sequence[str]
 ) -> set[DocumentId]:
-    """Return the documents that the writer calls so, in either state.
+    """Return the documents that `only` names in either state.
 
     Raises:
         NotFound: Neither state has such a document.

@@ -1,4 +1,4 @@
-"""`lrwr doctor` and `lrwr repair`: how every part is, and what to do about it."""
+"""`lrwr doctor` and `lrwr repair`: check the installation and the library; rebuild."""
 
 import os
 import time
@@ -12,29 +12,28 @@ from lrwr.app.maintenance.check_result import HealthFinding, is_healthy
 from lrwr.app.maintenance.doctor import DoctorContext, run_doctor
 from lrwr.app.maintenance.repair import repair_library
 from lrwr.app.presenters.text import LinePiece, StyledText, Tone
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.session import start_session
+from lrwr.cli.runtime.services import run_async
+from lrwr.cli.runtime.session import create_output, start_session
 from lrwr.core.adapters.chat.local_servers import list_local_servers
 from lrwr.core.adapters.storage.supabase.records import list_supabase_migrations
 from lrwr.core.model.errors import ExitCode
 from lrwr.core.settings.library import resolve_library
 
-DOCTOR_EXAMPLES = (
+DOCTOR_EPILOG = (
     "Examples: lrwr doctor · lrwr doctor --servers · lrwr doctor --json · lrwr doctor"
-    " --sql > lrwr.sql. Exit code 0:"
-    " nothing is broken; 1: something is."
+    " --sql > lrwr.sql. Exit code 0: nothing is broken; 1: something is."
 )
-REPAIR_EXAMPLES = "Examples: lrwr repair · lrwr repair && lrwr ingest"
+REPAIR_EPILOG = "Examples: lrwr repair · lrwr repair && lrwr ingest"
 
 
 ServersOption = Annotated[
     bool,
     typer.Option(
         "--servers",
-        help="Ask this machine's usual ports for model servers: Ollama, LM Studio,"
-        " llama-server.",
+        help="Also look for model servers on the usual ports of this machine: Ollama, LM"
+        " Studio, llama-server.",
     ),
 ]
 
@@ -42,7 +41,7 @@ SqlOption = Annotated[
     bool,
     typer.Option(
         "--sql",
-        help="Print the SQL that a Supabase project must run, and nothing else.",
+        help="Only print the SQL that sets up a Supabase project.",
     ),
 ]
 
@@ -50,17 +49,17 @@ SqlOption = Annotated[
 app = typer.Typer()
 
 
-@app.command("doctor", epilog=DOCTOR_EXAMPLES)
+@app.command("doctor", epilog=DOCTOR_EPILOG)
 def doctor_command(
     context: typer.Context,
     servers: ServersOption = False,
     sql: SqlOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how every part of lrwr is, and what to do about it. Changes nothing.
+    """Check every part and suggest fixes. Changes nothing.
 
-    Nothing is contacted but the services that your settings turn on and you allowed:
-    they are sent no text of yours. With --servers, this machine's usual ports too.
+    Contacts only services that your settings turn on and that you allowed, and sends
+    them no manuscript text. With --servers, also the usual ports of this machine.
     """
     if sql:
         _print_sql()
@@ -74,7 +73,7 @@ def doctor_command(
         servers=list_local_servers() if servers else (),
     )
     findings = run_async(run_doctor(doctor_context))
-    output = Output(color=flags.get("output.color") or "auto")
+    output = create_output(context)
     if as_json:
         output.json({"healthy": is_healthy(findings), "findings": findings})
     else:
@@ -84,17 +83,17 @@ def doctor_command(
 
 
 def _print_sql() -> None:
-    """Print all scripts as one: each may be run again."""
+    # Every script is idempotent, so all are printed, whatever the project has already.
     for script in list_supabase_migrations():
         typer.echo(f"-- {script.name}\n{script.sql}")
 
 
-@app.command("repair", epilog=REPAIR_EXAMPLES)
+@app.command("repair", epilog=REPAIR_EPILOG)
 def repair_command(
     context: typer.Context,
     as_json: JsonOption = False,
 ) -> None:
-    """Make anew what can be made anew. Your manuscript is never touched."""
+    """Rebuild indexes and caches. Your manuscript is never changed."""
     settings, output = start_session(context)
     report = repair_library(resolve_library(settings), now=time.time())
     if as_json:
@@ -103,7 +102,7 @@ def repair_command(
     for step in report.steps:
         output.answer(step)
     if report.remedy:
-        output.story(report.remedy)
+        output.info(report.remedy)
 
 
 def _show(findings: Sequence[HealthFinding], output: Output) -> None:
@@ -116,4 +115,4 @@ def _show(findings: Sequence[HealthFinding], output: Output) -> None:
         ]
         for finding in findings
     ]
-    output.table(["State", "Part", "What, and what to do"], rows)
+    output.table(["State", "Part", "Details"], rows)

@@ -12,8 +12,8 @@ from lrwr.cli.presenters.question_review import (
     load_manuscript_texts,
     resolve_question_file,
 )
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.pipeline.evaluation.questions import EvalQuestion

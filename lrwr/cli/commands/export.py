@@ -1,4 +1,4 @@
-"""`lrwr export bible`: what is known of the story, as a document."""
+"""`lrwr export`: the story bible as Markdown, Word or JSON."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from lrwr.app.presenters.story_json import bible_as_json
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.cli.presenters import bible_json
-from lrwr.cli.presenters.story import load_bible
-from lrwr.cli.runtime.async_runner import run_async
+from lrwr.cli.commands.bible import load_bible
 from lrwr.cli.runtime.options import AsOfOption, JsonOption
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.document_renderer import (
     render_blocks_as_docx,
@@ -31,7 +31,7 @@ _ENDINGS = (".md", ".docx")
 
 app = typer.Typer(
     name="export",
-    help="Write what lrwr knows into a file of yours.",
+    help="Export the story bible to a file.",
     no_args_is_help=True,
 )
 
@@ -44,16 +44,16 @@ def export_bible_command(
         typer.Option(
             "--to",
             metavar="FILE.md|.docx",
-            help="Where to write; without it, Markdown is printed.",
+            help="The file to write; without it, Markdown is printed.",
         ),
     ] = None,
     as_of: AsOfOption = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there.")
+        bool, typer.Option("--force", help="Replace an existing file.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the story bible: characters, world, timeline, scenes, what is left open."""
+    """Export characters, world, relationships, timeline, scenes and open questions."""
     settings, output = start_session(context)
     if to is not None:
         check_output_file(to, settings, _ENDINGS, force=force)
@@ -62,14 +62,14 @@ def export_bible_command(
         write_output_file(to, _content(to, _blocks(bible, as_of)), force=force)
         output.answer(str(to))
     elif as_json:
-        output.json(bible_json.bible_as_json(bible, as_of))
+        output.json(bible_as_json(bible, as_of))
     else:
         with output.paged():
             output.answer(render_blocks_as_markdown(_blocks(bible, as_of)).rstrip("\n"))
 
 
 def _blocks(bible: Bible, as_of: str | None) -> list[Block]:
-    title = "Story bible" if as_of is None else f"Story bible, as of {as_of}"
+    title = "Story bible" if as_of is None else f"Story bible, up to {as_of}"
     return [
         replace(
             block,

@@ -1,31 +1,58 @@
-"""`lrwr forget`: what lrwr keeps of a library goes, and the manuscript stays."""
+"""`lrwr forget`: delete everything that lrwr stores about a manuscript."""
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from typing import Annotated
 from unicodedata import normalize
 
 import typer
 
+from lrwr.app.maintenance.check_result import format_size, pluralize
 from lrwr.app.maintenance.deletion import (
     DeletionPlan,
+    DeletionResult,
     delete_local_library,
     plan_deletion,
 )
-from lrwr.cli.presenters import deletion
-from lrwr.cli.runtime.async_runner import run_async
+from lrwr.app.maintenance.local_data import RECORDS
+from lrwr.app.presenters.text import LinePiece, StyledText, format_count
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
+from lrwr.core.adapters.storage.sqlite.maintenance import EgressRecipient
 from lrwr.core.model.errors import ExitCode, SettingsProblem
+from lrwr.core.settings.consent import HOSTED_SERVICES
+from lrwr.core.settings.service_access import parse_host
 
 EPILOG = (
     "Examples: lrwr forget --dry-run · lrwr forget · lrwr forget --here --yes. Exit"
-    " code 0: all is gone; 7: something is left, and it is said what."
+    " code 0: all is deleted; 7: something could not be deleted, and is listed."
 )
 
 _LONGEST = 10_000
-"""Characters of a line that is read."""
+"""Maximum number of characters read of a typed line."""
+
+_NOT_DELETED = (
+    "Not deleted: your manuscript, `lrwr.toml`, `lrwr.canon.toml`, backups, API keys and"
+    " your sign-in."
+)
+
+_SERVICE_RETENTION = {
+    "langsmith": ". Traces, datasets and experiments stay there; LangSmith cannot tell"
+    " those of one library from another's. Delete traces, or the project, in LangSmith;"
+    " datasets and experiments have names that begin with `traces.project`.",
+    "modal": ". Modal stores the input and output of calls for some days, see its"
+    " documentation. Calls in progress are not cancelled: stop the app in Modal.",
+}
+"""What a service keeps, and how to delete it there."""
+
+_UNKNOWN_RETENTION = (
+    ". lrwr cannot delete them; see the service's data retention rules."
+)
+
+_BACKUP_FIRST = "Threads cannot be restored. To keep them, run `lrwr backup` first."
 
 
 app = typer.Typer()
@@ -38,60 +65,173 @@ def forget_command(
         bool,
         typer.Option(
             "--everywhere/--here",
-            help="On your servers too, or on this machine alone.",
+            help="Delete on configured servers too, or only on this machine.",
         ),
     ] = True,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask whether it is meant.")
+        bool, typer.Option("--yes", help="Do not ask for confirmation.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would go; ask no server.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Only show what would be deleted; contact no server."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove what lrwr keeps of this library, here and on the servers that are set.
+    """Delete what lrwr stores about this manuscript, here and on configured servers.
 
-    Your manuscript, lrwr.toml and lrwr.canon.toml are never touched. Conversations
-    cannot be had back: `lrwr backup` keeps them.
+    Your manuscript, lrwr.toml and lrwr.canon.toml are never changed. Threads (saved
+    conversations) cannot be restored; run `lrwr backup` first to keep them.
     """
     settings, output = start_session(context)
     plan = plan_deletion(settings, everywhere=everywhere)
     if dry_run and as_json:
-        output.json({"dry_run": True, **deletion.deletion_plan_as_json(plan)})
+        output.json({"dry_run": True, **deletion_plan_as_json(plan)})
         return
-    deletion.show_deletion_plan(plan, output, to_stderr=as_json)
+    _show_plan(plan, output, to_stderr=as_json)
     if dry_run:
         return
     _confirm(plan, output, yes=yes)
-    result = run_async(delete_local_library(plan, settings, os.environ, output.story))
+    result = run_async(delete_local_library(plan, settings, os.environ, output.info))
     if as_json:
-        output.json(
-            {"dry_run": False, **deletion.deletion_result_as_json(plan, result)}
-        )
+        output.json({"dry_run": False, **deletion_result_as_json(plan, result)})
     else:
-        deletion.show_deletion_result(plan, result, output)
+        _show_result(plan, result, output)
     if result.left:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
 def _confirm(plan: DeletionPlan, output: Output, *, yes: bool) -> None:
-    """Make sure that the writer means it.
+    """Ask for the name of the folder, unless `yes`.
 
     Raises:
-        SettingsProblem: They do not, or did not say so.
+        SettingsProblem: The name is wrong, or `yes` is not allowed for this folder.
     """
     if yes and plan.unsafe:
         raise SettingsProblem(
-            f"{plan.unsafe}: --yes does not count there, and nothing was removed",
-            hint=f"If it is yours: LRWR_STATE_DIR={plan.library.state_dir} lrwr forget",
+            f"{plan.unsafe}: `--yes` is not accepted there. Nothing was deleted",
+            hint="If the folder is yours, run"
+            f" `LRWR_STATE_DIR={plan.library.state_dir} lrwr forget`.",
         )
     if yes:
         return
     name = plan.library.root.name or str(plan.library.root)
-    output.story(f"To go on, type the name of the folder, {name}:")
+    output.info(f"To continue, type the name of the folder, {name}:")
     typed_name = sys.stdin.readline(_LONGEST).strip()
     if normalize("NFC", typed_name) != normalize("NFC", name):
         raise SettingsProblem(
-            "That is not the name of the folder: nothing was removed",
-            hint=f"Type {name}, or use --yes.",
+            "The name does not match the folder. Nothing was deleted",
+            hint=f"Type {name}, or use `--yes`.",
         )
+
+
+def _show_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -> None:
+    say: Callable[..., None] = output.info if to_stderr else output.answer
+    say(f"Stored about {plan.library.root}, in {plan.library.state_dir}:")
+    for part in plan.kept.parts:
+        labels = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
+        say(f"- {', '.join(labels)} ({format_size(part.size)})")
+    if plan.answers:
+        say("- your consents to services for this folder")
+    if not plan.kept.parts:
+        say("- nothing")
+    for place in plan.asked:
+        say(f"- {place}")
+    for sentence in _remarks(plan):
+        say(sentence)
+
+
+def _show_result(
+    plan: DeletionPlan, deletion_result: DeletionResult, output: Output
+) -> None:
+    for failure in deletion_result.left:
+        output.notice_warning(f"Not deleted: {failure.where}: {failure.why}.")
+        for name in failure.what:
+            output.notice(StyledText(name, "place"), indent=2)
+        output.notice(failure.remedy, indent=2)
+    if not deletion_result.left:
+        scope_text = "" if plan.everywhere else " on this machine"
+        output.answer(
+            f"Deleted{scope_text}: everything stored about {plan.library.root}"
+        )
+    else:
+        output.answer(
+            f"Deleted in part: see above for what is left of {plan.library.root}"
+        )
+
+
+def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
+    """Return what would be deleted, as JSON; sizes are in bytes."""
+    inventory = plan.weight
+    return {
+        "library": plan.library.root,
+        "state_dir": plan.library.state_dir,
+        "everywhere": plan.everywhere,
+        "here": [{"what": part.what, "size": part.size} for part in plan.kept.parts],
+        "size": plan.kept.size,
+        "documents": inventory.documents,
+        "passages": inventory.passages,
+        "conversations": inventory.conversations,
+        "answers": inventory.answers,
+        "replies": inventory.replies,
+        "requests": inventory.requests,
+        "elsewhere": list(plan.asked),
+        "refused": list(plan.refused),
+        "not_lrwrs": list(plan.kept.others),
+        "sent_to": list(inventory.recipients),
+    }
+
+
+def deletion_result_as_json(
+    plan: DeletionPlan, deletion_result: DeletionResult
+) -> dict[str, object]:
+    """Return what was deleted and what could not be deleted, as JSON."""
+    return {
+        **deletion_plan_as_json(plan),
+        "gone": list(deletion_result.gone),
+        "left": list(deletion_result.left),
+        "all_gone": not deletion_result.left,
+    }
+
+
+def _counts(plan: DeletionPlan) -> Iterator[str]:
+    inventory = plan.weight
+    numbers = (
+        (inventory.documents, "document", "documents"),
+        (inventory.passages, "passage", "passages"),
+        (inventory.conversations, "thread", "threads"),
+        (inventory.answers, "answer", "answers"),
+        (inventory.replies, "model reply", "model replies"),
+        (inventory.requests, "request in the send log", "requests in the send log"),
+    )
+    return (
+        pluralize(number, singular, plural)
+        for number, singular, plural in numbers
+        if number
+    )
+
+
+def _remarks(plan: DeletionPlan) -> Iterator[LinePiece]:
+    if plan.weight.conversations:
+        yield _BACKUP_FIRST
+    yield _NOT_DELETED
+    yield from plan.refused
+    if plan.kept.others:
+        yield f"Not created by lrwr, and not deleted: {', '.join(plan.kept.others)}."
+    for recipient in plan.weight.recipients:
+        if not _is_deleted_there(plan, recipient):
+            yield _describe_retention(recipient)
+
+
+def _is_deleted_there(plan: DeletionPlan, recipient: EgressRecipient) -> bool:
+    if recipient.service == "supabase" and plan.known.hosted:
+        return parse_host(plan.known.hosted.project) == recipient.host
+    return recipient.service == "qdrant"
+
+
+def _describe_retention(recipient: EgressRecipient) -> str:
+    hosted = HOSTED_SERVICES.get(recipient.service)
+    name = hosted.title if hosted else "The server"
+    sentence = f"{name} at {recipient.host} received {format_count(recipient.requests, 'request')}"
+    return sentence + _SERVICE_RETENTION.get(recipient.service, _UNKNOWN_RETENTION)

@@ -1,4 +1,4 @@
-"""`lrwr ingest`: read the manuscript, and bring the library up to date."""
+"""`lrwr ingest`: process the manuscript and update the library."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,18 +15,17 @@ from lrwr.app.ingestion import IngestLimits, create_processing_service
 from lrwr.app.presenters.ingestion import (
     describe_document_problem,
     describe_ingest_report,
-)
-from lrwr.app.presenters.text import sanitize_line
-from lrwr.cli.presenters.ingestion import (
-    create_progress_listener,
     ingest_report_as_json,
 )
-from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.output import Output
+from lrwr.app.presenters.text import sanitize_line
+from lrwr.cli.runtime.options import JsonOption
+from lrwr.cli.runtime.output import Output, error_as_json
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     announce_first_use,
+    create_progress_listener,
     prompt_for_consent,
+    run_async,
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode
@@ -50,40 +49,44 @@ IngestPathsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FOLDER|FILE]...",
-        help="Folders or files of .md, .docx and .txt; those of last time if left out.",
+        help="Folders or .md, .docx and .txt files; those of the last ingest if left out.",
     ),
 ]
 IngestPipelineNameOption = Annotated[
-    str | None, typer.Option("--pipeline", metavar="a|b", help="The recipe: a or b.")
+    str | None,
+    typer.Option(
+        "--pipeline",
+        metavar="a|b",
+        help="a: fixed-size passages; b (default): semantic passages and story data.",
+    ),
 ]
 IngestDryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+    bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")
 ]
 VerifyOption = Annotated[
     bool,
-    typer.Option("--verify", help="Read every file, even those that seem unchanged."),
+    typer.Option(
+        "--verify", help="Read every file, even if its time and size are unchanged."
+    ),
 ]
 IngestBudgetOption = Annotated[
     float | None,
     typer.Option(
-        min=0, metavar="USD", help="What a language model may cost in this run."
+        min=0, metavar="USD", help="The cost limit of the language model in this run."
     ),
 ]
 RemoteOption = Annotated[
     bool,
     typer.Option(
-        "--remote", help="Have documents read in containers at Modal, in this run."
+        "--remote", help="Process documents at Modal in this run; see `lrwr deploy`."
     ),
 ]
 ForgetMissingOption = Annotated[
     bool,
     typer.Option(
         "--forget-missing",
-        help="Forget also what another machine read and has no file on this one.",
+        help="Also delete documents of another machine that have no file here.",
     ),
-]
-IngestJsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the summary as JSON.")
 ]
 
 
@@ -100,9 +103,9 @@ def ingest_command(
     budget: IngestBudgetOption = None,
     remote: RemoteOption = False,
     forget_missing: ForgetMissingOption = False,
-    as_json: IngestJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Read the manuscript. Only what changed since the last time costs anything."""
+    """Read your manuscript. Later runs process only what changed."""
     runner = "modal" if remote else None
     flags = {"pipeline": pipeline, "model.budget": budget, "ingest.runner": runner}
     settings, output = start_session(context, flags)
@@ -118,14 +121,15 @@ def ingest_command(
         )
         report = run_async(work)
     if report.away is not None:
-        raise report.away
+        output.error(report.away)
+        raise typer.Exit(int(report.away.exit_code))
     if report.problems:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
 @contextmanager
 def _writable_settings(settings: Settings, *, dry_run: bool) -> Iterator[Settings]:
-    """Yield settings whose library may be created: a temporary one for a first dry run."""
+    """Yield settings for the run; a first dry run gets a temporary library folder."""
     library = resolve_library(settings)
     if not dry_run or library.database.exists() or library.memory.exists():
         yield settings
@@ -146,7 +150,7 @@ async def _ingest(
     as_json: bool,
 ) -> IngestReport:
     began = time.monotonic()
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         warning = describe_unsafe_folder(workspace.library.state_dir)
         if warning and not workspace.library.database.exists():
@@ -162,7 +166,7 @@ async def _ingest(
         if paths and not dry_run and not settings.manuscript.folders:
             store_ingested_paths(
                 workspace.library, targets
-            )  # first: the work may be cut short
+            )  # before the work, which may be interrupted
         with output.progress("Reading the manuscript", None) as advance:
             report = await service.process(
                 create_progress_listener(advance, output),
@@ -186,20 +190,22 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    for remark in report.remarks:
-        output.warn(sanitize_line(remark))
-    for problem in report.problems:
-        output.warn(sanitize_line(describe_document_problem(problem)))
-        if problem.hint:
-            output.story(f"  hint: {problem.hint}")
     if as_json:
-        output.json(ingest_report_as_json(report, counts, settings, seconds))
+        answer = ingest_report_as_json(report, counts, settings, seconds)
+        # Documents that wait for an unreachable service are a failure, but the report of
+        # the others is needed too: one object has both.
+        output.json({**answer, **(error_as_json(report.away) if report.away else {})})
         return
+    for remark in report.remarks:
+        output.notice_warning(sanitize_line(remark))
+    for problem in report.problems:
+        message = sanitize_line(describe_document_problem(problem))
+        output.notice_warning(message, problem.hint)
     for skipped in report.skipped:
-        output.story(f"skipped {sanitize_line(skipped.path)}: {skipped.reason}")
+        output.answer(f"Skipped {sanitize_line(skipped.path)}: {skipped.reason}")
     for line in describe_ingest_report(report, counts, settings):
         output.answer(line)
     output.answer(f"Done in {seconds:.1f} s.")
     is_first = bool(counts and report.processed == counts.documents)
     if is_first and output.interactive and not report.dry_run:
-        output.story('Now ask it something: lrwr ask "Who …?"')
+        output.info('Next, ask a question: lrwr ask "Who …?"')

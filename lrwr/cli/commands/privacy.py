@@ -1,9 +1,10 @@
-"""`lrwr privacy`: what may leave this machine, and what left it."""
+"""`lrwr privacy`: consent for services, and the log of requests that were sent."""
 
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -11,21 +12,27 @@ import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.egress import describe_data_leaving
-from lrwr.app.presenters.text import format_count
-from lrwr.cli.presenters.privacy import (
-    ServiceStatus,
-    sent_report_as_json,
-    services_as_json,
-    show_sent_report,
-    show_services,
+from lrwr.app.maintenance.check_result import format_size
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledText,
+    Tone,
+    format_count,
+    format_dollars,
 )
-from lrwr.cli.runtime.async_runner import run_async
+from lrwr.app.presenters.threads import format_local_time
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.factory import is_chat_remote
 from lrwr.core.adapters.embed.connection import is_embedding_remote
-from lrwr.core.model.egress import EgressReport
+from lrwr.core.model.egress import (
+    EgressReport,
+    EgressTotal,
+    OutboundRequest,
+    RequestOutcome,
+)
 from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.consent import (
     HOSTED_SERVICES,
@@ -45,12 +52,25 @@ from lrwr.core.settings.library import (
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import locate_key, parse_host
 
+_NOTHING_SENT = "Nothing was sent from this machine"
+
+_TONES: dict[ConsentState, Tone] = {
+    ConsentState.OFF: "faint",
+    ConsentState.GIVEN: "good",
+    ConsentState.ALLOWED: "good",
+    ConsentState.DENIED: "bad",
+    ConsentState.UNASKED: "strong",
+}
+
 EPILOG = (
     "Examples: lrwr privacy · lrwr privacy --since 7d · lrwr privacy --since 2026-11-01"
     " --json · lrwr privacy allow openai"
 )
+
 ALLOW_EPILOG = "Example: lrwr privacy allow openai"
+
 DENY_EPILOG = "Example: lrwr privacy deny openai"
+
 CLEAR_EPILOG = "Example: lrwr privacy clear --force"
 
 _SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
@@ -65,6 +85,22 @@ ServiceNameArgument = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """A service: its consent, host, the file of its setting, its key, the data it receives.
+
+    `where` names the file or source of the setting. `key` says where the API key is
+    stored, never the key itself; `what` describes the data that the service receives.
+    """
+
+    name: str
+    leave: ConsentState
+    host: str
+    where: str
+    key: str
+    what: str = ""
+
+
 app = typer.Typer(name="privacy", invoke_without_command=True, epilog=EPILOG)
 
 
@@ -74,17 +110,23 @@ def privacy_command(
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="7d|DATE", help="Only what left then or later."
+            "--since",
+            metavar="7d|DATE",
+            help="Show only what was sent in this period or since this date.",
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, max=1000, help="How many requests.")
+        int,
+        typer.Option(
+            "--limit", "-n", min=0, max=1000, help="Show at most this many requests."
+        ),
     ] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what may leave this machine, and what left it: when, to whom, how much.
+    """Show which services may receive data, and what was sent to them.
 
-    Every request is noted before it leaves. Nothing of what it said is kept here.
+    Every request is logged before it is sent: time, service, size and price, but not its
+    content.
     """
     if context.invoked_subcommand is not None:
         return
@@ -92,67 +134,184 @@ def privacy_command(
     settings, output = start_session(context)
     began = _parse_since(since, time.time()) if since is not None else None
     library = resolve_library(settings)
-    workspace = _services(settings, library, os.environ)
+    services = _services(settings, library, os.environ)
     report = run_async(_report(settings, library, output, began or 0.0, limit))
     if as_json:
         output.json(
             {
-                "services": services_as_json(workspace),
+                "services": services_as_json(services),
                 **sent_report_as_json(report),
             }
         )
         return
     with output.paged():
-        show_services(workspace, output)
+        _show_services(services, output)
         output.answer()
-        show_sent_report(report, output, since=began)
+        _show_sent_report(report, output, since=began)
 
 
 @app.command("allow", epilog=ALLOW_EPILOG)
 def privacy_allow_command(context: typer.Context, service: ServiceNameArgument) -> None:
-    """Allow a service that this folder's own lrwr.toml turns on; for this folder."""
+    """Allow a service that the lrwr.toml of this folder turns on, for this folder only."""
     settings, output, consents, library = _store_consent(context, service, allowed=True)
     hosted = _hosted(service)
     output.answer(
-        f"{hosted.title} is allowed in {library.root}, and in no other folder."
+        f"{hosted.title} is allowed in {library.root} and in no other folder."
     )
     if hosted.is_on(settings):
         output.answer(describe_data_leaving(hosted, settings))
         consents.store_notice(library, hosted.name)
     elif settings.value(hosted.setting) == hosted.value:
-        output.story("It runs on this machine: for that nobody's leave is needed.")
+        output.info("It runs on this machine and needs no consent.")
     else:
-        output.story(
-            f'It is off: set `{hosted.setting}` to "{hosted.value}" to use it.'
+        output.info(
+            f'It is off. To use it, set `{hosted.setting}` to "{hosted.value}".'
         )
 
 
 @app.command("deny", epilog=DENY_EPILOG)
 def privacy_deny_command(context: typer.Context, service: ServiceNameArgument) -> None:
-    """Deny a service in this folder, whoever turned it on."""
+    """Deny a service in this folder, wherever it is turned on."""
     _, output, _, library = _store_consent(context, service, allowed=False)
-    output.answer(f"{_hosted(service).title} is sent nothing from {library.root}.")
+    output.answer(f"{_hosted(service).title} receives nothing from {library.root}.")
 
 
 @app.command("clear", epilog=CLEAR_EPILOG)
 def privacy_clear_command(
     context: typer.Context,
-    force: Annotated[bool, typer.Option("--force", help="Yes, forget it.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Confirm the deletion.")
+    ] = False,
 ) -> None:
-    """Forget what left this machine from here. When that was done is kept."""
+    """Delete the send log of this library. The time of deletion is recorded."""
     settings, output = start_session(context)
     if not force:
         raise SettingsProblem(
-            "This would forget what left this machine, for good",
-            hint="If you want that: lrwr privacy clear --force",
+            "This would delete the send log permanently",
+            hint="To delete it, run `lrwr privacy clear --force`.",
         )
 
     async def run() -> int:
-        async with open_workspace(settings, say=output.story) as workspace:
+        async with open_workspace(settings, say=output.info) as workspace:
             workspace.require_library()
             return await workspace.egress.log.clear(time.time())
 
-    output.answer(f"{format_count(run_async(run()), 'request')} forgotten.")
+    output.answer(f"Deleted {format_count(run_async(run()), 'request')} from the log.")
+
+
+def _show_services(services: Sequence[ServiceStatus], output: Output) -> None:
+    rows: list[list[LinePiece]] = [
+        [
+            service.name,
+            StyledText(str(service.leave), _TONES[service.leave]),
+            StyledText(service.where, "place"),
+            service.key,
+            service.host if service.leave is not ConsentState.OFF else "",
+        ]
+        for service in services
+    ]
+    output.table(["Service", "Consent", "Set in", "Key", "Sent to"], rows)
+    for status in services:
+        hosted = HOSTED_SERVICES.get(status.name)
+        if hosted is not None and status.leave is not ConsentState.OFF:
+            output.answer(_describe_service(hosted, status))
+
+
+def _show_sent_report(
+    report: EgressReport, output: Output, *, since: float | None
+) -> None:
+    if not report.totals:
+        after = f" since {format_local_time(since)}" if since is not None else ""
+        output.answer(f"{_NOTHING_SENT}{after}.")
+    else:
+        headings = ["To", "For", "Requests", "Sent", "Received", "Price"]
+        rows = [_total(total) for total in report.totals]
+        output.table(headings, rows, right={"Requests", "Sent", "Received", "Price"})
+        output.answer()
+        headings = [
+            "When",
+            "To",
+            "For",
+            "Model",
+            "Sent",
+            "Received",
+            "Price",
+            "Outcome",
+        ]
+        newest = [_entry(entry) for entry in report.newest]
+        output.table(headings, newest, right={"Sent", "Received", "Price"})
+    if report.began is not None:
+        period = f"Log started {format_local_time(report.began)}."
+        output.answer(StyledText(period, "faint"))
+
+
+def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object]]:
+    """Return the services with consent, host and key location, as JSON."""
+    return [
+        {
+            "service": service.name,
+            "state": service.leave,
+            "may_leave": service.leave.allows_sending,
+            "set_in": service.where,
+            "key": service.key,
+            "host": service.host,
+        }
+        for service in services
+    ]
+
+
+def sent_report_as_json(report: EgressReport) -> dict[str, object]:
+    """Return the send log as JSON; times are in seconds since 1970."""
+    return {
+        "began": report.began,
+        "totals": list(report.totals),
+        "newest": list(report.newest),
+    }
+
+
+def _describe_service(hosted: HostedService, service_status: ServiceStatus) -> str:
+    if service_status.leave.allows_sending:
+        return f"{hosted.title} receives {service_status.what}."
+    change = f"To allow it: `lrwr privacy allow {hosted.name}`."
+    return f"{hosted.title} receives nothing from this folder. {change}"
+
+
+def _total(egress_total: EgressTotal) -> list[LinePiece]:
+    price = format_dollars(egress_total.price)
+    if egress_total.unpriced:
+        unknown = f"{format_count(egress_total.unpriced, 'price')} unknown"
+        price = f"{price}, {unknown}" if egress_total.price else unknown
+    return [
+        egress_total.host,
+        str(egress_total.purpose),
+        f"{egress_total.requests:,}",
+        _size(egress_total.sent_bytes),
+        _size(egress_total.received_bytes),
+        price,
+    ]
+
+
+def _entry(outbound_request: OutboundRequest) -> list[LinePiece]:
+    was_sent = outbound_request.outcome is not RequestOutcome.UNREACHED
+    return [
+        StyledText(format_local_time(outbound_request.when), "faint"),
+        outbound_request.host,
+        str(outbound_request.purpose),
+        outbound_request.model,
+        _size(outbound_request.sent_bytes) if was_sent else "",
+        _size(outbound_request.received_bytes),
+        format_dollars(outbound_request.price)
+        if outbound_request.price is not None
+        else "",
+        StyledText(
+            str(outbound_request.outcome),
+            "faint" if outbound_request.succeeded else "bad",
+        ),
+    ]
+
+
+def _size(number: int | None) -> str:
+    return "" if number is None else format_size(number)
 
 
 async def _report(
@@ -164,7 +323,7 @@ async def _report(
 ) -> EgressReport:
     if not library.database.exists():
         return EgressReport()
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         return await workspace.egress.log.report(since=since, limit=limit)
 
 
@@ -187,7 +346,7 @@ def _services(
 
 
 def _own_servers(settings: Settings) -> list[ServiceStatus]:
-    """Return the writer's own model servers, where they are on another machine."""
+    # Servers on this machine receive nothing over the network and are not listed.
     address_settings = {}
     if settings.model.use == "local" and is_chat_remote(settings):
         address_settings["local"] = "model.base_url"
@@ -206,11 +365,10 @@ def _own_servers(settings: Settings) -> list[ServiceStatus]:
 
 
 def _key(variable: str, env: Mapping[str, str]) -> str:
-    """Return where a key is, as far as anybody can tell; never the key."""
     try:
         return str(locate_key(variable, env))
     except ServiceUnavailable:
-        return "not known: the keyring is locked"
+        return "unknown: the keyring is locked"
 
 
 def _where(settings: Settings, key: str) -> str:
@@ -220,27 +378,28 @@ def _where(settings: Settings, key: str) -> str:
 
 
 def _parse_since(text: str, now: float) -> float:
-    """Return the moment that the writer means, in seconds since 1970.
+    """Return the start of a period like "7d" before `now`, or of an ISO date.
+
+    Times are in seconds since 1970.
 
     Raises:
-        SettingsProblem: It is neither a stretch of time nor a date.
+        SettingsProblem: `text` is neither a period nor a date.
     """
-    stretch = re.fullmatch(r"(\d{1,4})\s*([hdw])", text.strip().lower())
-    if stretch:
-        return now - int(stretch[1]) * _SECONDS[stretch[2]]
+    period_match = re.fullmatch(r"(\d{1,4})\s*([hdw])", text.strip().lower())
+    if period_match:
+        return now - int(period_match[1]) * _SECONDS[period_match[2]]
     try:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise SettingsProblem(
-            f"`--since` is {text!r}, which is no time",
-            hint="Write it like 7d, 24h or 2026-11-01.",
+            f"{text!r} is not a valid value for `--since`",
+            hint="Use a period or a date, such as 7d, 24h or 2026-11-01.",
         ) from None
 
 
 def _store_consent(
     context: typer.Context, service: str, *, allowed: bool
 ) -> tuple[Settings, Output, ConsentStore, Library]:
-    """Keep the writer's answer about a service."""
     hosted = _hosted(service)
     settings, output = start_session(context)
     library = resolve_library(settings)

@@ -1,4 +1,4 @@
-"""`lrwr search`: passages that fit, each with its place."""
+"""`lrwr search`: passages that match, with locations and confidence."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,20 +8,19 @@ from typing import Annotated
 
 import typer
 
-from lrwr.app.presenters.citations import format_line_range
-from lrwr.app.presenters.text import StyledText
-from lrwr.cli.presenters.passages import (
+from lrwr.app.presenters.citations import (
+    describe_confidence,
     describe_passage_chapter,
+    format_line_range,
     highlight_words,
     known_facts_as_json,
     passage_as_json,
-    print_confidence,
-    show_known_facts,
+    render_known_facts,
 )
-from lrwr.cli.runtime.async_runner import run_async
-from lrwr.cli.runtime.options import parse_choice
+from lrwr.app.presenters.text import StyledText
+from lrwr.cli.runtime.options import AsOfOption, JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.services import open_search_services
+from lrwr.cli.runtime.services import open_search_services, run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.model.chunks import Pipeline
@@ -48,20 +47,23 @@ EPILOG = (
 )
 
 EXCERPT = 420
-"""Characters of a passage that are shown, about five lines of 80."""
+"""Maximum number of characters shown of a passage: about five lines of 80 columns."""
 
 
 SearchWordsArgument = Annotated[
-    str | None, typer.Argument(metavar="WORDS", help="What to look for.")
+    str | None,
+    typer.Argument(metavar="WORDS", help="The words or the question to search for."),
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", "-k", min=1, max=100, help="How many passages."),
+    typer.Option(
+        "--limit", "-k", min=1, max=100, help="Show at most this many passages."
+    ),
 ]
 SearchPipelineNameOption = Annotated[
     str | None,
     typer.Option(
-        "--pipeline", metavar="a|b", help="The recipe whose passages to search."
+        "--pipeline", metavar="a|b", help="Search the passages of this pipeline."
     ),
 ]
 TypesOption = Annotated[
@@ -69,34 +71,27 @@ TypesOption = Annotated[
     typer.Option(
         "--type",
         metavar="TYPE",
-        help="Only character, scene, setting or worldbuilding; may be repeated.",
+        help="Search only documents of this type: character, scene, setting or"
+        " worldbuilding. Repeatable.",
     ),
 ]
-SearchAsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing later"
-        " is found.",
-    ),
-]
-DenseOption = Annotated[bool, typer.Option("--dense", help="By meaning alone.")]
-LexicalOption = Annotated[bool, typer.Option("--lexical", help="By words alone.")]
-RerankOption = Annotated[
-    bool, typer.Option(help="Whether the best are looked at a second time.")
-]
+DenseOption = Annotated[bool, typer.Option("--dense", help="Search by meaning only.")]
+LexicalOption = Annotated[bool, typer.Option("--lexical", help="Search by words only.")]
+RerankOption = Annotated[bool, typer.Option(help="Rerank the top results.")]
 SearchCharacterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--character",
         metavar="NAME",
-        help="Only where NAME is there or spoken of; may be repeated.",
+        help="Search only where NAME is present or mentioned. Repeatable.",
     ),
 ]
 PresentOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--present", metavar="NAME", help="Only where NAME is there; may be repeated."
+        "--present",
+        metavar="NAME",
+        help="Search only scenes where NAME is present. Repeatable.",
     ),
 ]
 ContentTypesOption = Annotated[
@@ -104,7 +99,8 @@ ContentTypesOption = Annotated[
     typer.Option(
         "--content-type",
         metavar="KIND",
-        help="Only dialogue, action_reaction, description or internal_monologue.",
+        help="Search only passages of this kind: dialogue, action_reaction, description or"
+        " internal_monologue.",
     ),
 ]
 FunctionsOption = Annotated[
@@ -112,25 +108,25 @@ FunctionsOption = Annotated[
     typer.Option(
         "--function",
         metavar="KIND",
-        help="Only worldbuilding, character_reveal, plot_event, backstory or thematic.",
+        help="Search only passages with this function: worldbuilding, character_reveal,"
+        " plot_event, backstory or thematic.",
     ),
 ]
 NamesOption = Annotated[
-    bool, typer.Option(help="Whether the people of the question count.")
+    bool, typer.Option(help="Boost passages with the characters named in the question.")
 ]
 NotesOption = Annotated[
-    bool, typer.Option("--notes", help="Find the author's comments too.")
+    bool, typer.Option("--notes", help="Search the author's comments too.")
 ]
-FullOption = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
+FullOption = Annotated[bool, typer.Option("--full", help="Show full passages.")]
 BatchOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.jsonl",
-        help='Answer a file of {"id", "question"} lines, "as_of" optional; one line of'
-        " JSON each.",
+        help='Search for each line of a JSON Lines file: {"id", "question", "as_of"'
+        " (optional)}. Prints one line of JSON for each.",
     ),
 ]
-SearchJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 app = typer.Typer()
@@ -143,7 +139,7 @@ def search_command(
     limit: LimitOption = None,
     pipeline: SearchPipelineNameOption = None,
     types: TypesOption = None,
-    as_of: SearchAsOfOption = None,
+    as_of: AsOfOption = None,
     character: SearchCharacterOption = None,
     present: PresentOption = None,
     content_type: ContentTypesOption = None,
@@ -155,9 +151,9 @@ def search_command(
     notes: NotesOption = False,
     full: FullOption = False,
     batch: BatchOption = None,
-    as_json: SearchJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Find passages by their words and by what they mean."""
+    """Find passages by their words and by their meaning."""
     flags = {"search.limit": limit, "pipeline": pipeline}
     settings, output = start_session(context, flags)
     request = _request(
@@ -175,22 +171,22 @@ def search_command(
 
 
 def _validate_words(words: str | None, batch: Path | None) -> str:
-    """Return the words to look for, empty with a batch of questions."""
+    """Return the stripped words; empty with a batch of questions."""
     words = (words or "").strip()
     if bool(words) != (batch is not None):
         return words
     raise SettingsProblem(
-        "Words and --batch exclude each other" if words else "Nothing to look for",
-        hint='Try: lrwr search "marsh lantern"',
+        "Search words and `--batch` cannot be combined" if words else "No search words",
+        hint='Try `lrwr search "marsh lantern"`.',
     )
 
 
 def _select_retrievers(*, dense: bool, lexical: bool) -> tuple[bool, bool]:
-    """Return whether to search by words, and whether by meaning."""
+    """Return whether to search by words and whether to search by meaning."""
     if dense and lexical:
         raise SettingsProblem(
-            "--dense and --lexical exclude each other",
-            hint="Leave both out: both ways together find most.",
+            "`--dense` and `--lexical` cannot be combined",
+            hint="Leave out both to search by words and by meaning.",
         )
     return not dense, not lexical
 
@@ -206,9 +202,9 @@ def _request(
     lexical, dense = ways
     if filters and settings.pipeline is Pipeline.NAIVE:
         raise SettingsProblem(
-            "Pipeline a does not know who is in a passage, or of what kind it is",
-            hint="Search with `--pipeline b`, or without --character, --present,"
-            " --content-type and --function.",
+            "Pipeline a has no characters and no kinds of passages to filter by",
+            hint="Use `--pipeline b`, or leave out `--character`, `--present`,"
+            " `--content-type` and `--function`.",
         )
     return SearchRequest(
         question=words,
@@ -255,8 +251,6 @@ async def _search(
         order = await finder.story_order()
         search_result = await _find(finder, request, order, as_of)
         result, texts = await drop_deleted_passages(services.passages, search_result)
-        for remark in result.remarks:
-            output.warn(remark)
         if as_json:
             output.json(
                 {
@@ -299,12 +293,14 @@ def _show(
 ) -> None:
     words = extract_content_words(request.question)
     weights = WordWeights.of(words, {}, 1)
+    for remark in result.remarks:
+        output.notice_warning(remark)
     if result.unknown:
-        unknown = ", ".join(result.unknown)
-        until = "in the library at all" if as_of is None else f"said up to {as_of}"
-        output.story(f"Not {until}: {unknown}.")
+        unknown = ", ".join(f'"{word}"' for word in result.unknown)
+        until = "" if as_of is None else f" up to {as_of}"
+        output.answer(f"Not found in the text{until}: {unknown}.")
     if not result.passages:
-        output.story("Nothing found.")
+        output.answer("No passages found.")
     for number, passage in enumerate(result.passages, start=1):
         chunk = passage.chunk
         start, end = 0, len(chunk.text)
@@ -316,16 +312,18 @@ def _show(
         place = format_line_range(
             chunk.document, texts[chunk.document].lines.lines_of(excerpt_span)
         )
-        note = "  author's note" if chunk.kind == "note" else ""
+        comment = "  author's comment" if chunk.kind == "note" else ""
         output.answer(
             f"{number:>2}  ",
             StyledText(place, "place"),
-            StyledText(f"  {describe_passage_chapter(passage)}{note}", "faint"),
+            StyledText(f"  {describe_passage_chapter(passage)}{comment}", "faint"),
         )
         output.answer(*highlight_words(chunk.text[start:end], words), indent=4)
         output.answer()
-    show_known_facts(result.facts, texts, output)
-    print_confidence(output, result)
+    output.show(render_known_facts(result.facts, texts))
+    if result.passages:
+        confidence = describe_confidence(result.confidence, low=result.low_confidence)
+        output.answer(StyledText(confidence, "faint"))
 
 
 async def _batch(
@@ -368,11 +366,11 @@ def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
         text = batch.read_text(encoding="utf-8")
     except OSError as error:
         raise NotFound(
-            f"{batch} cannot be read: {error.strerror}", hint="Check the path."
+            f"Cannot read {batch}: {error.strerror}", hint="Check the path."
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsProblem(
-            f"{batch} is not UTF-8 text", hint="Save it as UTF-8."
+            f"{batch} is not UTF-8 text", hint="Save the file as UTF-8."
         ) from error
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -380,10 +378,10 @@ def _questions(batch: Path) -> Iterator[Mapping[str, object]]:
         try:
             entry = json.loads(line)
             if not isinstance(entry, dict) or not {"id", "question"} <= entry.keys():
-                raise ValueError('"id" and "question" are needed')
+                raise ValueError('"id" and "question" are required')
         except ValueError as error:
             raise SettingsProblem(
                 f"{batch}:{number}: {error}",
-                hint='Each line is JSON: {"id": "1", "question": "Who is Ash?"}',
+                hint='Write each line as JSON: {"id": "1", "question": "Who is Ash?"}.',
             ) from error
         yield entry

@@ -1,33 +1,81 @@
-"""`lrwr status`: where you are, and what the library holds."""
+"""`lrwr status`, `lrwr jobs`, and the overview that `lrwr` prints without a command."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from lrwr.app.container import open_workspace
 from lrwr.app.ingestion import create_processing_service
-from lrwr.cli.runtime.async_runner import run_async
+from lrwr.app.presenters.text import LinePiece, StyledText, format_count
+from lrwr.cli.runtime.options import JsonOption, parse_choice
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.chat.factory import list_chat_models
 from lrwr.core.bible.claims import list_reader_models
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout
+from lrwr.core.model.jobs import Job, JobState
+from lrwr.core.settings.library import resolve_library
 from lrwr.core.settings.model import Settings
 from lrwr.pipeline.changes import DocumentChanges
+
+STATUS_EPILOG = "Examples: lrwr status · lrwr status --json"
+JOBS_EPILOG = "Examples: lrwr jobs · lrwr jobs --state failed · lrwr jobs -n 100 --json"
 
 app = typer.Typer()
 
 
-@app.command("status")
-def status_command(
-    context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Say what the library holds and what waits to be read."""
+def show_overview(context: typer.Context) -> None:
+    """Print the state of the library and the commands to try next."""
     settings, output = start_session(context)
-    facts = run_async(collect_status(settings, output.story))
+    library = resolve_library(settings)
+    if not library.database.exists():
+        output.answer(f"There is no library in {library.root} yet.")
+        _show_next_steps(
+            output,
+            ("lrwr ingest FOLDER", "read your manuscript: .md, .docx and .txt files"),
+            ("lrwr init", "create an lrwr.toml that explains the settings"),
+            ("lrwr --help", "list all commands"),
+        )
+        return
+    facts = run_async(collect_status(settings, output.info))
+    print_status(facts, output)
+    has_changes = facts["changed"] or facts["gone"]
+    ingest_step = [("lrwr ingest", "process what changed")] if has_changes else []
+    _show_next_steps(
+        output,
+        *ingest_step,
+        ('lrwr ask "…"', "answer a question, with citations"),
+        ('lrwr search "…"', "find passages by their words and meaning"),
+        ("lrwr --help", "list all commands"),
+    )
+
+
+def _show_next_steps(output: Output, *steps: tuple[str, str]) -> None:
+    output.answer()
+    command_width = max(len(command) for command, _ in steps)
+    # 2 columns of margin and 2 between command and description.
+    fits_on_line = (
+        4 + command_width + max(len(meaning) for _, meaning in steps) <= output.width
+    )
+    for command, meaning in steps:
+        command_text = StyledText(
+            command.ljust(command_width) if fits_on_line else command, "strong"
+        )
+        line: list[LinePiece] = [command_text, f"  {meaning}" if fits_on_line else ""]
+        output.answer(*line, indent=2)
+        if not fits_on_line:
+            output.answer(meaning, indent=6)
+
+
+@app.command("status", epilog=STATUS_EPILOG)
+def status_command(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Show what the library holds and what changed since the last ingest."""
+    settings, output = start_session(context)
+    facts = run_async(collect_status(settings, output.info))
     if as_json:
         output.json(facts)
     else:
@@ -37,7 +85,9 @@ def status_command(
 async def collect_status(
     settings: Settings, say: Callable[[str], None]
 ) -> dict[str, object]:
-    """Return what the library holds and what waits, as `--json` prints it.
+    """Return the contents of the library and the pending changes, as for `--json`.
+
+    Changes are found from file times and sizes; no document is read and no service asked.
 
     Raises:
         NotFound: Nothing has been ingested here.
@@ -50,7 +100,7 @@ async def collect_status(
         labelled = await workspace.stories.facts([FactAbout.PASSAGE, FactAbout.SCENE])
         changes, problem = DocumentChanges((), (), (), ()), ""
         if not folders:
-            problem = "No folder of a manuscript is known here"
+            problem = "The manuscript folder is not known"
         try:
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
@@ -78,48 +128,51 @@ async def collect_status(
 
 
 def print_status(facts: dict[str, object], output: Output) -> None:
-    """Say the facts in words."""
+    """Print the result of `collect_status` as text."""
     output.answer(f"Library: {facts['root']}")
     folders = facts["folders"]
     for folder in folders if isinstance(folders, list) else []:
         output.answer(f"Manuscript: {folder}")
     if facts["kept"] != "embedded":
-        output.answer("Kept in your Supabase project: what is here is a copy of that.")
-    output.answer(_who_read(facts))
+        output.answer(
+            "The library is stored in your Supabase project; this is a local copy."
+        )
+    output.answer(_describe_pipeline(facts))
     if facts["models"]:
-        output.answer(_models(facts["models"]))
+        output.answer(_describe_models(facts["models"]))
     output.answer(
-        f"{facts['documents']:,} documents, {facts['chapters']} chapters,"
-        f" {facts['words']:,} words, {facts['chunks']:,} passages"
+        f"{_count(facts, 'documents', 'document')}, {_count(facts, 'chapters', 'chapter')},"
+        f" {_count(facts, 'words', 'word')}, {_count(facts, 'chunks', 'passage')}"
         f" ({facts['embedded']:,} embedded)."
     )
     if facts["problem"]:
-        output.answer(f"{facts['problem']}; what was read of it is kept.")
+        output.answer(f"{facts['problem']}. What was ingested before is still stored.")
     elif facts["changed"] or facts["gone"]:
         output.answer(
-            f"{facts['changed']} new or changed, {facts['gone']} gone since the last"
-            " time. Run `lrwr ingest`."
+            f"Since the last ingest: {facts['changed']} new or changed,"
+            f" {facts['gone']} deleted. Run `lrwr ingest`."
         )
     else:
         output.answer("The library is up to date with the manuscript.")
 
 
-def _who_read(facts: dict[str, object]) -> str:
-    """Say which pipeline read the manuscript, and with which language model."""
+def _count(facts: dict[str, object], key: str, noun: str) -> str:
+    number = facts[key]
+    return format_count(number if isinstance(number, int) else 0, noun)
+
+
+def _describe_pipeline(facts: dict[str, object]) -> str:
     pipeline_text, models = f"Pipeline {facts['pipeline']}", facts["read_by"]
     if not facts["documents"]:
-        return f"{pipeline_text}: nothing is read with it yet."
+        return f"{pipeline_text}: nothing is ingested with it yet."
     if facts["pipeline"] == "a":
-        return (
-            f"{pipeline_text}: cut into passages; who and what is in them is not known."
-        )
+        return f"{pipeline_text}: fixed-size passages, without story data."
     if isinstance(models, list) and models:
-        return f"{pipeline_text}: read by rules and by {' and '.join(models)}."
-    return f"{pipeline_text}: read by rules alone, without a language model."
+        return f"{pipeline_text}: analysed by rules and by {' and '.join(models)}."
+    return f"{pipeline_text}: analysed by rules only, without a language model."
 
 
-def _models(models: object) -> str:
-    """Say which language models are set, and what for."""
+def _describe_models(models: object) -> str:
     purposes_by_model: dict[str, list[str]] = {}
     for purpose, name in models.items() if isinstance(models, dict) else ():
         purposes_by_model.setdefault(name, []).append(purpose)
@@ -130,3 +183,71 @@ def _models(models: object) -> str:
     if len(purposes_by_model) == 1:
         return f"Language model: {next(iter(purposes_by_model))}."
     return f"Language models: {', '.join(phrases)}."
+
+
+@app.command("jobs", epilog=JOBS_EPILOG)
+def jobs_command(
+    context: typer.Context,
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit", "-n", min=1, max=2000, help="Show at most this many jobs."
+        ),
+    ] = 20,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state",
+            help="Show only jobs in this state: pending, running, complete or failed.",
+            metavar="STATE",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List recent processing jobs, newest first."""
+    settings, output = start_session(context)
+    jobs = run_async(_load_jobs(settings, output, limit, state))
+    if as_json:
+        output.json([_job_as_json(job) for job in jobs])
+        return
+    if not jobs:
+        output.answer("No jobs.")
+        return
+    headings = ["Job", "State", "Work", "Document", "When", "Tries"]
+    with output.paged():
+        output.table(headings, [_job_row(job) for job in jobs], right={"Job", "Tries"})
+        for job in jobs:
+            if job.error:
+                output.answer(f"Job {job.id} failed: {job.error} {job.hint}".rstrip())
+
+
+async def _load_jobs(
+    settings: Settings, output: Output, limit: int, state: str | None
+) -> list[Job]:
+    job_state = parse_choice(JobState, state, "--state") if state else None
+    async with open_workspace(settings, say=output.info) as workspace:
+        workspace.require_library()
+        return list(await workspace.jobs.jobs(limit=limit, state=job_state))
+
+
+def _job_row(job: Job) -> list[LinePiece]:
+    updated_at = datetime.fromtimestamp(job.updated).strftime("%Y-%m-%d %H:%M:%S")
+    state = f"{job.state}: {job.stage}" if job.stage else str(job.state)
+    kind, document = str(job.order.kind), str(job.order.document)
+    return [str(job.id), state, kind, document, updated_at, str(job.attempts)]
+
+
+def _job_as_json(job: Job) -> dict[str, object]:
+    return {
+        "id": job.id,
+        "state": job.state,
+        "stage": job.stage,
+        "kind": job.order.kind,
+        "document": job.order.document,
+        "pipeline": job.order.pipeline,
+        "attempts": job.attempts,
+        "error": job.error,
+        "hint": job.hint,
+        "created": job.created,
+        "updated": job.updated,
+    }

@@ -1,4 +1,4 @@
-"""`lrwr threads`: conversations, to read again, search, write out and put away."""
+"""`lrwr threads`: list, show, search, export, rename and delete saved conversations."""
 
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -9,24 +9,22 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.app.presenters.text import StyledText
+from lrwr.app.presenters.text import StyledText, format_count
 from lrwr.app.presenters.threads import (
     KEPT_DAYS,
     find_thread,
     format_thread_title,
     get_citation_places,
-    thread_to_blocks,
-)
-from lrwr.cli.presenters.threads import (
     list_threads,
-    show_thread,
-    show_thread_matches,
+    render_thread_matches,
+    render_thread_turns,
     thread_as_json,
+    thread_to_blocks,
     turn_as_json,
 )
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
+from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.model.errors import SettingsProblem
@@ -41,8 +39,8 @@ CitationPlaces = Mapping[TurnId, Sequence[AnchoredCitation]]
 
 EPILOG = (
     "Examples: lrwr threads · lrwr threads show 1 · lrwr threads search lantern ·"
-    " lrwr threads export 1 --to ../talk.md. A conversation is named by its number in"
-    " the list, its id or the beginning of it, or its title."
+    " lrwr threads export 1 --to ../talk.md. Name a thread by its number in the list, its"
+    " id or the beginning of the id, or its title."
 )
 SHOW_EPILOG = (
     'Examples: lrwr threads show 1 · lrwr threads show 7f3a · lrwr threads show "Tides"'
@@ -52,7 +50,8 @@ SEARCH_EPILOG = "Examples: lrwr threads search lantern · lrwr threads search ee
 EXPORT_EPILOG = (
     "Examples: lrwr threads export 1 --to ../talk.md · lrwr threads export Tides"
 )
-DELETE_EPILOG = "Example: lrwr threads delete 2, and lrwr threads undo to have it back."
+DELETE_EPILOG = "Example: lrwr threads delete 2. To restore it: lrwr threads undo"
+UNDO_EPILOG = "Example: lrwr threads undo"
 
 _DAY = 86_400.0
 
@@ -61,7 +60,7 @@ ResultT = TypeVar("ResultT")
 ThreadsThreadNameArgument = Annotated[
     str,
     typer.Argument(
-        metavar="THREAD", help="Its number in the list, its id, or its title."
+        metavar="THREAD", help="Number in the list, id, or title of the thread."
     ),
 ]
 
@@ -71,7 +70,7 @@ app = typer.Typer(name="threads", invoke_without_command=True, epilog=EPILOG)
 
 @app.callback()
 def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List your conversations, the newest first, or do something with one."""
+    """List your threads (saved conversations), newest first, or work with one."""
     if context.invoked_subcommand is not None:
         return
 
@@ -79,10 +78,10 @@ def threads_command(context: typer.Context, as_json: JsonOption = False) -> None
     if as_json:
         output.json([thread_as_json(thread) for thread in threads])
     elif not threads:
-        output.story("There are no conversations yet.")
+        output.answer("There are no threads yet.")
     else:
         with output.paged():
-            list_threads(threads, output)
+            output.show(list_threads(threads))
 
 
 @app.command("show", epilog=SHOW_EPILOG)
@@ -91,7 +90,7 @@ def threads_show_command(
     thread: ThreadsThreadNameArgument,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a conversation: questions, answers, and where what they rest on stands now."""
+    """Show a thread: questions, answers, and the current state of their citations."""
     output, (found_thread, turns, places) = _with_services(
         context, lambda s: _read(s, thread)
     )
@@ -102,19 +101,19 @@ def threads_show_command(
         output.json({**thread_as_json(found_thread), "conversation": conversation})
         return
     with output.paged():
-        show_thread(found_thread, turns, places, output)
+        output.show(render_thread_turns(found_thread, turns, places))
 
 
 @app.command("rename", epilog=RENAME_EPILOG)
 def threads_rename_command(
     context: typer.Context,
     thread: ThreadsThreadNameArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its new title.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
 ) -> None:
-    """Give a conversation another title."""
+    """Change the title of a thread."""
     if not title.strip():
         raise SettingsProblem(
-            "A title needs a word", hint='Try: lrwr threads rename 1 "What Nell knows"'
+            "The title is empty", hint='Try `lrwr threads rename 1 "What Nell knows"`.'
         )
 
     async def rename(store: ThreadStore) -> Thread:
@@ -124,25 +123,28 @@ def threads_rename_command(
 
     output, found_thread = _with_store(context, rename)
     new = format_thread_title(replace(found_thread, title=title))
-    output.answer(f"“{format_thread_title(found_thread)}” is now called “{new}”.")
+    output.answer(f"Renamed “{format_thread_title(found_thread)}” to “{new}”.")
 
 
 @app.command("search", epilog=SEARCH_EPILOG)
 def threads_search_command(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="WORDS", help="What to look for.")
+        list[str], typer.Argument(metavar="WORDS", help="The words to search for.")
     ],
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="How many turns.")
+        int,
+        typer.Option(
+            "--limit", "-n", min=1, max=1000, help="Show at most this many turns."
+        ),
     ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Find questions and answers that hold any of the words, best first."""
+    """Search questions and answers for any of the words, best match first."""
     content_words = extract_content_words(" ".join(words))
     if not content_words:
         raise SettingsProblem(
-            "Nothing to look for", hint="Try: lrwr threads search lantern"
+            "No search words", hint="Try `lrwr threads search lantern`."
         )
     output, matches = _with_store(
         context, lambda s: s.search(content_words, limit=limit)
@@ -158,10 +160,10 @@ def threads_search_command(
             ]
         )
     elif not matches:
-        output.story("No conversation holds any of these words.")
+        output.answer("No thread contains any of these words.")
     else:
         with output.paged():
-            show_thread_matches(matches, content_words, output)
+            output.show(render_thread_matches(matches, content_words))
 
 
 @app.command("export", epilog=EXPORT_EPILOG)
@@ -173,14 +175,14 @@ def threads_export_command(
         typer.Option(
             "--to",
             metavar="FILE.md",
-            help="Where to write, outside of the manuscript; else it is printed.",
+            help="The file to write, outside of the manuscript; printed if left out.",
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that is there.")
+        bool, typer.Option("--force", help="Replace an existing file.")
     ] = False,
 ) -> None:
-    """Write a conversation as Markdown, with the places that it cites."""
+    """Export a thread as Markdown, with its citations."""
 
     def check(settings: Settings) -> None:
         if to is not None:
@@ -202,7 +204,7 @@ def threads_export_command(
 def threads_delete_command(
     context: typer.Context, thread: ThreadsThreadNameArgument
 ) -> None:
-    """Put a conversation away; after 30 days the next deletion makes that final."""
+    """Delete a thread. It can be restored for 30 days with `lrwr threads undo`."""
     now = time.time()
 
     async def delete(store: ThreadStore) -> tuple[Thread, int]:
@@ -212,30 +214,30 @@ def threads_delete_command(
 
     output, (found_thread, purged) = _with_store(context, delete)
     output.answer(
-        f"“{format_thread_title(found_thread)}” is deleted.",
-        StyledText(" Bring it back: lrwr threads undo", "faint"),
+        f"Deleted “{format_thread_title(found_thread)}”.",
+        StyledText(" To restore it: `lrwr threads undo`.", "faint"),
     )
     if purged:
-        output.story(
-            f"Gone for good, deleted more than {KEPT_DAYS} days ago: {purged}."
+        output.info(
+            f"Also removed {format_count(purged, 'thread')} deleted more than {KEPT_DAYS} days"
+            " ago."
         )
 
 
-@app.command("undo")
+@app.command("undo", epilog=UNDO_EPILOG)
 def threads_undo_command(context: typer.Context) -> None:
-    """Bring back the conversation that was deleted last."""
+    """Restore the thread that was deleted last."""
     output, restored = _with_store(context, lambda store: store.restore())
     if restored is None:
-        output.story("There is no deleted conversation to bring back.")
+        output.answer("There is no deleted thread to restore.")
         return
-    output.answer(f"“{format_thread_title(restored)}” is back.")
+    output.answer(f"Restored “{format_thread_title(restored)}”.")
 
 
 def _with_store(
     context: typer.Context,
     work: Callable[[ThreadStore], Coroutine[Any, Any, ResultT]],
 ) -> tuple[Output, ResultT]:
-    """Do `work` with the conversations."""
     return _with_services(context, lambda workspace: work(workspace.threads))
 
 
@@ -244,13 +246,13 @@ def _with_services(
     work: Callable[[Workspace], Coroutine[Any, Any, ResultT]],
     check: Callable[[Settings], None] | None = None,
 ) -> tuple[Output, ResultT]:
-    """Do `work` with the workspace, once `check` has nothing against it."""
+    """Check the settings with `check`, then open the workspace and run `work` in it."""
     settings, output = start_session(context)
     if check is not None:
         check(settings)
 
     async def run() -> ResultT:
-        async with open_workspace(settings, say=output.story) as workspace:
+        async with open_workspace(settings, say=output.info) as workspace:
             return await work(workspace)
 
     return output, run_async(run())
@@ -263,7 +265,6 @@ async def _find(store: ThreadStore, thread: str) -> Thread:
 async def _read(
     workspace: Workspace, thread: str
 ) -> tuple[Thread, list[Turn], CitationPlaces]:
-    """Read a conversation, and what became of the words that it rests on."""
     found_thread = await _find(workspace.threads, thread)
     turns = await workspace.threads.turns(found_thread.id)
     return found_thread, turns, await workspace.freshness.anchor_turns(turns)

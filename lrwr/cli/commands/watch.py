@@ -1,4 +1,4 @@
-"""`lrwr watch`: keep what is known true while the manuscript is written."""
+"""`lrwr watch`: process each save and report changes, contradictions and stale answers."""
 
 import asyncio
 import os
@@ -14,26 +14,29 @@ import typer
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.continuity import ContradictionMonitor
+from lrwr.app.presenters.contradictions import (
+    contradiction_as_json,
+    render_contradictions,
+)
 from lrwr.app.presenters.text import format_count, sanitize_line
 from lrwr.app.presenters.watch import (
     describe_save,
     describe_save_problems,
     list_changed_documents,
+    watch_event_as_json,
 )
 from lrwr.app.watch import (
     AnswerFreshnessMonitor,
     create_watch_service,
     is_model_used_by_watch,
 )
-from lrwr.cli.presenters import contradictions
-from lrwr.cli.presenters.ingestion import create_progress_listener
-from lrwr.cli.presenters.watch import watch_event_as_json
-from lrwr.cli.runtime.async_runner import run_async
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     INGEST_SERVICES,
     announce_first_use,
+    create_progress_listener,
     prompt_for_consent,
+    run_async,
 )
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.model.errors import ExitCode, SettingsProblem
@@ -63,7 +66,7 @@ WatchPathsArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[FOLDER|FILE]...",
-        help="What to watch; what was ingested last time if left out.",
+        help="What to watch; the folders of the last ingest if left out.",
     ),
 ]
 ExecOption = Annotated[
@@ -71,14 +74,15 @@ ExecOption = Annotated[
     typer.Option(
         "--exec",
         metavar="COMMAND",
-        help="Run this after each save that changed something; the files follow it.",
+        help="Run COMMAND after each save that changed something, with the changed files as"
+        " arguments.",
     ),
 ]
 OnceOption = Annotated[
-    bool, typer.Option("--once", help="Look once, say what changed, and end.")
+    bool, typer.Option("--once", help="Process what changed, print it and exit.")
 ]
 WatchJsonOption = Annotated[
-    bool, typer.Option("--json", help="Print a line of JSON an event.")
+    bool, typer.Option("--json", help="Print one line of JSON for each event.")
 ]
 
 
@@ -93,7 +97,7 @@ def watch_command(
     once: OnceOption = False,
     as_json: WatchJsonOption = False,
 ) -> None:
-    """Keep up with the manuscript while you write, until you stop it with Ctrl-C."""
+    """Process every save while you write, until you press Ctrl-C."""
     settings, output = start_session(context)
     words = _split(command)
     work = _watch(settings, output, paths or [], words, once=once, as_json=as_json)
@@ -102,15 +106,17 @@ def watch_command(
 
 
 def _split(command: str | None) -> list[str]:
-    """Return the words of a command as a shell would part them, and no more."""
+    # Shell quoting only: pipes, variables and redirections are not interpreted.
     try:
         words = shlex.split(command or "")
     except ValueError as error:
         raise SettingsProblem(
-            f"--exec cannot be read: {error}", hint="Close every quote in it."
+            f"Cannot parse the command of `--exec`: {error}", hint="Close all quotes."
         ) from error
     if command is not None and not words:
-        raise SettingsProblem("--exec names no command", hint="Name one, or leave it.")
+        raise SettingsProblem(
+            "The command of `--exec` is empty", hint="Name a command, or leave it out."
+        )
     return words
 
 
@@ -123,8 +129,8 @@ async def _watch(
     once: bool,
     as_json: bool,
 ) -> bool:
-    """Watch; return whether a first and only look met files that cannot be read."""
-    async with open_workspace(settings, say=output.story) as workspace:
+    """Watch until stopped; with `once`, return whether a file could not be processed."""
+    async with open_workspace(settings, say=output.info) as workspace:
         targets = resolve_targets(paths or workspace.manuscript())
         _warn_of_sync(workspace, output)
         names = (
@@ -156,7 +162,9 @@ async def _watch(
         if once:
             return await work()
         await _until_stopped(work())
-        output.story("Stopped watching; what was done is kept.")
+        output.info(
+            "Stopped. The library is up to date with the saves processed so far."
+        )
         return False
 
 
@@ -175,7 +183,7 @@ def _create_freshness_monitor(
 async def _first_sweep(
     service: WatchService, freshness_monitor: AnswerFreshnessMonitor
 ) -> list[WatchEvent]:
-    """Bring the library up to date; return what is to be said when that is done."""
+    """Process what changed before the start; return the events to print afterwards."""
     await freshness_monitor.record_baseline()
     watch_events: list[WatchEvent] = []
 
@@ -187,7 +195,7 @@ async def _first_sweep(
 
 
 async def _until_stopped(work: Coroutine[object, object, object]) -> None:
-    """Do `work` until it is stopped by Ctrl-C or SIGTERM: that is its good end."""
+    """Run `work` until Ctrl-C or SIGTERM, which end it normally."""
     task = asyncio.ensure_future(work)
     stopped = False
 
@@ -220,7 +228,7 @@ def _create_event_printer(
         if as_json:
             output.json_line(watch_event_as_json(event))
         else:
-            _say(event, workspace, output)
+            _print_event(event, workspace, output)
         if isinstance(event, SaveReport) and event.learned.changed and hook:
             await _run_hook(hook, event, workspace.library.root, output)
 
@@ -234,73 +242,71 @@ async def _guard_printer(
     *,
     as_json: bool,
 ) -> Callable[[WatchEvent], Awaitable[None]]:
-    """Return what shows an event, and then what in it contradicts what stood before."""
+    """Return a printer of events that also prints the contradictions of each save."""
     guard = ContradictionMonitor(workspace, output.warn)
     if standing := await guard.find_new():
         count_text = format_count(len(standing), "contradiction")
-        output.story(f"{count_text} known already: `lrwr check` shows them.")
+        output.info(f"{count_text} found before; `lrwr check` lists them.")
 
-    async def told(event: WatchEvent) -> None:
+    async def show_guarded(event: WatchEvent) -> None:
         await show(event)
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return
         new_contradictions = await guard.find_new(event.usage.calls)
         if not as_json:
-            contradictions.show_contradictions(new_contradictions, output)
+            output.show(render_contradictions(new_contradictions))
             return
         for contradiction in new_contradictions:
             output.json_line(
                 {
                     "event": "contradiction",
-                    **contradictions.contradiction_as_json(contradiction),
+                    **contradiction_as_json(contradiction),
                 }
             )
 
-    return told
+    return show_guarded
 
 
-def _say(event: WatchEvent, workspace: Workspace, output: Output) -> None:
+def _print_event(event: WatchEvent, workspace: Workspace, output: Output) -> None:
     match event:
         case WatchStart(documents):
-            output.story(
-                f"Watching {format_count(documents, 'document')}; Ctrl-C stops."
+            output.info(
+                f"Watching {format_count(documents, 'document')}. Press Ctrl-C to stop."
             )
-            _say_model(workspace, output)
+            _print_model_use(workspace, output)
         case SaveReport():
-            _say_saved(event, output)
+            _print_save(event, output)
         case ManuscriptAway(what):
-            output.warn(f"{what}. Nothing is forgotten; waiting for its return.")
+            output.warn(f"{what}. The library is unchanged; waiting for the files.")
         case ManuscriptReturn():
-            output.story("It is there again.")
+            output.info("The manuscript is available again.")
         case PollingFallback(why):
-            output.warn(f"{why}: files are looked at every two seconds instead.")
+            output.warn(f"{why}. Files are checked every two seconds instead.")
         case WatchFailure(message, hint):
             output.warn(message)
             if hint:
-                output.story(f"  hint: {hint}")
+                output.info(f"  hint: {hint}")
 
 
-def _say_model(workspace: Workspace, output: Output) -> None:
+def _print_model_use(workspace: Workspace, output: Output) -> None:
     watch = workspace.settings.watch
     if workspace.settings.model.use == "off" or workspace.settings.pipeline != "b":
         return
     model_usage = {
-        "manual": "is not asked; `lrwr ingest` has it read what changed.",
-        "idle": f"reads once nothing has changed for {watch.idle} seconds, with at"
-        f" most {watch.calls} calls.",
-        "on-save": f"reads each save, with at most {watch.calls} calls; `lrwr ingest`"
-        " has it read the rest.",
+        "manual": "is not used; run `lrwr ingest` to use it.",
+        "idle": f"is used when nothing has changed for {watch.idle} seconds, with at"
+        f" most {format_count(watch.calls, 'call')}.",
+        "on-save": f"is used for each save, with at most"
+        f" {format_count(watch.calls, 'call')}; `lrwr ingest` does the rest.",
     }
-    output.story(f"The language model {model_usage[watch.model]}")
+    output.info(f"The language model {model_usage[watch.model]}")
 
 
-def _say_saved(report: SaveReport, output: Output) -> None:
+def _print_save(report: SaveReport, output: Output) -> None:
     for remark in report.remarks:
-        output.warn(sanitize_line(remark))
+        output.notice_warning(sanitize_line(remark))
     for problem, hint in describe_save_problems(report):
-        output.warn(problem)
-        if hint:
-            output.story(f"  hint: {hint}")
+        output.notice_warning(problem, hint)
     if report.learned.documents:
         output.answer(describe_save(report))
 
@@ -308,10 +314,10 @@ def _say_saved(report: SaveReport, output: Output) -> None:
 async def _run_hook(
     hook: Sequence[str], report: SaveReport, root: Path, output: Output
 ) -> None:
-    """Run the writer's own command; what it prints goes beside the answer.
+    """Run the command of `--exec` with the changed files as arguments.
 
-    File names are arguments of their own and never words of a shell's. One that begins
-    with a dash could pass for an option, and gets its folder before it.
+    Its stdout goes to stderr. There is no shell. A name that begins with a dash gets
+    "./" in front, so that it cannot pass for an option.
     """
     names = list_changed_documents(report.learned)
     if not names:
@@ -327,7 +333,7 @@ async def _run_hook(
             stdout=sys.stderr.fileno(),
         )
     except OSError as error:
-        output.warn(f"--exec: {hook[0]} cannot be run: {error.strerror or error}")
+        output.warn(f"Cannot run {hook[0]} (`--exec`): {error.strerror or error}.")
         return
     try:
         code = await process.wait()
@@ -336,4 +342,4 @@ async def _run_hook(
         await process.wait()
         raise
     if code:
-        output.warn(f"--exec: {hook[0]} ended with code {code}.")
+        output.warn(f"{hook[0]} (`--exec`) exited with code {code}.")

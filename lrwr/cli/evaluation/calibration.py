@@ -40,9 +40,9 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
     if as_json:
         output.json({"removed": removed})
     elif removed:
-        output.story("Deleted the saved calibration; the shipped one is in use.")
+        output.info("Deleted the saved calibration; the shipped one is in use.")
     else:
-        output.story("There is no saved calibration; the shipped one is in use.")
+        output.info("There is no saved calibration; the shipped one is in use.")
 
 
 async def run_calibration(
@@ -56,7 +56,7 @@ async def run_calibration(
         LrwrError: There are too few questions.
     """
     questions = read_question_file(path)
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         await require_passages(workspace)
         calibration_examples = await _collect_examples(workspace, output, questions)
         for remark in calibration_examples.remarks:
@@ -167,7 +167,7 @@ def print_calibration_advice(
     output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
     """Print how to read the figures, and where the fit was saved."""
-    output.story(
+    output.info(
         "AUROC: how often a found question has a higher estimate than another; 0.5 is"
         " chance. Brier error: 0 is best; in parentheses, that of one guess for all."
         " Fitted figures are cross-validated."
@@ -175,9 +175,9 @@ def print_calibration_advice(
     if any(trial.calibration and trial.chance for trial in trials):
         output.warn("The fit may be no better than chance; then `weak` says little.")
     if saved is not None:
-        output.story(f"Saved in {saved}. Run `lrwr eval --reset` to delete it.")
+        output.info(f"Saved in {saved}. Run `lrwr eval --reset` to delete it.")
     else:
-        output.story("Nothing was saved. Add `--save` to save the fit.")
+        output.info("Nothing was saved. Add `--save` to save the fit.")
 
 
 def calibration_trials_as_json(

@@ -55,7 +55,7 @@ async def send_experiment_if_enabled(
     try:
         await _send(settings, output, report, as_json=as_json)
     except LrwrError as error:
-        output.story(
+        output.info(
             f"The results were not sent. {error.full_text} Run `lrwr eval send"
             f" {report.run.id}` to try again."
         )
@@ -64,7 +64,7 @@ async def send_experiment_if_enabled(
 async def _send(
     settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         workspace.require_library()
         prompt_for_consent(workspace, output, "langsmith", as_json=as_json)
         announce_first_use(workspace, output, "langsmith")
@@ -78,7 +78,7 @@ async def _send(
             name = await log.keep(golden, experiments, partial(advance, 1))
     text_inclusion = "with" if is_tracing_texts(settings) else "without"
     count_text = format_count(len(golden.examples), "question")
-    output.story(
+    output.info(
         f"Sent {format_count(len(experiments), 'experiment')} on {count_text} to the"
         f" LangSmith dataset “{name}”, {text_inclusion} your text."
     )

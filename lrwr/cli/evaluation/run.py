@@ -82,7 +82,7 @@ async def run_evaluation(
     """
     async with AsyncExitStack() as stack:
         workspace = await stack.enter_async_context(
-            open_workspace(settings, say=output.story)
+            open_workspace(settings, say=output.info)
         )
         workspace.require_library()
         _request_consent(workspace, output, eval_request)
@@ -153,7 +153,7 @@ async def _questions(
         )
     generated = await _make_questions(workspace, output, eval_request, number)
     questions = _save_questions(workspace, file, before, generated[0])
-    output.story(
+    output.info(
         f"Generated {format_count(len(generated[0]), 'question')} from your text in {file}."
         " Check them with `lrwr eval review`."
     )
@@ -245,9 +245,9 @@ async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> Eval
 
 def _show_reused_results(output: Output, began: RunStart) -> None:
     if began.kept:
-        output.story(f"Resuming: {began.kept:,} of {began.total:,} results exist.")
+        output.info(f"Resuming: {began.kept:,} of {began.total:,} results exist.")
     if began.taken:
-        output.story(
+        output.info(
             f"Reusing {began.taken:,} of {began.total:,} results of earlier runs,"
             " with the times measured then."
         )

@@ -72,7 +72,7 @@ def deliver_report(
         LrwrError: Writing failed.
     """
     for remark in remarks:
-        output.story(remark)
+        output.info(remark)
     if file is not None:
         check_report_file(settings, file, force=force)
         sections = render_report_sections(report)
@@ -86,7 +86,7 @@ def deliver_report(
             render_report_sections(report),
         )
     if file is not None:
-        output.story(f"Wrote the report to {file}.")
+        output.info(f"Wrote the report to {file}.")
 
 
 def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> None:
@@ -145,7 +145,7 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
     if rows:
         output.table(("run", "when", "questions", "arms", ""), rows)
     else:
-        output.story("There are no runs yet. Run `lrwr eval`.")
+        output.info("There are no runs yet. Run `lrwr eval`.")
 
 
 def show_run_comparison(

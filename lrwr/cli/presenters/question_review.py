@@ -9,8 +9,7 @@ from typing import TypeAlias
 from lrwr.app.container import open_workspace
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import StyledText
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.stream import is_terminal
+from lrwr.cli.runtime.output import Output, is_terminal
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem, StoreProblem
 from lrwr.core.ports.stores import DocumentText
@@ -117,14 +116,14 @@ class QuestionReview:
         parse_questions(previous, str(before))
         self._keep(before, current)
         self._keep(self.file, previous)
-        self.output.story("Undid the last change. Run `--undo` again to redo it.")
+        self.output.info("Undid the last change. Run `--undo` again to redo it.")
 
     def ask(self, *, every: bool) -> None:
         """Show one question after another and apply what the user types."""
         questions = self._read()
         todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
-            self.output.story(
+            self.output.info(
                 "All questions are reviewed. Use `--all` to see them again."
             )
         index = 0
@@ -148,7 +147,7 @@ class QuestionReview:
             }
             self.output.json({"file": str(self.file), **counts})
             return
-        self.output.story(
+        self.output.info(
             f"{progress.kept} kept, {progress.dropped} dropped, {progress.waiting} to review."
         )
 
@@ -177,10 +176,10 @@ class QuestionReview:
                 case "" | "n":
                     return 1
                 case _:
-                    self.output.story("Type k, d, e, n, u or q.")
+                    self.output.info("Type k, d, e, n, u or q.")
                     return 0
         except LrwrError as problem:
-            self.output.problem(problem)
+            self.output.error(problem)
             return 0
         return 1
 

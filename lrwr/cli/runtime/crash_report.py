@@ -1,4 +1,4 @@
-"""What becomes of a fault in lrwr itself: one sentence, and a report in a file."""
+"""Error output of a failed command, and report files for internal errors."""
 
 import os
 import platform
@@ -6,31 +6,67 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from typing import Any
+
+from typer.exceptions import TyperException
 
 from lrwr import __version__
-from lrwr.cli.runtime.output import Output
-from lrwr.core.model.errors import ExitCode, InternalError, LrwrError
+from lrwr.cli.runtime.output import Output, error_as_json
+from lrwr.core.model.errors import ExitCode, InternalError, LrwrError, SettingsProblem
 
 
-def print_failure(error: Exception) -> ExitCode:
-    """Print why a command failed and what to try, and return its exit code."""
-    failure = error if isinstance(error, LrwrError) else report_crash(error)
-    Output().problem(failure)
+class _Interrupted(LrwrError):
+    exit_code = ExitCode.INTERRUPTED
+
+
+def print_failure(error: BaseException, *, json_format: str = "") -> ExitCode:
+    """Print why a command failed and what to try; return its exit code.
+
+    The message goes to stderr. With `json_format` "indented" or "line", stdout also gets
+    `{"error": {"message", "hint", "exit_code"}}`, on one line for "line". An unexpected
+    exception becomes an internal error with a report file.
+    """
+    failure = _describe_failure(error)
+    if isinstance(error, TyperException):
+        usage_error: Any = error  # has this method, which Typer does not export
+        usage_error.show()
+    else:
+        Output().error(failure)
+    if json_format == "line":
+        Output().json_line(error_as_json(failure))
+    elif json_format:
+        Output().json(error_as_json(failure))
     return failure.exit_code
 
 
+def _describe_failure(error: BaseException) -> LrwrError:
+    match error:
+        case LrwrError():
+            return error
+        case TyperException():
+            hint = "Run the command with `--help` for its options and arguments."
+            return SettingsProblem(error.format_message(), hint=hint)
+        case Exception():
+            return report_crash(error)
+        case _:  # Ctrl-C
+            return _Interrupted("Stopped. Work finished so far is saved")
+
+
 def report_crash(error: Exception) -> InternalError:
-    """Return what the writer is told of an error that nobody foresaw."""
-    message = f"An internal problem stopped lrwr: {_name(_first_leaf(error))}"
+    """Write a crash report for an unexpected exception; return the error to show.
+
+    The report has the versions and stack traces, without exception messages, because
+    those may quote the manuscript. The hint names the file, if it could be written.
+    """
+    message = f"An internal error stopped lrwr: {_name(_first_leaf(error))}"
     path = _write_report(error)
     if path is None:
         return InternalError(
-            message, hint="Try again, and please tell lrwr's makers if it stays."
+            message, hint="Try again; if it happens again, report it to lrwr's authors."
         )
     return InternalError(
         message,
-        hint=f"Please send {path} to lrwr's makers; no text and no key of yours is in"
-        " it.",
+        hint=f"Send {path} to lrwr's authors; it contains no text or key of yours.",
     )
 
 
@@ -45,29 +81,26 @@ def _write_report(error: Exception) -> str | None:
 
 
 def _report(error: Exception) -> Iterator[str]:
-    """Yield where it happened. What an error says may quote a text: it is left out."""
     yield f"lrwr {__version__}, exit code {int(ExitCode.INTERNAL)}\n"
     yield f"Python {sys.version.split()[0]}, {platform.platform()}\n"
-    for base_exception in _all_of(error):
-        yield f"\n{_name(base_exception)}\n"
-        yield from traceback.format_list(
-            traceback.extract_tb(base_exception.__traceback__)
-        )
+    for related in _related_errors(error):
+        yield f"\n{_name(related)}\n"
+        yield from traceback.format_list(traceback.extract_tb(related.__traceback__))
 
 
-def _all_of(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, those in its group, and those that it came of, each once."""
-    waiting: list[BaseException | None] = [error]
+def _related_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield `error`, its group members, causes and contexts, each once."""
+    pending: list[BaseException | None] = [error]
     seen_ids: set[int] = set()
-    while waiting:
-        current = waiting.pop(0)
+    while pending:
+        current = pending.pop(0)
         if current is None or id(current) in seen_ids:
             continue
         seen_ids.add(id(current))
         yield current
         if isinstance(current, BaseExceptionGroup):
-            waiting += current.exceptions
-        waiting += [current.__cause__, current.__context__]
+            pending += current.exceptions
+        pending += [current.__cause__, current.__context__]
 
 
 def _first_leaf(error: BaseException) -> BaseException:

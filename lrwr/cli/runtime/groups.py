@@ -1,4 +1,4 @@
-"""Command groups: one that loads its commands when they are called, one that takes names."""
+"""Command groups: one imports its commands on demand, one also accepts names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,19 +13,21 @@ from typer.core import TyperCommand, TyperGroup
 class CommandEntry:
     """One command or sub-group of a `LazyGroup`.
 
-    `summary` is the first paragraph of its help. `module` has its `typer.Typer`
-    application in `app`, which is the sub-group itself or registers the command.
+    `summary` is the first paragraph of its help, `panel` the heading under which
+    `lrwr --help` lists it. `module` has a `typer.Typer` in `app`, which registers the
+    command or is the sub-group itself.
     """
 
     summary: str
     module: str
+    panel: str = "Commands"
 
 
 class LazyGroup(TyperGroup):
     """A group that imports the module of a command only when the command is called.
 
-    `--help`, completion of a command's name and suggestions for a mistyped one need no
-    more than `entries`: `commands` holds a stand-in with name and summary for each.
+    `--help`, completion and suggestions need only `entries`: until it is called, each
+    command is represented by its name, summary and panel.
     """
 
     entries: ClassVar[Mapping[str, CommandEntry]]
@@ -33,15 +35,17 @@ class LazyGroup(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, entry in self.entries.items():
-            self.add_command(TyperCommand(name, help=entry.summary))
+            self.add_command(
+                TyperCommand(name, help=entry.summary, rich_help_panel=entry.panel)
+            )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the name, the loaded command and the arguments that are left."""
+        """Return the command name, the imported command and the remaining arguments."""
         name, _, rest = super().resolve_command(ctx, args)
         return name, None if name is None else self.load_command(name), rest
 
     def load_command(self, name: str) -> TyperCommand | TyperGroup:
-        """Import and build the command or sub-group `name`.
+        """Import and return the command or sub-group `name`.
 
         Raises:
             KeyError: There is no such command.
@@ -50,9 +54,9 @@ class LazyGroup(TyperGroup):
 
 
 def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
-    """Import `module` and build the command that its `app` registers as `name`.
+    """Import `module` and return what its `app` registers as `name`.
 
-    Where it registers none of that name, `app` itself is the sub-group.
+    Returns `app` itself, as a group, if it registers nothing of that name.
     """
     app: typer.Typer = import_module(module).app
     group = typer.main.get_group(app)
@@ -63,14 +67,13 @@ def build_command(name: str, module: str) -> TyperCommand | TyperGroup:
 
 
 class NamedGroup(TyperGroup):
-    """A group whose first word is a command of it, or a name to show.
+    """A group whose first word is either one of its commands or a name to show.
 
-    Names are looked for among the commands first, as they are written: `merge` is a
-    command, `Merge` a name.
+    Commands take precedence and are case-sensitive: `merge` is a command, `Merge` a name.
     """
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Leave everything to the command that is named; else take it all."""
+        """Pass all words to the named command; without one, parse them as own options."""
         if args and args[0] in self.commands:
             super().parse_args(ctx, [])
             ctx._protected_args, ctx.args = args[:1], args[1:]
@@ -80,7 +83,7 @@ class NamedGroup(TyperGroup):
 
 
 def _join_help_lines(command: Any) -> None:
-    """Join the lines of each help paragraph: Typer ends lines where a docstring does."""
+    # Typer prints the line breaks of a docstring; paragraphs should fill the terminal.
     if command.help:
         paragraphs = command.help.split("\n\n")
         command.help = "\n\n".join(" ".join(text.split()) for text in paragraphs)

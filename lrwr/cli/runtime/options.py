@@ -1,4 +1,4 @@
-"""Options that many commands share."""
+"""Options and arguments that several commands share."""
 
 from difflib import get_close_matches
 from enum import StrEnum
@@ -12,20 +12,21 @@ from lrwr.core.model.turns import AnswerMode
 AsOfOption = Annotated[
     str | None,
     typer.Option(
-        metavar="PLACE",
-        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing later"
-        " is shown.",
+        metavar="POINT",
+        help="Use the story only up to this point: ch12, ch12:s2, vol3.ch6 or a file.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NameArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]", help="A name; only what concerns it."),
+    typer.Argument(metavar="[NAME]", help="Show only what concerns this name."),
 ]
 AskCharacterOption = Annotated[
     str | None,
     typer.Option(
-        "--character", metavar="NAME", help="Whom it is about, or who answers."
+        "--character",
+        metavar="NAME",
+        help="The character you ask about, or who answers with --mode in_character.",
     ),
 ]
 ModeNameOption = Annotated[
@@ -33,15 +34,8 @@ ModeNameOption = Annotated[
     typer.Option(
         "--mode",
         metavar="MODE",
-        help="Who answers: analytical, or in_character with --character.",
-    ),
-]
-AskAsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PLACE",
-        help="As the story stands at ch12, ch12:s2, vol3.ch6 or a file; nothing"
-        " later is used.",
+        help="Who answers: analytical (the analyst, the default) or in_character (needs"
+        " --character).",
     ),
 ]
 AskThreadNameOption = Annotated[
@@ -49,7 +43,7 @@ AskThreadNameOption = Annotated[
     typer.Option(
         "--thread",
         metavar="THREAD",
-        help="Go on with a conversation: see `lrwr threads`.",
+        help="Continue a thread (saved conversation); `lrwr threads` lists them.",
     ),
 ]
 
@@ -58,30 +52,31 @@ ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 def parse_choice(choices: type[ChoiceT], text: str, flag: str) -> ChoiceT:
-    """Return the member that `text` names, whatever its case.
+    """Return the member of `choices` whose value is `text`, ignoring case.
+
+    `flag` names the option in the error message.
 
     Raises:
-        SettingsProblem: It names none; the hint offers the nearest.
+        SettingsProblem: There is none; the hint suggests the most similar one.
     """
     names = [member.value for member in choices]
     value = text.strip().lower()
     if value in names:
         return choices(value)
-    nearest = get_close_matches(value, names, n=1)
-    offer = f"Did you mean {nearest[0]}? " if nearest else ""
+    similar = get_close_matches(value, names, n=1)
+    suggestion = f"Did you mean {similar[0]}? " if similar else ""
     raise SettingsProblem(
-        f"{flag} cannot be {text!r}", hint=f"{offer}Choose from: {', '.join(names)}."
+        f"{text!r} is not a valid value for {flag}",
+        hint=f"{suggestion}Choose from: {', '.join(names)}.",
     )
 
 
 def parse_mode(name: str | None) -> AnswerMode | None:
-    """Return the mode that `--mode` names, None where it was not given.
+    """Return the answer mode called `name`, None for None; accepts `-` for `_`.
 
     Raises:
-        SettingsProblem: It names none.
+        SettingsProblem: There is no such mode.
     """
-    return (
-        None
-        if name is None
-        else parse_choice(AnswerMode, name.replace("-", "_"), "--mode")
-    )
+    if name is None:
+        return None
+    return parse_choice(AnswerMode, name.replace("-", "_"), "--mode")

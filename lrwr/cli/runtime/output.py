@@ -1,37 +1,55 @@
-"""What is printed: the answer on stdout, the story on stderr."""
+"""A command's output: the answer on stdout, progress and diagnostics on stderr."""
 
 import json
 import os
+import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Protocol, TextIO
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
-from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
-from lrwr.cli.runtime.stream import (
-    ColorMode,
-    Stream,
-    escape_json,
-    is_terminal,
-    join_pieces,
-    to_jsonable,
+from lrwr.app.presenters.text import (
+    LinePiece,
+    StyledLine,
+    StyledTable,
+    StyledText,
+    sanitize_text,
 )
-from lrwr.core.model.errors import LrwrError
+from lrwr.core.model.errors import ExitCode, LrwrError
+
+if TYPE_CHECKING:
+    from lrwr.cli.runtime.terminal import TerminalRenderer
+
+ColorMode: TypeAlias = Literal["auto", "always", "never"]
+"""When to print colours; `auto` means on a terminal, unless NO_COLOR is set."""
+
+_FALLBACK_WIDTH = 80
+_FALLBACK_HEIGHT = 24
+_MINIMUM_WIDTH = 20
+
+# C1 controls, line and paragraph separators, bidirectional overrides and lone
+# surrogates: JSON allows them raw, but they can steer a terminal or end a line.
+_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AdvanceProgress(Protocol):
-    """Moves a bar on by `steps`; `total` says how many there are, once that is known."""
+    """Advances a progress bar by `steps`; `total` sets the number of steps, if known."""
 
     def __call__(self, steps: int, total: int | None = None) -> None:
-        """Move the bar."""
+        """Advance the bar."""
 
 
 class Output:
-    """One command's two streams.
+    """The stdout and stderr of one command.
 
-    Every text is data: escape sequences, control characters and characters that turn
-    the reading direction are taken out, and nothing in it is markup. On a terminal
-    lines are wrapped at words; in a pipe or a file they are left as they are.
+    All text is data: escape sequences, control characters and bidirectional overrides
+    are removed, and nothing is interpreted as markup. On a terminal, lines are wrapped
+    at words; in a pipe or a file they are written whole.
+
+    With `as_json` the answer is JSON: `notice` then writes to stderr.
     """
 
     def __init__(
@@ -40,6 +58,7 @@ class Output:
         color: ColorMode = "auto",
         progress: bool = True,
         pager: bool = False,
+        as_json: bool = False,
         env: Mapping[str, str] | None = None,
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
@@ -50,61 +69,86 @@ class Output:
         self._progress = progress
         self._pager = pager and self._out.terminal and is_terminal(sys.stdin)
         self._has_progress_bar = False
+        self.as_json = as_json
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that shows the answer, 80 where there is none."""
+        """Columns of the terminal that stdout is; 80 if stdout is not a terminal."""
         return self._out.width
 
     @property
     def interactive(self) -> bool:
-        """Whether the answer goes straight to a terminal."""
+        """Whether stdout is a terminal."""
         return self._out.terminal
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """Show the answer given meanwhile a screen at a time, if it needs more."""
+        """Collect the answer written in this context; page it if it exceeds a screen.
+
+        Does nothing unless the pager is turned on and a person reads the output.
+        """
         if not self._pager:
             yield
             return
-        self._out.gather()
+        self._out.start_buffer()
         try:
             yield
         finally:
-            self._out.show_gathered()
+            self._out.flush_buffer()
 
     def answer(self, *pieces: LinePiece, indent: int = 0) -> None:
-        """Print one line or paragraph of the answer, `indent` columns from the left."""
+        """Write one line or paragraph to stdout, indented by `indent` columns."""
         self._out.write_line(pieces, indent)
 
-    def piece(self, text: str) -> None:
-        """Print a piece of the answer as it comes, and do not end its line."""
+    def show(self, blocks: Iterable[StyledLine | StyledTable]) -> None:
+        """Write lines and tables to stdout, in order."""
+        for block in blocks:
+            if isinstance(block, StyledTable):
+                self.table(block.headings, block.rows, right=block.right)
+            else:
+                self.answer(*block.pieces, indent=block.indent)
+
+    def write_piece(self, text: str) -> None:
+        """Write `text` to stdout without ending the line, for streamed answers."""
         self._out.write(sanitize_text(text))
 
-    def story(self, *pieces: LinePiece, indent: int = 0) -> None:
-        """Say what is going on, apart from the answer."""
+    def info(self, *pieces: LinePiece, indent: int = 0) -> None:
+        """Write progress or a diagnostic to stderr, above the progress bar if any."""
         if self._has_progress_bar:
             self._err.renderer.print_paragraph(self._err.clean(pieces), indent)
         else:
             self._err.write_line(pieces, indent)
 
-    def warn(self, sentence: str) -> None:
-        """Say what the writer should know although the work goes on."""
-        self.story(StyledText("warning: ", "bad"), sentence)
+    def notice(self, *pieces: LinePiece, indent: int = 0) -> None:
+        """Write a remark that belongs to the answer: to stdout, or stderr with JSON.
 
-    def problem(self, error: LrwrError) -> None:
-        """Say what went wrong and, on a line of its own, what to try."""
-        self.story(StyledText("lrwr: ", "bad"), str(error))
+        Use it for what limits the answer: skipped steps, missing models, stale data.
+        """
+        (self.info if self.as_json else self.answer)(*pieces, indent=indent)
+
+    def notice_warning(self, sentence: str, hint: str = "") -> None:
+        """Write a warning that belongs to the answer, and a hint below it; see `notice`."""
+        self.notice(StyledText("warning: ", "bad"), sentence)
+        if hint:
+            self.notice(StyledText("hint: ", "strong"), hint, indent=2)
+
+    def warn(self, sentence: str) -> None:
+        """Write a warning about the run to stderr; the command continues."""
+        self.info(StyledText("warning: ", "bad"), sentence)
+
+    def error(self, error: LrwrError) -> None:
+        """Write the message of `error` to stderr, and its hint on the next line."""
+        self.info(StyledText("lrwr: ", "bad"), str(error))
         if error.hint:
-            self.story(StyledText("hint: ", "strong"), error.hint)
+            self.info(StyledText("hint: ", "strong"), error.hint)
 
     def json(self, value: object) -> None:
-        """Print `value` as the whole answer; see `to_jsonable` for what it may hold."""
+        """Write `value` to stdout as indented JSON; see `to_jsonable` for the types."""
         text = json.dumps(to_jsonable(value), ensure_ascii=False, indent=2)
         self._out.write(f"{escape_json(text)}\n")
 
     def json_line(self, value: object) -> None:
-        """Print `value` as one line of JSON, one of many."""
+        """Write `value` to stdout as JSON on one line."""
         text = json.dumps(to_jsonable(value), ensure_ascii=False)
         self._out.write(f"{escape_json(text)}\n")
 
@@ -115,25 +159,25 @@ class Output:
         *,
         right: Collection[str] = (),
     ) -> None:
-        """Print rows under headings; columns whose heading is in `right` end aligned.
+        """Write a table to stdout; columns whose heading is in `right` align right.
 
-        Wide cells are folded on a terminal; elsewhere a row is always one line.
+        On a terminal, wide cells wrap; in a pipe or a file each row is one line.
         """
         if self._out.terminal:
             self._out.write(self._out.render_table(headings, rows, right))
             return
-        for line in _aligned(headings, rows, right):
+        for line in _align_columns(headings, rows, right):
             self._out.write_line([line])
 
     @contextmanager
     def progress(self, label: str, total: int | None) -> Iterator[AdvanceProgress]:
-        """Lend out a function that moves a bar on by so many steps of `total`.
+        """Show a progress bar on stderr and yield the function that advances it.
 
-        `total` None means that nobody knows yet; the function may tell it later. Where
-        nobody watches there is no bar, and the function does nothing.
+        `total` None means an unknown number of steps. Without a terminal, with progress
+        turned off, or inside another bar, nothing is shown.
         """
         if not (self._progress and self._err.terminal) or self._has_progress_bar:
-            yield _no_bar
+            yield _ignore_progress
             return
         self._has_progress_bar = True
         try:
@@ -144,11 +188,194 @@ class Output:
             self._has_progress_bar = False
 
 
-def _no_bar(steps: int, total: int | None = None) -> None:
+class Stream:
+    """One output stream: sanitizes text and adapts to a terminal, a pipe or a file.
+
+    Rich is imported only when there is a terminal or colour to render for.
+    """
+
+    def __init__(self, file: TextIO, color: ColorMode, env: Mapping[str, str]) -> None:
+        self._file = file
+        self._env = env
+        self._buffer: list[str] | None = None
+        self.terminal = is_terminal(file)
+        supports_color = (
+            self.terminal and env.get("TERM") != "dumb" and not env.get("NO_COLOR")
+        )
+        self.colored = color == "always" or (color == "auto" and supports_color)
+        self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
+
+    def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
+        """Write one line or paragraph and a line end."""
+        if self.terminal or self.colored:
+            text = self.renderer.render_paragraph(self.clean(pieces), indent)
+            self.write(text)
+        else:
+            margin = " " * indent
+            lines = join_pieces(pieces).split("\n")
+            self.write("".join(f"{margin}{line}\n" if line else "\n" for line in lines))
+
+    def render_table(
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[LinePiece]],
+        right: Collection[str],
+    ) -> str:
+        """Return a table for a terminal, with wrapped cells."""
+        return self.renderer.render_table(
+            [self.clean([heading]) for heading in headings],
+            [[self.clean([cell]) for cell in row] for row in rows],
+            {index for index, heading in enumerate(headings) if heading in right},
+        )
+
+    def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
+        """Return `pieces` without terminal controls and unencodable characters."""
+        encoding = self._file.encoding
+        return [
+            StyledText(
+                replace_unencodable(sanitize_text(piece.text), encoding), piece.tone
+            )
+            for piece in map(_styled, pieces)
+        ]
+
+    @cached_property
+    def renderer(self) -> "TerminalRenderer":
+        """The rich renderer, imported on first use because rich is slow to import."""
+        from lrwr.cli.runtime.terminal import TerminalRenderer
+
+        return TerminalRenderer(
+            self._file,
+            terminal=self.terminal,
+            colored=self.colored,
+            width=self.width,
+            env=self._env,
+        )
+
+    def write(self, text: str) -> None:
+        """Write and flush `text`; exit with code 0 if the reader closed the pipe."""
+        if self._buffer is not None:
+            self._buffer.append(text)
+            return
+        try:
+            self._file.write(replace_unencodable(text, self._file.encoding))
+            self._file.flush()
+        except BrokenPipeError:
+            self._redirect_to_devnull()
+            raise SystemExit(ExitCode.OK) from None
+
+    def start_buffer(self) -> None:
+        """Collect everything written from now on, until `flush_buffer`."""
+        self._buffer = []
+
+    def flush_buffer(self) -> None:
+        """Write what was collected, through a pager if it exceeds the terminal."""
+        text, self._buffer = "".join(self._buffer or ()), None
+        if text.count("\n") < _height(self._file):
+            self.write(text)
+            return
+        self.renderer.page(replace_unencodable(text, self._file.encoding))
+
+    def _redirect_to_devnull(self) -> None:
+        # Python flushes stdout again at exit, which would raise a second time.
+        with suppress(OSError, ValueError):
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(devnull, self._file.fileno())
+            os.close(devnull)
+
+
+def replace_unencodable(text: str, encoding: str | None) -> str:
+    """Return `text` with `?` for each character that `encoding` cannot represent."""
+    target = encoding or "utf-8"
+    return text.encode(target, errors="replace").decode(target)
+
+
+def to_jsonable(value: object) -> object:
+    """Return `value` as lists, dicts, strings and numbers.
+
+    Dataclasses become objects, sets become sorted lists, paths and enums strings.
+
+    Raises:
+        TypeError: `value` contains any other type.
+    """
+    match value:
+        case str():
+            return str(value)
+        case None | bool() | int() | float():
+            return value
+        case PurePath():
+            return value.as_posix()
+        case Mapping():
+            return {str(key): to_jsonable(part) for key, part in value.items()}
+        case list() | tuple():
+            return [to_jsonable(part) for part in value]
+        case Set():
+            return sorted((to_jsonable(part) for part in value), key=str)
+        case _ if is_dataclass(value):
+            values_by_field = {
+                field.name: getattr(value, field.name) for field in fields(value)
+            }
+            return to_jsonable(values_by_field)
+        case _:
+            raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def escape_json(text: str) -> str:
+    r"""Return JSON `text` with terminal controls and line separators as `\uXXXX`.
+
+    The parsed value is the same.
+    """
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def error_as_json(error: LrwrError) -> dict[str, object]:
+    """Return `{"error": {"message", "hint", "exit_code"}}`, as failed commands print it."""
+    return {
+        "error": {
+            "message": str(error),
+            "hint": error.hint,
+            "exit_code": int(error.exit_code),
+        }
+    }
+
+
+def join_pieces(pieces: Sequence[LinePiece]) -> str:
+    """Return the sanitized text of `pieces`, without tones."""
+    return sanitize_text("".join(_styled(piece).text for piece in pieces))
+
+
+def is_terminal(file: TextIO) -> bool:
+    """Return whether `file` is a terminal; False if it is closed."""
+    try:
+        return file.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def _styled(piece: LinePiece) -> StyledText:
+    return piece if isinstance(piece, StyledText) else StyledText(piece)
+
+
+def _height(file: TextIO) -> int:
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(file.fileno()).lines or _FALLBACK_HEIGHT
+    return _FALLBACK_HEIGHT
+
+
+def _width(file: TextIO, env: Mapping[str, str]) -> int:
+    columns = env.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(_MINIMUM_WIDTH, int(columns))
+    with suppress(OSError, ValueError):
+        terminal_columns = os.get_terminal_size(file.fileno()).columns
+        return max(_MINIMUM_WIDTH, terminal_columns or _FALLBACK_WIDTH)
+    return _FALLBACK_WIDTH
+
+
+def _ignore_progress(steps: int, total: int | None = None) -> None:
     del steps, total
 
 
-def _aligned(
+def _align_columns(
     headings: Sequence[str],
     rows: Sequence[Sequence[LinePiece]],
     right: Collection[str],

@@ -1,8 +1,11 @@
-"""Opening services for a command: consent first, and a note on what leaves this machine."""
+"""Runs coroutines from a command, and opens the services that a command uses."""
 
+import asyncio
+import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
 
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.egress import (
@@ -10,33 +13,86 @@ from lrwr.app.egress import (
     pending_consents,
     record_consent,
 )
-from lrwr.cli.runtime.output import Output
+from lrwr.app.presenters.text import format_count
+from lrwr.cli.runtime.output import AdvanceProgress, Output
 from lrwr.core.model.chunks import Pipeline
-from lrwr.core.model.errors import NotFound
+from lrwr.core.model.errors import LrwrError, NotFound
+from lrwr.core.model.jobs import (
+    DocumentFinished,
+    DocumentsPending,
+    IngestEvent,
+    IngestPlanned,
+)
 from lrwr.core.settings.model import Settings
 
+ResultT = TypeVar("ResultT")
+
 SEARCH_SERVICES = ("openai-embeddings", "qdrant", "cohere")
-"""What a search may be sent to."""
+"""Services that may receive the words of a search."""
 
 INGEST_SERVICES = ("openai-embeddings", "supabase", "langsmith")
-"""What all that is read is sent to, whoever else reads it."""
+"""Services that may receive the manuscript during an ingest, whatever the pipeline."""
 
 ANSWER_SERVICES = ("openai", "tavily", *SEARCH_SERVICES, "supabase", "langsmith")
-"""What a question may be sent to."""
+"""Services that may receive a question or the passages found for it."""
 
 _YES = frozenset({"y", "yes"})
+
+
+def run_async(
+    coroutine: Coroutine[Any, Any, ResultT],
+    run: Callable[[Coroutine[Any, Any, ResultT]], ResultT] = asyncio.run,
+) -> ResultT:
+    """Run `coroutine` to completion and return its result.
+
+    `run` executes the coroutine; pass `asyncio.Runner().run` to reuse a loop.
+
+    Raises:
+        LrwrError: The first error of a task group, without the exception group.
+    """
+    try:
+        return run(coroutine)
+    except* LrwrError as group:
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        failure = first
+    raise failure
+
+
+def run_with_cleanup(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run `coroutine` like `run_async`, and cancel it on SIGTERM as on Ctrl-C.
+
+    For commands with temporary files, which a plain SIGTERM would leave behind.
+
+    Raises:
+        LrwrError: The first error of a task group.
+        KeyboardInterrupt: SIGTERM or Ctrl-C cancelled it.
+    """
+
+    async def cancel_on_sigterm() -> ResultT:
+        task = asyncio.current_task()
+        assert task is not None
+        with suppress(NotImplementedError):  # Windows has no signal handlers
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await coroutine
+
+    try:
+        return run_async(cancel_on_sigterm())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 @asynccontextmanager
 async def open_search_services(
     settings: Settings, output: Output, *, as_json: bool
 ) -> AsyncIterator[Workspace]:
-    """Lend out workspace, once the writer knows what a search sends elsewhere.
+    """Open the workspace for a search: ask for consents and announce external services.
 
     Raises:
-        NotFound: Nothing has been ingested here, or by another pipeline alone.
+        NotFound: Nothing is ingested here, or only by the other pipeline.
     """
-    async with open_workspace(settings, say=output.story) as workspace:
+    async with open_workspace(settings, say=output.info) as workspace:
         await require_passages(workspace)
         prompt_for_consent(workspace, output, *SEARCH_SERVICES, as_json=as_json)
         announce_first_use(workspace, output, *SEARCH_SERVICES)
@@ -44,12 +100,12 @@ async def open_search_services(
 
 
 async def require_passages(workspace: Workspace) -> None:
-    """Make sure that the pipeline in use has read something, if any has.
+    """Check that the configured pipeline has ingested something, if any pipeline has.
 
-    Else a search would say of every word that the text does not hold it.
+    Otherwise a search would report that the text does not contain a word it contains.
 
     Raises:
-        NotFound: Nothing has been ingested here, or by another pipeline alone.
+        NotFound: Nothing is ingested here, or only by the other pipeline.
     """
     pipeline = workspace.settings.pipeline
     counts = {
@@ -63,39 +119,64 @@ async def require_passages(workspace: Workspace) -> None:
     if counts[pipeline].documents or not others:
         return
     raise NotFound(
-        f"Pipeline {pipeline} has read nothing here, only pipeline {others[0]} has",
-        hint=f"Run `lrwr ingest --pipeline {pipeline}`; what is known already is kept.",
+        f"This library was ingested with pipeline {others[0]}, not with pipeline"
+        f" {pipeline}",
+        hint=f"Run `lrwr ingest --pipeline {pipeline}`; nothing is deleted by that.",
     )
 
 
 def prompt_for_consent(
     workspace: Workspace, output: Output, *names: str, as_json: bool
 ) -> None:
-    """Ask, once for a folder, about services that only its own settings turn on.
+    """Ask for consent to services that this folder's own settings turn on.
 
-    Where nobody can be asked, nothing is and the services stay unused.
+    Asks once per folder and service, for the services in `names`. Without a terminal,
+    or with `as_json`, nothing is asked and the services stay unused.
 
     Raises:
         StoreProblem: The answer cannot be stored.
     """
-    if not _can_be_asked(as_json):
+    if not _can_prompt(as_json=as_json):
         return
     for request in pending_consents(workspace.egress, names):
-        output.story(request.question)
-        output.story("Allow it for this folder? [y/N]")
+        output.info(request.question)
+        output.info("Allow it for this folder? [y/N]")
         line = sys.stdin.readline(100)
-        if not line:
-            continue  # nobody there after all
+        if not line:  # end of input
+            continue
         allowed = line.strip().lower() in _YES
         record_consent(workspace.egress, request.name, allowed=allowed)
         other = "deny" if allowed else "allow"
-        output.story(f"To change your mind: lrwr privacy {other} {request.name}")
+        output.info(f"To change this: `lrwr privacy {other} {request.name}`.")
 
 
 def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:
-    """Print a line about what leaves, the first time that a library uses a service."""
-    announce_first_uses(workspace.egress, names, output.story)
+    """Print what is sent, the first time that this library uses each service."""
+    announce_first_uses(workspace.egress, names, output.info)
 
 
-def _can_be_asked(as_json: bool) -> bool:
+def create_progress_listener(
+    advance: AdvanceProgress, output: Output
+) -> Callable[[IngestEvent], None]:
+    """Return a listener that advances a progress bar as documents are processed.
+
+    It also prints, once, that another run of lrwr is using the library.
+    """
+    has_announced_wait = False
+
+    def listen(event: IngestEvent) -> None:
+        nonlocal has_announced_wait
+        if isinstance(event, IngestPlanned):
+            advance(0, total=event.process + event.forget)
+        elif isinstance(event, DocumentFinished):
+            advance(1)
+        elif isinstance(event, DocumentsPending) and not has_announced_wait:
+            has_announced_wait = True
+            documents = format_count(event.documents, "document")
+            output.info(f"Waiting for another run of lrwr to finish {documents}.")
+
+    return listen
+
+
+def _can_prompt(*, as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""What every command does first: read the settings, set up the output."""
+"""The start of every command: load the settings and create the output."""
 
 import os
 from collections.abc import Mapping
@@ -17,23 +17,33 @@ def start_session(
     *,
     start: Path | None = None,
 ) -> tuple[Settings, Output]:
-    """Return the settings that hold in `start`, here by default, and the output.
+    """Return the settings of the library that contains `start`, and the output.
 
-    `flags` go by dotted name ("search.limit"), None for one that was not given; those
-    given before the command's name are a dict in `context.obj`. What the settings warn
-    of is said on stderr.
+    `start` is the working directory unless given. `flags` override settings by dotted
+    name ("search.limit"); None means that the option was not used. Options given before
+    the command name come from `context.obj`. Prints the warnings of the settings.
 
     Raises:
-        SettingsProblem: A file, variable or flag cannot be understood.
+        SettingsProblem: A file, variable or option has an invalid value.
     """
-    before = context.find_object(dict) or {}
-    overrides = {**before, **(flags or {})}
+    global_flags = context.find_object(dict) or {}
+    overrides = {**global_flags, **(flags or {})}
     settings = load_settings(start or Path.cwd(), os.environ, overrides)
     output = Output(
         color=settings.output.color,
         progress=settings.output.progress,
         pager=settings.output.pager,
+        as_json=bool(context.params.get("as_json")),
     )
     for warning in settings.warnings:
         output.warn(warning)
     return settings, output
+
+
+def create_output(context: typer.Context) -> Output:
+    """Return the output for a command that works without valid settings files."""
+    flags = context.find_object(dict) or {}
+    return Output(
+        color=flags.get("output.color") or "auto",
+        as_json=bool(context.params.get("as_json")),
+    )

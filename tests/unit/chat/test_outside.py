@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from lrwr.app.presenters.threads import FROM_THE_WEB, thread_to_blocks
+from lrwr.app.presenters.threads import (
+    FROM_THE_WEB,
+    render_turn,
+    thread_to_blocks,
+    turn_as_json,
+)
 from lrwr.cli.chat.live_answer import LiveAnswer
-from lrwr.cli.presenters.threads import show_turn, turn_as_json
 from lrwr.cli.runtime.output import Output
 from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.adapters.source.text import find_sentence_spans
@@ -317,7 +321,7 @@ async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> 
     live = LiveAnswer(output, quiet=False)
     live.show(AnswerToken(said.text, AnswerSpeaker.AVATAR))
     live.end(turn)
-    show_turn(turn, (), output)
+    output.show(render_turn(turn, ()))
     output.json(turn_as_json(turn))
     thread = Thread(ThreadId("t"), "T", 0.0, 0.0, 1, turn.output.narrative_state_delta)
     exported = render_blocks_as_markdown(thread_to_blocks(thread, [turn], {}))
@@ -328,7 +332,7 @@ async def test_the_web_is_shown_apart_and_steers_no_terminal(story: Stories) -> 
     assert "\x1b[31mcanon" not in whole
     assert "\x1b" not in exported
     assert FROM_THE_WEB in exported
-    assert "the web was asked: “Hamlet”" in stderr.getvalue() + whole
+    assert "searched the web: “Hamlet”" in stderr.getvalue() + whole
     told = turn_as_json(turn)
     assert (told["web"], told["web_query"]) == (True, "Hamlet")
     assert told["web_citations"] == list(turn.output.web)

@@ -2,18 +2,16 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from lrwr.app.presenters import story, story_json
 from lrwr.app.presenters.story import explain_model_setup
-from lrwr.cli.presenters import bible_json, story
-from lrwr.cli.presenters.story import (
-    print_not_evaluated,
-    print_nothing_known,
-)
+from lrwr.cli.commands.bible import print_not_evaluated, print_nothing_known
 from lrwr.cli.runtime.groups import NamedGroup
 from lrwr.cli.runtime.options import AsOfOption, JsonOption, NameArgument
 from lrwr.cli.runtime.output import Output
@@ -35,12 +33,6 @@ def shown(show: Show) -> str:
     return out.getvalue()
 
 
-def said(show: Show) -> str:
-    err = io.StringIO()
-    show(Output(env={}, stdout=io.StringIO(), stderr=err))
-    return err.getvalue()
-
-
 def as_json(value: object) -> object:
     return json.loads(shown(lambda output: output.json(value)))
 
@@ -51,16 +43,16 @@ def bible(horizon: Horizon | None = None, canon: Canon | None = None) -> Bible:
 
 def card(name: str, of: Bible) -> str:
     return shown(
-        lambda out: story.show_character(find_profile_by_name(name, of), of, out)
+        lambda out: out.show(story.render_character(find_profile_by_name(name, of), of))
     )
 
 
 def test_a_card_gives_every_claim_its_place() -> None:
     assert card("wren", bible()).splitlines() == [
         "Nell Tallow  verified",
-        "  also Wren",
-        "  mentioned 6 times; female (verified)",
-        "  first seen book/1.md:3  Chapter 1 “Lighting up”",
+        "  also called Wren",
+        "  mentioned 6 times; gender: female (verified)",
+        "  first seen: book/1.md:3  Chapter 1 “Lighting up”",
         "  age: twelve  confirmed",
         "      notes/Nell Tallow.md:6  “She is twelve.”",
         "  eyes: grey  verified",
@@ -84,33 +76,33 @@ def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:
     stories.known = []
     unread = project_bible(stories.knowledge())
     assert "not evaluated: no language model has read" in card("Mags", unread)
-    told = said(lambda output: print_not_evaluated(output, unread, "Traits"))
+    told = shown(lambda output: print_not_evaluated(output, unread, "Traits"))
     assert told.startswith("Traits: not evaluated: no language model")
-    assert said(lambda output: print_not_evaluated(output, bible(), "Traits")) == ""
-    profile = bible_json.profile_as_json(unread.characters[0], unread)
+    assert shown(lambda output: print_not_evaluated(output, bible(), "Traits")) == ""
+    profile = story_json.profile_as_json(unread.characters[0], unread)
     assert "personality_traits" in str(profile["not_evaluated"])
 
 
 def test_nothing_to_show_says_what_to_do() -> None:
     def told(of: Bible, pipeline: Pipeline, as_of: str | None = None) -> str:
         remedy = explain_model_setup(of, Settings(Path("novel"), pipeline))
-        return said(
-            lambda out: print_nothing_known(out, "Nobody is known", as_of, remedy)
+        return shown(
+            lambda out: print_nothing_known(out, "No characters found", as_of, remedy)
         )
 
     never = replace(Bible(), unread=True)
     assert told(never, Pipeline.AGENTIC) == (
-        "Nobody is known. `lrwr ingest` reads your story.\n"
+        "No characters found. Run `lrwr ingest` to analyse your story.\n"
     )
     assert "`lrwr ingest --pipeline b`" in told(never, Pipeline.NAIVE)
     for pipeline in (Pipeline.NAIVE, Pipeline.AGENTIC):
-        assert told(Bible(), pipeline) == "Nobody is known.\n"
-    assert told(Bible(), Pipeline.AGENTIC, "ch2") == "Nobody is known up to ch2.\n"
+        assert told(Bible(), pipeline) == "No characters found.\n"
+    assert told(Bible(), Pipeline.AGENTIC, "ch2") == "No characters found up to ch2.\n"
 
 
 def test_the_list_of_characters_is_what_scripts_expect() -> None:
     listed = [
-        bible_json.character_summary_as_json(one)
+        story_json.character_summary_as_json(one)
         for one in bible(Horizon(1)).characters
     ]
     assert as_json(listed) == [
@@ -131,14 +123,14 @@ def test_the_list_of_characters_is_what_scripts_expect() -> None:
             "mentions": 2,
         },
     ]
-    table = shown(lambda output: story.list_characters(bible(), output))
+    table = shown(lambda output: output.show(story.list_characters(bible().characters)))
     assert table.splitlines()[2].split() == [
         "OchraMags", "Mags", "female", "4", "book/1.md:9", "verified",
     ]  # fmt: skip
 
 
 def test_quotes_are_what_scripts_expect() -> None:
-    told = as_json([bible_json.quote_as_json(one) for one in bible().quotes])
+    told = as_json([story_json.quote_as_json(one) for one in bible().quotes])
     assert isinstance(told, list)
     start = marsh().book.span(ONE, "Is it late?").start
     assert {key: told[0][key] for key in list(told[0])[:6]} == {
@@ -149,7 +141,7 @@ def test_quotes_are_what_scripts_expect() -> None:
         "chars": [[start, start + 11]],
         "lines": [5, 5],
     }
-    lines = shown(lambda output: story.show_quotes(bible().quotes, output))
+    lines = shown(lambda output: output.show(story.render_quotes(bible().quotes)))
     assert lines.splitlines()[2:4] == [
         "book/1.md:12  OchraMags to Nell Tallow (verified)",
         "    “Six strokes,”",
@@ -157,7 +149,7 @@ def test_quotes_are_what_scripts_expect() -> None:
 
 
 def test_every_surface_has_a_json_form() -> None:
-    whole = as_json(bible_json.bible_as_json(bible(), None))
+    whole = as_json(story_json.bible_as_json(bible(), None))
     assert isinstance(whole, dict)
     assert [len(whole[key]) for key in ("world", "events", "told", "scenes")] == [
         1,
@@ -173,11 +165,13 @@ def test_every_surface_has_a_json_form() -> None:
 def test_the_world_is_a_list_and_cards() -> None:
     (house,) = bible().world
     assert "the Ledger House  setting  Corin Vale" in shown(
-        lambda output: story.list_world(bible(), output)
+        lambda output: output.show(story.list_world(bible().world))
     )
-    assert shown(lambda output: story.show_element(house, output)).splitlines() == [
+    assert shown(
+        lambda output: output.show(story.render_element(house))
+    ).splitlines() == [
         "the Ledger House  verified",
-        "  what: setting  verified",
+        "  type: setting  verified",
         "      book/2.md:3  “shut the Ledger House”",
         "  with: Corin Vale  verified",
         "      book/2.md:11  “burned in the Ledger House”",
@@ -185,16 +179,16 @@ def test_the_world_is_a_list_and_cards() -> None:
 
 
 def test_the_timeline_and_the_recap_go_by_chapters() -> None:
-    told = shown(lambda output: story.show_timeline(bible().timeline, output))
+    told = shown(lambda output: output.show(story.render_timeline(bible().timeline)))
     assert told.splitlines()[-4:-1] == [
         "Chapter 2 “The ledger house”",
         "  event  Corin drowns.  Corin Vale",
         "      book/2.md:7  “Corin Vale drowned”",
     ]
-    recap = shown(lambda output: story.show_recap(bible().scenes, output))
+    recap = shown(lambda output: output.show(story.render_recap(bible().scenes)))
     assert recap.splitlines()[:3] == [
         "Chapter 1 “Lighting up”",
-        "  book/1.md:1-5  scene 1; seen by Nell Tallow (verified); with Nell Tallow",
+        "  book/1.md:1-5  scene 1; point of view: Nell Tallow (verified); with Nell Tallow",
         "    “Wren climbed nineteen rungs.”",
     ]
     assert "    They meet.  verified" in recap.splitlines()
@@ -202,16 +196,15 @@ def test_the_timeline_and_the_recap_go_by_chapters() -> None:
 
 def test_gaps_show_what_has_become_of_them() -> None:
     decided = Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"})
-    lines = shown(
-        lambda output: story.show_gaps(bible(canon=decided).gaps, output)
-    ).splitlines()
+    gaps = chain(*map(story.render_gap, bible(canon=decided).gaps))
+    lines = shown(lambda output: output.show(gaps)).splitlines()
     assert lines[0].endswith("  Nell Tallow: eye colour  closed")
     assert lines[1:4] == [
-        "      the text says so now:",
+        "      now defined in the text:",
         "  grey  verified",
         "      book/1.md:3  “eyes were grey”",
     ]
-    assert "      you answered: sixty" in lines
+    assert "      your answer: sixty" in lines
     assert lines[-2].endswith("  OchraMags: TODO: where is her boat?  open")
     assert lines[-1] == "      book/1.md:10"
 

@@ -7,8 +7,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lrwr.cli.commands.config import config_path_command, config_show_command
-from lrwr.cli.commands.init import init_command
+from lrwr.cli.commands.config import (
+    config_path_command,
+    config_show_command,
+    init_command,
+)
 from lrwr.core.model.errors import NotFound, SettingsProblem
 from lrwr.core.settings.loader import render_example_toml
 from lrwr.core.settings.model import index_settings
@@ -90,7 +93,7 @@ def test_init_writes_the_example_and_says_what_is_next(novel: Path) -> None:
 
 def test_init_keeps_what_is_there(novel: Path) -> None:
     (novel / "lrwr.toml").write_text("# mine\n", encoding="utf-8")
-    with pytest.raises(SettingsProblem, match="there already"):
+    with pytest.raises(SettingsProblem, match="already exists"):
         run("init", str(novel))
     assert (novel / "lrwr.toml").read_text(encoding="utf-8") == "# mine\n"
 

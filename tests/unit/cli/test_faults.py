@@ -56,7 +56,7 @@ def test_a_fault_is_one_sentence_and_a_report_without_any_text(
     assert ran.returncode == ExitCode.INTERNAL
     assert ran.stdout == ""
     said, hint = ran.stderr.splitlines()
-    assert said == "lrwr: An internal problem stopped lrwr: KeyError"
+    assert said == "lrwr: An internal error stopped lrwr: KeyError"
     (report,) = (tmp_path / "temporary").iterdir()
     assert str(report) in hint
     told = report.read_text(encoding="utf-8")

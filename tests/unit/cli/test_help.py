@@ -17,7 +17,7 @@ def help_of(*words: str) -> str:
 
 def test_help_fills_the_width_that_there_is() -> None:
     text = help_of("forget")
-    assert "are never touched. Conversations cannot be had back" in text
+    assert "are never changed. Threads (saved conversations) cannot be restored" in text
 
 
 @pytest.mark.parametrize("command", ["allow", "deny"])

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.app.presenters.ingestion import describe_ingest_report
-from lrwr.cli.presenters.ingestion import ingest_report_as_json
+from lrwr.app.presenters.ingestion import describe_ingest_report, ingest_report_as_json
 from lrwr.core.model.language_model import Usage
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.model_services import ModelSettings
@@ -33,17 +32,17 @@ def said(usage: Usage, *, model: str = "pretend-1", dry_run: bool = False) -> st
 def test_it_says_what_was_asked_what_it_cost_and_what_of_it_stands() -> None:
     told = said(READ)
     assert (
-        "pretend-1 was asked 12 questions: 40,000 tokens sent, 2,000 answered ($0.06);"
-        " 3 answers were known.\n"
+        "pretend-1: 12 calls: 40,000 tokens sent, 2,000 received ($0.06);"
+        " 3 replies from the cache.\n"
     ) in told
     assert (
-        "It quoted 40 times; 36 of the quotes stand in the text (90%), 4 were dropped."
+        "40 quotations by the model: 36 found in the text (90 %), 4 dropped."
     ) in told
 
 
 def test_a_dry_run_says_about_what_it_would_take() -> None:
     assert (
-        "pretend-1 would be asked 1 question: about 900 tokens sent, 60 answered"
+        "pretend-1 would need 1 call: about 900 tokens sent, 60 received"
         " (less than $0.01)."
     ) in said(Usage(calls=1, prompt_tokens=900, completion_tokens=60), dry_run=True)
 
@@ -51,9 +50,9 @@ def test_a_dry_run_says_about_what_it_would_take() -> None:
 @pytest.mark.parametrize(
     ("cached", "words"),
     [
-        (0, "pretend-1 was asked nothing."),
-        (1, "pretend-1 was asked nothing; 1 answer was known."),
-        (2, "pretend-1 was asked nothing; 2 answers were known."),
+        (0, "pretend-1: no calls."),
+        (1, "pretend-1: no calls; 1 reply from the cache."),
+        (2, "pretend-1: no calls; 2 replies from the cache."),
     ],
 )
 def test_a_model_that_was_asked_nothing_cost_nothing(cached: int, words: str) -> None:
@@ -81,9 +80,9 @@ def test_what_is_paid_is_never_said_to_be_nothing(
 @pytest.mark.parametrize(
     ("quotes", "verified", "words"),
     [
-        (1, 1, "It quoted 1 time; every quote stands in the text."),
-        (999, 998, "(99%), 1 was dropped."),
-        (3, 0, "0 of the quotes stand in the text (0%), 3 were dropped."),
+        (1, 1, "1 quotation by the model: all found in the text."),
+        (999, 998, "(99 %), 1 dropped."),
+        (3, 0, "0 found in the text (0 %), 3 dropped."),
     ],
 )
 def test_the_share_of_true_quotes_is_not_rounded_up(
@@ -93,7 +92,7 @@ def test_the_share_of_true_quotes_is_not_rounded_up(
 
 
 def test_replies_that_were_no_use_are_counted() -> None:
-    assert ("2 answers had to be asked for twice; 1 could not be read.") in said(
+    assert ("2 replies requested twice; 1 could not be parsed.") in said(
         Usage(calls=3, repaired=2, failed=1)
     )
 

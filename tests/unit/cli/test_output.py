@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrwr.app.presenters.text import LinePiece, StyledText, sanitize_text
-from lrwr.cli.runtime.output import Output
-from lrwr.cli.runtime.stream import ColorMode
+from lrwr.cli.runtime.output import ColorMode, Output
 from lrwr.core.model.errors import LrwrError
 
 
@@ -63,14 +62,14 @@ def on_terminal(
 def test_the_answer_goes_to_stdout_and_the_story_to_stderr() -> None:
     streams = piped()
     streams.output.answer("Found ", StyledText("chapter 3", "place"))
-    streams.output.story("reading…")
+    streams.output.info("reading…")
     assert (streams.answer, streams.story) == ("Found chapter 3\n", "reading…\n")
 
 
 def test_a_problem_shows_what_happened_and_what_to_try() -> None:
     streams = piped()
-    streams.output.problem(LrwrError("It broke", hint="Try again."))
-    streams.output.problem(LrwrError("No idea"))
+    streams.output.error(LrwrError("It broke", hint="Try again."))
+    streams.output.error(LrwrError("No idea"))
     assert streams.story == "lrwr: It broke\nhint: Try again.\nlrwr: No idea\n"
     assert streams.answer == ""
 
@@ -251,7 +250,7 @@ def test_progress_is_shown_on_a_terminal_and_lets_the_story_through() -> None:
     streams = on_terminal()
     with streams.output.progress("embedding", total=2) as advance:
         advance(1)
-        streams.output.story("half way")
+        streams.output.info("half way")
         advance(1)
     assert "embedding" in streams.story
     assert "half way\n" in streams.story

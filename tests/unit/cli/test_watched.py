@@ -1,8 +1,11 @@
 import json
 
-from lrwr.app.presenters.watch import describe_save, list_changed_documents
-from lrwr.cli.presenters.watch import watch_event_as_json
-from lrwr.cli.runtime.stream import to_jsonable
+from lrwr.app.presenters.watch import (
+    describe_save,
+    list_changed_documents,
+    watch_event_as_json,
+)
+from lrwr.cli.runtime.output import to_jsonable
 from lrwr.core.bible.events import FactChange
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
@@ -33,7 +36,7 @@ def told(learned: KnowledgeDelta, **more: object) -> str:
 def test_a_save_is_told_in_one_line() -> None:
     learned = KnowledgeDelta((READ,), names_new=("Corin Vale",), facts_changed=(EYES,))
     assert told(learned) == (
-        "ch3.md read: 2 passages changed; new: Corin Vale;"
+        "ch3.md processed: 2 passages changed; new: Corin Vale;"
         " Nell's eyes: grey -> brown (0.4 s)"
     )
 
@@ -55,16 +58,18 @@ def test_what_came_and_went_is_told() -> None:
         gaps_closed=(gap, gap, gap, gap),
     )
     assert told(learned) == (
-        "1.md read: 1 passage new, 2 gone; old.md -> 2.md renamed; 3.md forgotten;"
+        "1.md processed: 1 passage new, 2 gone; old.md -> 2.md renamed; 3.md deleted;"
         " gone: Mags, PurpleFrog, TinToby and 1 more;"
         " new: Nell's age: 12; 1 other fact new; 2 facts gone;"
-        " gap opened: Nell: TODO: whose boat?; 4 gaps closed (0.4 s)"
+        " question opened: Nell: TODO: whose boat?; 4 open questions closed (0.4 s)"
     )
 
 
 def test_many_documents_are_counted_and_the_same_words_are_said_to_be_so() -> None:
     many = tuple(DocumentDelta(DocumentId(f"{n}.md")) for n in range(4))
-    assert told(KnowledgeDelta(many)) == "4 documents read: the same passages (0.4 s)"
+    assert (
+        told(KnowledgeDelta(many)) == "4 documents processed: the same passages (0.4 s)"
+    )
 
 
 def test_calls_of_a_model_are_told() -> None:
@@ -76,12 +81,12 @@ def test_answers_that_rest_on_a_change_are_told_with_the_way_to_them() -> None:
     ids = tuple(ThreadId(f"7f3a{n:04}0000") for n in range(5))
     one = told(KnowledgeDelta((READ,)), unsettled=StaleAnswers(1, ids[:1]))
     assert one == (
-        "ch3.md read: 2 passages changed; 1 answer in 1 conversation rests on what"
-        " changed (lrwr threads show 7f3a0000) (0.4 s)"
+        "ch3.md processed: 2 passages changed; 1 answer in 1 thread cites changed"
+        " passages (lrwr threads show 7f3a0000) (0.4 s)"
     )
     many = told(KnowledgeDelta((READ,)), unsettled=StaleAnswers(9, ids))
     assert (
-        "; 9 answers in 5 conversations rest on what changed (lrwr threads show"
+        "; 9 answers in 5 threads cite changed passages (lrwr threads show"
         " 7f3a0000, 7f3a0001, 7f3a0002 and 2 more) ("
     ) in many
     saved = SaveReport(

@@ -6,7 +6,7 @@ import typer
 from keyring.backends import fail
 from typer.testing import CliRunner
 
-from lrwr.cli.commands import keys as commands
+from lrwr.cli.commands import config as commands
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
 from lrwr.core.settings.service_access import (
     KEY_VARIABLES,
@@ -133,13 +133,13 @@ def test_the_commands_never_show_a_key(
         run("unset-key", "openai"),
     ]
     assert SECRET not in repr(said)
-    assert "OPENAI_API_KEY is in the keyring" in said[0][0]
-    assert "it wins" in said[1][1]
+    assert "Stored OPENAI_API_KEY in the keyring" in said[0][0]
+    assert "takes precedence" in said[1][1]
     assert ["openai", "keyring", "OPENAI_API_KEY"] in [
         line.split() for line in said[2][0].splitlines()
     ]
-    assert "no longer" in said[4][0]
-    assert "was not" in said[5][0]
+    assert "Deleted" in said[4][0]
+    assert "is not in" in said[5][0]
 
 
 def test_modal_wants_two_parts_and_takes_them_line_by_line(

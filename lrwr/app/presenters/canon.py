@@ -1,0 +1,115 @@
+"""The writer's decisions as text and JSON."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from lrwr.app.presenters.text import StyledLine, StyledText, styled_line
+from lrwr.core.canon.decision import format_decision
+from lrwr.core.canon.model import Canon
+
+if TYPE_CHECKING:
+    from lrwr.core.canon.service import CanonService
+
+
+def render_decisions(canon: Canon, service: "CanonService") -> Iterator[StyledLine]:
+    """Yield all decisions by topic, and the last one with the command that undoes it."""
+    parts: list[tuple[str, list[tuple[str, str]]]] = [
+        ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
+        ("Story order", [(d, "") for d in canon.order]),
+        (
+            "Points of view",
+            [(str(p), character) for p, character in canon.points_of_view.items()],
+        ),
+        ("Names", _list_name_decisions(canon)),
+        ("Answers", [(str(q), f"“{text}”") for q, text in canon.answers.items()]),
+        ("Questions left open on purpose", [(str(q), "") for q in canon.unsaid]),
+        (
+            "Intended contradictions",
+            [
+                (str(contradiction), reason)
+                for contradiction, reason in canon.intentional.items()
+            ],
+        ),
+    ]
+    if canon == Canon():
+        yield styled_line("No decisions yet.")
+        yield styled_line("Run `lrwr canon --help` to see what you can decide.")
+    for title, rows in parts:
+        if rows:
+            yield from _render_part(title, rows)
+    if last_decision := describe_last_decision(service):
+        yield styled_line(
+            f"Last decision: {last_decision}",
+            StyledText(" To undo it: `lrwr canon undo`.", "faint"),
+        )
+
+
+def describe_last_decision(service: "CanonService") -> str:
+    """Return the decision that `lrwr canon undo` reverts, as a sentence; "" if none."""
+    decisions = [record for record in service.history() if not record.undone]
+    return format_decision(decisions[-1].decision) if decisions else ""
+
+
+def decisions_as_json(canon: Canon, service: "CanonService") -> Mapping[str, object]:
+    """Return all decisions by topic, the path of their file, and the last one."""
+    names = canon.names
+    return {
+        "file": service.path,
+        "types": canon.types,
+        "order": canon.order,
+        "points_of_view": [
+            {
+                "place": str(location),
+                "file": location.document,
+                "chapter": location.chapter or None,
+                "scene": location.scene,
+                "character": character,
+            }
+            for location, character in canon.points_of_view.items()
+        ],
+        "names": {
+            "merged": names.merged,
+            "split": names.split,
+            "renamed": names.renamed,
+            "ignored": names.ignored,
+            "confirmed": names.confirmed,
+        },
+        "answers": [
+            {"about": q.about or None, "attribute": q.attribute, "answer": text}
+            for q, text in canon.answers.items()
+        ],
+        "wont_say": [
+            {"about": q.about or None, "attribute": q.attribute} for q in canon.unsaid
+        ],
+        "intentional": [
+            {
+                "about": contradiction.about,
+                "attribute": contradiction.attribute,
+                "one": contradiction.one,
+                "other": contradiction.other,
+                "because": reason or None,
+            }
+            for contradiction, reason in canon.intentional.items()
+        ],
+        "last": describe_last_decision(service) or None,
+    }
+
+
+def _render_part(title: str, rows: list[tuple[str, str]]) -> Iterator[StyledLine]:
+    yield styled_line(StyledText(title, "strong"))
+    name_width = max(len(name) for name, _ in rows)
+    for name, meaning in rows:
+        name_text = StyledText(name.ljust(name_width) if meaning else name, "place")
+        yield styled_line(name_text, f"  {meaning}" if meaning else "", indent=2)
+    yield styled_line()
+
+
+def _list_name_decisions(canon: Canon) -> list[tuple[str, str]]:
+    names = canon.names
+    rows = [(name, f"also called {', '.join(o)}") for name, o in names.merged.items()]
+    rows += [(old, f"renamed to {new}") for old, new in names.renamed.items()]
+    rows += [
+        (split_name, f"is not {other_name}") for split_name, other_name in names.split
+    ]
+    rows += [(name, "is not a character") for name in names.ignored]
+    return rows + [(name, "is a character") for name in names.confirmed]

@@ -1,0 +1,97 @@
+"""Contradictions as text and JSON."""
+
+from collections.abc import Iterator, Sequence
+
+from lrwr.app.presenters.story_json import evidence_as_json
+from lrwr.app.presenters.text import (
+    StyledLine,
+    StyledText,
+    sanitize_line,
+    shorten_excerpt,
+    styled_line,
+)
+from lrwr.core.bible.values import format_evidence_location
+from lrwr.core.continuity.statements import (
+    Contradiction,
+    ContradictionSide,
+    StatementSource,
+)
+
+
+def render_contradictions(
+    contradictions: Sequence[Contradiction],
+) -> Iterator[StyledLine]:
+    """Yield each contradiction with its id, both values, and their quotations."""
+    for contradiction in contradictions:
+        intended_note = ""
+        if contradiction.intended:
+            reason = contradiction.because
+            intended_note = f"  intended{f': {reason}' if reason else ''}"
+        yield styled_line(
+            StyledText(contradiction.id, "place"),
+            f"  {contradiction.about}, {contradiction.attribute}: {_values(contradiction)}",
+            StyledText(intended_note, "faint"),
+        )
+        if contradiction.judge:
+            reason = (
+                f": {sanitize_line(contradiction.why)}" if contradiction.why else ""
+            )
+            yield styled_line(
+                StyledText(f"found by {contradiction.judge}{reason}", "faint"), indent=6
+            )
+        for side in (contradiction.canon, contradiction.found):
+            yield from _render_side(side)
+        yield styled_line()
+
+
+def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
+    """Return a contradiction with both sides and their evidence."""
+    return {
+        "id": contradiction.id,
+        "about": contradiction.about,
+        "attribute": contradiction.attribute,
+        "canon": _side_as_json(contradiction.canon),
+        "found": _side_as_json(contradiction.found),
+        "intended": contradiction.intended,
+        "because": contradiction.because or None,
+        "judge": contradiction.judge or None,
+        "why": contradiction.why or None,
+    }
+
+
+def _values(contradiction: Contradiction) -> str:
+    found_text, canon_text = (
+        sanitize_line(contradiction.found.value),
+        sanitize_line(contradiction.canon.value),
+    )
+    if contradiction.judge:
+        return f"“{found_text}”, against “{canon_text}”"
+    return f"{found_text}, not {canon_text}"
+
+
+def _render_side(side: ContradictionSide) -> Iterator[StyledLine]:
+    source = (
+        "the text" if side.source is StatementSource.TEXT else f"your {side.source}"
+    )
+    if not side.evidence:
+        yield styled_line(
+            StyledText("lrwr.canon.toml", "place"),
+            f"  {source}: {side.value}",
+            indent=6,
+        )
+    for passage in side.evidence:
+        chapter = "" if passage.chapter is None else f"ch{passage.chapter}  "
+        yield styled_line(
+            StyledText(sanitize_line(format_evidence_location(passage)), "place"),
+            StyledText(f"  {chapter}{source}: ", "faint"),
+            f"“{shorten_excerpt(passage.text)}”",
+            indent=6,
+        )
+
+
+def _side_as_json(side: ContradictionSide) -> dict[str, object]:
+    return {
+        "value": side.value,
+        "source": side.source,
+        "evidence": [evidence_as_json(passage) for passage in side.evidence],
+    }

@@ -1,0 +1,229 @@
+"""The story bible as JSON objects, as documented in docs/bible.md."""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from lrwr.core.bible.values import (
+    AttributedQuote,
+    Bible,
+    BibleClaim,
+    CharacterProfile,
+    CharacterRelation,
+    Disclosure,
+    Gap,
+    NarrativeEvent,
+    SceneSummary,
+    TextEvidence,
+    TimelineMoment,
+    WorldElement,
+)
+
+JsonObject: TypeAlias = dict[str, object]
+
+
+def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
+    """Return the whole story bible; `as_of` is the horizon as typed, None for all."""
+    return {
+        "as_of": as_of,
+        "read_by": bible.readers,
+        "characters": [
+            profile_as_json(character, bible) for character in bible.characters
+        ],
+        "world": [element_as_json(entry) for entry in bible.world],
+        "events": [narrative_event_as_json(event) for event in bible.events],
+        "told": [disclosure_as_json(entry) for entry in bible.told],
+        "relations": [relation_as_json(relation) for relation in bible.relations],
+        "timeline": [moment_as_json(entry) for entry in bible.timeline],
+        "scenes": [scene_as_json(scene) for scene in bible.scenes],
+        "quotes": [quote_as_json(quote) for quote in bible.quotes],
+        "gaps": [gap_as_json(gap) for gap in bible.gaps],
+    }
+
+
+def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
+    """Return name, aliases, gender, first location and number of mentions."""
+    first = profile.first_seen
+    return {
+        "name": profile.name,
+        "aliases": [form.name for form in profile.aliases],
+        "gender": profile.gender,
+        "certainty": profile.certainty,
+        "first_seen": first
+        and {
+            "file": first.document,
+            "line": first.lines.first,
+            "chapter": first.chapter,
+        },
+        "mentions": profile.mentions,
+    }
+
+
+def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
+    """Return all facts about a character.
+
+    `not_evaluated` lists the fields that need a language model, if none analysed the
+    manuscript.
+    """
+    model_claims = {
+        "personality_traits": _claims(profile.personality_traits),
+        "stated_values": _claims(profile.stated_values),
+        "behavioral_patterns": _claims(profile.behavioral_patterns),
+        "speech_patterns": _claims(profile.speech_patterns),
+        "external_references": _claims(profile.external_references),
+    }
+    return {
+        **character_summary_as_json(profile),
+        "gender_certainty": profile.gender_certainty,
+        "because": profile.because,
+        "narrator": profile.narrator,
+        "forms": profile.aliases,
+        "also_called": _claims(profile.also_called),
+        "attributes": _claims(profile.attributes),
+        **model_claims,
+        "relationships": [
+            relation_as_json(relationship) for relationship in profile.relationships
+        ],
+        "open_gaps": [gap_as_json(open_gap) for open_gap in profile.open_gaps],
+        "not_evaluated": []
+        if bible.readers
+        else [field for field, claims in model_claims.items() if not claims],
+    }
+
+
+def element_as_json(element: WorldElement) -> JsonObject:
+    """Return a world element: a setting, object, rule or the like."""
+    return {
+        "name": element.name,
+        "certainty": element.certainty,
+        "element_types": _claims(element.element_types),
+        "descriptions": _claims(element.descriptions),
+        "connected_characters": _claims(element.connected_characters),
+    }
+
+
+def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
+    """Return an event with its characters and evidence."""
+    return {
+        "description": event.description,
+        "characters_involved": event.characters_involved,
+        "emotional_weight": event.emotional_weight,
+        "story_grid_tag": event.story_grid_tag or None,
+        "evidence": evidence_as_json(event.evidence),
+    }
+
+
+def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
+    """Return what one character tells another."""
+    return {
+        "teller": disclosure.teller,
+        "hearer": disclosure.hearer or None,
+        "what": disclosure.what,
+        "evidence": evidence_as_json(disclosure.evidence),
+    }
+
+
+def relation_as_json(relation: CharacterRelation) -> JsonObject:
+    """Return a relationship between two characters."""
+    return {
+        "source": relation.source,
+        "target": relation.target,
+        "kind": relation.kind or None,
+        "valence": relation.valence or None,
+        "certainty": relation.certainty,
+        "evidence": _all(relation.evidence),
+    }
+
+
+def moment_as_json(moment: TimelineMoment) -> JsonObject:
+    """Return one entry of the timeline."""
+    return {
+        "kind": moment.kind,
+        "text": moment.text,
+        "characters": moment.characters,
+        "evidence": evidence_as_json(moment.evidence),
+    }
+
+
+def scene_as_json(scene: SceneSummary) -> JsonObject:
+    """Return a scene: location, point of view, characters present, summary."""
+    return {
+        "file": scene.document,
+        "chapter": scene.chapter,
+        "chapter_title": scene.chapter_title,
+        "scene": scene.scene,
+        "lines": [scene.lines.first, scene.lines.last],
+        "chars": [scene.span.start, scene.span.end],
+        "points_of_view": _claims(scene.points_of_view),
+        "present": scene.present,
+        "recap": _claims(scene.recap),
+        "key_sentences": _all(scene.key_sentences),
+    }
+
+
+def quote_as_json(quote: AttributedQuote) -> JsonObject:
+    """Return a quotation of dialogue with speaker, addressee and location."""
+    place = evidence_as_json(quote.evidence)
+    return {
+        "speaker": quote.speaker or None,
+        "certainty": quote.evidence.certainty,
+        "text": quote.evidence.text,
+        "file": quote.evidence.document,
+        "chars": place["chars"],
+        "lines": place["lines"],
+        "chapter": quote.evidence.chapter,
+        "scene": quote.evidence.scene,
+        "addressee": quote.addressee or None,
+        "addressee_certainty": quote.addressee_certainty,
+    }
+
+
+def gap_as_json(gap: Gap) -> JsonObject:
+    """Return an open question with its state, hints and answer."""
+    return {
+        "id": gap.id,
+        "about": gap.about or None,
+        "attribute": gap.attribute,
+        "state": gap.state,
+        "implied": _claims(gap.implied),
+        "suggestions": gap.suggestions,
+        "answer": gap.answer or None,
+        "defined": _claims(gap.defined),
+        "asked_in_conversation": gap.wondered,
+    }
+
+
+def claim_as_json(claim: BibleClaim) -> JsonObject:
+    """Return a fact with its evidence; the key `attribute` exists only if it has a label."""
+    return {
+        **({"attribute": claim.label} if claim.label else {}),
+        "value": claim.value,
+        "certainty": claim.certainty,
+        "decided": claim.decided,
+        "evidence": _all(claim.evidence),
+    }
+
+
+def evidence_as_json(evidence: TextEvidence) -> JsonObject:
+    """Return a quotation and its location.
+
+    `lines` are first and last, from 1, inclusive; `chars` are half-open ranges.
+    """
+    return {
+        "text": evidence.text,
+        "file": evidence.document,
+        "lines": [evidence.lines.first, evidence.lines.last],
+        "chars": [[span.start, span.end] for span in evidence.spans],
+        "chapter": evidence.chapter,
+        "chapter_title": evidence.chapter_title,
+        "scene": evidence.scene,
+        "kept_by": evidence.keeper,
+        "certainty": evidence.certainty,
+    }
+
+
+def _claims(claims: Iterable[BibleClaim]) -> list[JsonObject]:
+    return [claim_as_json(claim) for claim in claims]
+
+
+def _all(words: Iterable[TextEvidence]) -> list[JsonObject]:
+    return [evidence_as_json(word) for word in words]
