@@ -1,4 +1,4 @@
-"""Composition root: settings in, services of one library out."""
+"""The workspace: all stores and services of one library, built from the settings."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -52,7 +52,10 @@ if TYPE_CHECKING:
 
 
 class Stores(Protocol):
-    """The stores that lrwr writes to. Everything is read from `database`."""
+    """The stores that lrwr writes to, locally or in Supabase.
+
+    Everything is read from `database`; with Supabase that is a replica.
+    """
 
     @property
     def database(self) -> SqliteDatabase:
@@ -61,7 +64,7 @@ class Stores(Protocol):
 
     @property
     def knowledge(self) -> "KnowledgeStore":
-        """What an ingestion extracts from documents."""
+        """The chunks, vectors and facts that an ingestion extracts from documents."""
         ...
 
     @property
@@ -81,17 +84,17 @@ class Stores(Protocol):
 
     @property
     def threads(self) -> "ThreadStore":
-        """The conversations."""
+        """The threads (saved conversations)."""
         ...
 
     @property
     def files(self) -> "FileStore | None":
-        """The archive of manuscript files; None where only their folder has them."""
+        """The archive of manuscript files; None if they are only in their folder."""
         ...
 
     @property
     def pause(self) -> Callable[[], Awaitable[None]] | None:
-        """Waits between two checks of jobs that others hold; None where checks are cheap."""
+        """Waits between two checks of jobs of other processes; None if checks are cheap."""
         ...
 
 
@@ -106,7 +109,7 @@ class LocalStores:
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """What an ingestion extracts from documents."""
+        """The chunks, vectors and facts that an ingestion extracts from documents."""
         return SqliteKnowledgeStore(self.database, now=self._now)
 
     @cached_property
@@ -126,7 +129,7 @@ class LocalStores:
 
     @cached_property
     def threads(self) -> "ThreadStore":
-        """The conversations."""
+        """The threads (saved conversations)."""
         return SqliteThreadStore(self.database)
 
 
@@ -139,7 +142,7 @@ def open_stores(
     """Return the stores that the settings select.
 
     Raises:
-        SettingsProblem: A project is configured that does not have the library yet.
+        SettingsProblem: The configured Supabase project does not have the library.
     """
     if egress.settings.records.keeper == "embedded":
         return LocalStores(egress.database, now)
@@ -164,9 +167,9 @@ async def open_workspace(
 
 
 class Workspace:
-    """The services of one library, each built on first use and then the same one.
+    """The stores and services of one library. Each is built on first use, once.
 
-    Services that read the library raise `NotFound` where nothing has been ingested.
+    Services that read the library raise `NotFound` if nothing was ingested.
     """
 
     def __init__(
@@ -186,25 +189,26 @@ class Workspace:
 
     @property
     def is_ingested(self) -> bool:
-        """Whether anything has been ingested here."""
+        """Whether the library exists: something was ingested or downloaded."""
         return self.library.database.exists()
 
     def require_library(self) -> None:
-        """Check that there is something to read.
+        """Check that the library exists.
 
         Raises:
-            NotFound: Nothing has been ingested here.
+            NotFound: Nothing was ingested here.
         """
         if not self.is_ingested:
             raise _missing_library_error(self.settings, self.library)
 
     def manuscript(self) -> "tuple[Path, ...]":
-        """Return the absolute folders and files of the manuscript; empty if unknown.
+        """Return the absolute paths of the manuscript's folders and files; empty if unknown.
 
-        They come from the settings, else from earlier ingestions.
+        They come from `manuscript.folders`, else from earlier ingestions.
 
         Raises:
-            SettingsProblem: The library's own file leads out of the library's folder.
+            SettingsProblem: The `lrwr.toml` of the library's folder names a path outside
+                of that folder.
         """
         return list_manuscript_folders(self.settings, self.library)
 
@@ -215,27 +219,27 @@ class Workspace:
         """The stores of the library: a local file, or a Supabase project.
 
         Raises:
-            SettingsProblem: A project is configured that does not have the library yet.
+            SettingsProblem: The configured Supabase project does not have the library.
         """
 
         return open_stores(self.egress, self._stack, self.now, self.notify)
 
     @property
     def database(self) -> SqliteDatabase:
-        """The SQLite file that everything is read from."""
+        """The library's SQLite file, from which everything is read."""
         if self.settings.records.keeper == "embedded":
             return self.egress.database
         return self.stores.database
 
     @cached_property
     def passages(self) -> "PassageStore":
-        """The text of the manuscript, as it was ingested."""
+        """The ingested text of the manuscript."""
         self.require_library()
         return SqlitePassageStore(self.database)
 
     @cached_property
     def threads(self) -> "ThreadStore":
-        """The conversations."""
+        """The threads (saved conversations)."""
         self.require_library()
         return self.stores.threads
 
@@ -253,7 +257,7 @@ class Workspace:
 
     @cached_property
     def egress(self) -> ExternalAccess:
-        """Clients of external services, with consent and the log of requests."""
+        """The clients of external services, with consents, API keys and the send log."""
         database = SqliteDatabase(self.library.database, say=self.notify)
         self._stack.push_async_callback(database.aclose)
         return ExternalAccess(
@@ -262,7 +266,7 @@ class Workspace:
 
     @property
     def canon_file(self) -> CanonFile:
-        """The file of the user's decisions."""
+        """The file with the user's decisions, `lrwr.canon.toml`."""
         return CanonFile(self.library.root / CANON_FILE_NAME)
 
     @cached_property
@@ -279,7 +283,7 @@ class Workspace:
 
     @cached_property
     def embedders(self) -> "Embedders":
-        """The embedding models."""
+        """The embedding models, on this machine and on servers."""
         from lrwr.app.retrieval import Embedders
 
         return Embedders(self.egress, self._stack)
@@ -289,7 +293,7 @@ class Workspace:
         """The parts of search: indexes, embedder, reranker and calibrations.
 
         Raises:
-            NotFound: Nothing has been ingested here.
+            NotFound: Nothing was ingested here.
         """
         from lrwr.app.retrieval import IndexedRecords, RetrievalComponents
 
@@ -304,15 +308,15 @@ class Workspace:
         """Return the service that finds passages.
 
         Raises:
-            NotFound: Nothing has been ingested here.
+            NotFound: Nothing was ingested here.
         """
         return self.retrieval.finder()
 
     def bible(self) -> "BibleService":
-        """Return the service that reads characters, world and timeline.
+        """Return the story bible: characters, world, relations, timeline and recap.
 
         Raises:
-            NotFound: Nothing has been ingested here.
+            NotFound: Nothing was ingested here.
         """
         from lrwr.core.bible.service import BibleService
 
@@ -326,16 +330,16 @@ class Workspace:
 
     @cached_property
     def freshness(self) -> "FreshnessService":
-        """The service that says whether cited passages still stand in the text."""
+        """The service that checks whether cited passages are still in the text."""
         return FreshnessService(self.passages)
 
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
         """Return the service that answers questions and stores threads.
 
-        Unless `may_ask`, no external service is asked and none needs a key.
+        Unless `may_ask`, it contacts no external service, and needs no API key.
 
         Raises:
-            NotFound: Nothing has been ingested here.
+            NotFound: Nothing was ingested here.
             SettingsProblem: The configured language model has no key or no name.
         """
         if not may_ask:
@@ -345,7 +349,7 @@ class Workspace:
         return self._session
 
     def reset_sessions(self) -> None:
-        """Build the session service anew when it is next needed: consent changed."""
+        """Build a new session service at the next use, because a consent changed."""
         self._session = None
 
     def _create_sessions(self, *, may_ask: bool) -> "AvatarSessionService":
@@ -374,14 +378,13 @@ class Workspace:
 
 
 def _missing_library_error(settings: "Settings", library: Library) -> NotFound:
-    """Return the error for a missing library, with the command that makes one."""
     if settings.records.keeper != "embedded":
         return NotFound(
-            f"There is no library in {library.root} yet",
-            hint="Bring one here with `lrwr pull`, or begin one with `lrwr push`.",
+            f"There is no library in {library.root}",
+            hint="Download one with `lrwr pull`, or create one with `lrwr push`.",
         )
     return NotFound(
-        f"Nothing has been ingested in {library.root}",
-        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to"
-        " where you ran it.",
+        f"Nothing was ingested in {library.root}",
+        hint="Run `lrwr ingest FOLDER` with the folder of your manuscript, or go to the"
+        " folder where you ran it.",
     )

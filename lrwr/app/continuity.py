@@ -1,4 +1,4 @@
-"""Contradictions: the language model that judges pairs, and what each save brings in."""
+"""Contradictions of the canon: in the whole text, and new ones after each save."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 def create_pair_judge(
     workspace: Workspace, *, may_ask: bool = True, calls: int = 0
 ) -> PairJudge | None:
-    """Return what judges pairs that no rule compares; None without a language model.
+    """Return the judge of statement pairs that rules cannot compare, or None.
 
-    Without consent it still returns cached judgements. It makes at most `calls`
-    requests, 0 for any number.
+    None means that no language model is configured. Without consent, or unless
+    `may_ask`, it returns cached judgements only. It makes at most `calls` requests; 0
+    means no limit.
 
     Raises:
         SettingsProblem: The configured language model has no key or no name.
@@ -47,20 +48,20 @@ def create_pair_judge(
 
 
 async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]:
-    """Return what contradicts confirmed canon, in the order of the text.
+    """Return the passages that contradict confirmed canon, in text order.
 
     Raises:
-        NotFound: Nothing has been ingested here.
+        NotFound: Nothing was ingested here.
     """
     knowledge = await workspace.bible().knowledge()
     return await asyncio.to_thread(find_contradictions, knowledge)
 
 
 class ContradictionMonitor:
-    """Finds the contradictions that each save brings in, intended ones left out.
+    """Finds the contradictions that each save introduces, except intended ones.
 
-    Where a language model reads each save, it also judges new pairs of statements.
-    `say` receives a notice of what could not be checked.
+    With `watch.model` "on-save", a language model also judges new pairs of statements.
+    `say` receives a sentence about what could not be checked.
     """
 
     def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
@@ -72,10 +73,11 @@ class ContradictionMonitor:
     async def find_new(
         self, calls_made: int | None = None
     ) -> tuple[Contradiction, ...]:
-        """Return the contradictions that were not there at the last call.
+        """Return the contradictions that did not exist at the last call.
 
-        `calls_made` is what the save has asked a model already; with None no model is
-        asked. A library that cannot be read has none, and `say` is called.
+        `calls_made` is the number of requests that the save already made to a language
+        model; with None no model is asked. If the library cannot be read, `say` is
+        called and nothing is returned.
         """
         if self._workspace.settings.pipeline is not Pipeline.AGENTIC:
             return ()
@@ -84,20 +86,24 @@ class ContradictionMonitor:
             rule_findings = await asyncio.to_thread(find_contradictions, knowledge)
             model_findings = await self._judge(knowledge, rule_findings, calls_made)
         except LrwrError as error:
-            self._say(f"Contradictions were not looked for. {error}")
+            self._say(f"Contradictions were not checked. {error}")
             return ()
         unintended = [
             contradiction
             for contradiction in (*rule_findings, *model_findings)
             if not contradiction.intended
         ]
-        new = tuple(slip for slip in unintended if slip.id not in self._known_ids)
-        self._known_ids = frozenset(slip.id for slip in unintended)
+        new = tuple(
+            contradiction
+            for contradiction in unintended
+            if contradiction.id not in self._known_ids
+        )
+        self._known_ids = frozenset(contradiction.id for contradiction in unintended)
         return new
 
     @property
     def _asks_model(self) -> bool:
-        """Whether a language model reads each save."""
+        """Whether a language model analyses each save."""
         settings = self._workspace.settings
         return settings.model.use != "off" and settings.watch.model == "on-save"
 
@@ -111,7 +117,7 @@ class ContradictionMonitor:
         rule_findings: tuple[Contradiction, ...],
         calls_made: int | None,
     ) -> tuple[Contradiction, ...]:
-        """Return what a model finds in new pairs, and has found in all others."""
+        """Return a model's findings: new ones in new pairs, cached ones in all others."""
         if not self._asks_model:
             return ()
         pairs = await asyncio.to_thread(find_statement_pairs, knowledge)
@@ -125,7 +131,7 @@ class ContradictionMonitor:
         if calls:
             result = await judge.judge(new_pairs)
             if result.unjudged and result.stopped:
-                self._say(f"Not all was judged. {result.stopped}")
+                self._say(f"Not everything was checked. {result.stopped}")
         cached = await judge.kept(pairs)
         judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
         return verify_judgements(judged, knowledge, judge.name, rule_findings).found

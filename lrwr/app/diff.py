@@ -1,4 +1,4 @@
-"""Comparison of two states of the manuscript, ingested into a copy of the library."""
+"""Compares two states of the manuscript, each ingested into a copy of the library."""
 
 import asyncio
 import os
@@ -36,7 +36,10 @@ IGNORE_FILE = ".lrwrignore"
 
 @dataclass(frozen=True, slots=True)
 class DiffPoint:
-    """A state that is compared: `name` as it is told; `commit` empty of the files."""
+    """A state of the manuscript: its name for the user, and its commit.
+
+    `commit` is empty for the last ingestion and for the current files.
+    """
 
     name: str
     commit: str = ""
@@ -44,7 +47,7 @@ class DiffPoint:
 
 @dataclass(frozen=True, slots=True)
 class SkippedDocument:
-    """A document that is compared on neither side, and why."""
+    """A document that is left out of the comparison, and the reason."""
 
     document: DocumentId
     reason: str
@@ -52,9 +55,9 @@ class SkippedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptDiff:
-    """What differs between two points; `documents` are those of both.
+    """The differences between two states; `documents` are all documents of either.
 
-    `remarks` are sentences for the writer.
+    `remarks` are sentences for the user.
     """
 
     before: DiffPoint
@@ -67,10 +70,11 @@ class ManuscriptDiff:
 
 @dataclass(frozen=True, slots=True)
 class DiffRequest:
-    """What the writer wants compared: a revision, two as `a..b`, or one by its time.
+    """The states to compare.
 
-    With neither, the last ingest; the other side is the files as they are, unless two
-    revisions are named.
+    `revision` is a git revision, or two as `a..b`; `since` selects one by time. With
+    neither, the last ingestion is compared. The other side is the current files, unless
+    two revisions are named.
     """
 
     revision: str | None = None
@@ -78,13 +82,13 @@ class DiffRequest:
 
     @property
     def of_git(self) -> bool:
-        """Whether git must be request."""
+        """Whether a git repository is needed."""
         return self.revision is not None or self.since is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _RevisionTree:
-    """A revision's manuscript, written out below `root` as it lies below the library."""
+    """The manuscript files of a revision, and the documents that could not be written."""
 
     source: "ManuscriptSource"
     left: tuple[SkippedDocument, ...] = ()
@@ -92,7 +96,7 @@ class _RevisionTree:
 
 @dataclass(frozen=True, slots=True)
 class _RevisionCheckout:
-    """Where revisions of the manuscript are written to: folders below `place`."""
+    """Where revisions of the manuscript are written to: folders inside `place`."""
 
     library: Library
     targets: Sequence[Path]
@@ -114,17 +118,17 @@ async def diff_manuscript(
     place: Path,
     emit: "EmitIngestEvent",
 ) -> ManuscriptDiff:
-    """Compare two states of the manuscript under `targets`, which are absolute.
+    """Compare two states of the manuscript at the absolute paths `targets`.
 
-    Nothing is sent anywhere, and the library is only read. Copies are made in the empty
-    folder `place`: delete it once the event loop is closed, for a thread of a stopped
-    comparison may write there until then. `emit` sees the reading.
+    Nothing is sent, and the library is not changed. Copies are made in the empty folder
+    `place`; delete it after the event loop was closed, because a thread of a cancelled
+    comparison may still write there. `emit` receives the events of the ingestions.
 
     Raises:
-        NotFound: There is no library, no repository, no such revision.
-        SettingsProblem: The question makes no sense, or part of the manuscript is
-            outside of the repository.
-        LrwrError: git fails.
+        NotFound: There is no library, no repository or no such revision.
+        SettingsProblem: The request is contradictory, or a part of the manuscript is
+            outside the repository.
+        LrwrError: git failed.
     """
     settings, library = workspace.settings, workspace.library
     if not request.of_git:
@@ -148,7 +152,7 @@ async def diff_manuscript(
 
 
 class _ScratchLibrary:
-    """A copy of the library that is led from one state to another."""
+    """A copy of the library that is updated from one state to the other."""
 
     def __init__(
         self,
@@ -163,12 +167,12 @@ class _ScratchLibrary:
         self._emit = emit
 
     async def learn(self, point: DiffPoint) -> _LearnedState:
-        """Return all that is known at a point; the copy is in that state then."""
+        """Bring the copy to a state, and return the story data of that state."""
         if point == DiffPoint(INGESTED):
             counts = await self._workspace.passages.counts(Pipeline.AGENTIC)
             if not counts.documents:
                 raise NotFound(
-                    "Nobody has read this manuscript for what is known in it",
+                    "This library has no story data to compare",
                     hint="Run `lrwr ingest --pipeline b` first.",
                 )
             return _LearnedState(await self._workspace.bible().knowledge())
@@ -192,8 +196,8 @@ class _ScratchLibrary:
 async def _compare(
     bench: _ScratchLibrary, before: DiffPoint, after: DiffPoint
 ) -> ManuscriptDiff:
-    # The later state is the nearer one to what is known: only what differs between the
-    # two is then read anew, and once.
+    # The later state is closer to the library, so ingesting it first is cheaper. The
+    # earlier one then only needs the documents that differ between the two.
     if before == DiffPoint(INGESTED):
         old = await bench.learn(before)
         new = await bench.learn(after)
@@ -219,8 +223,8 @@ def _remarks(report: "IngestReport", point: DiffPoint) -> tuple[str, ...]:
     if not (report.model and report.remarks):
         return ()
     return (
-        f"The language model has not read all of {point.name}: what only it tells may"
-        " seem to come or go.",
+        f"The language model has not analysed all of {point.name}, so some differences"
+        " may be wrong.",
     )
 
 
@@ -252,10 +256,9 @@ async def _open_repository(library: Library, targets: Sequence[Path]) -> GitRepo
     for target in targets:
         if not target.is_relative_to(repository.top):
             raise SettingsProblem(
-                f"{library.name_of(target)} is outside of the repository"
-                f" {repository.top}",
-                hint="Compare with the last ingest (`lrwr diff`), or keep all of the"
-                " manuscript in one repository.",
+                f"{library.name_of(target)} is outside the repository {repository.top}",
+                hint="Compare with the last ingestion (`lrwr diff`), or move the whole"
+                " manuscript into one repository.",
             )
     return repository
 
@@ -266,14 +269,14 @@ async def _resolve_points(
     if request.since is not None:
         if request.revision is not None:
             raise SettingsProblem(
-                "A revision and --since say two different things",
-                hint="Give one of them.",
+                "A revision and `--since` cannot be combined",
+                hint="Use one of them.",
             )
         return _to_point(await repository.before(request.since)), None
     first_revision, dots, second_revision = (request.revision or "").partition("..")
     if second_revision.startswith("."):
         raise SettingsProblem(
-            "Revisions with three dots are not compared", hint="Say it as REV1..REV2."
+            "`...` between revisions is not supported", hint="Write REV1..REV2."
         )
     old = _to_point(
         await repository.revision(
@@ -292,10 +295,10 @@ def _to_point(revision: GitRevision) -> DiffPoint:
 async def _write_tree(
     move: _RevisionCheckout, commit: str, settings: "Settings"
 ) -> _RevisionTree:
-    """Write a revision's manuscript out, with what is left out of it today."""
+    """Write the manuscript of a revision, with today's exclusions, into a folder."""
     destination, top, library = move.place / commit, move.repository.top, move.library
-    # Ids are paths from the library's folder, which may lie in the repository or
-    # around it: both are moved together.
+    # Document ids are paths relative to the library's folder, which may be inside the
+    # repository or contain it: so their common parent is reproduced.
     shared = Path(os.path.commonpath([library.root, top]))
     relative_targets = [
         PurePosixPath(t.relative_to(top).as_posix()) for t in move.targets
@@ -319,7 +322,7 @@ async def _write_tree(
 
 
 def _prepare_folder(target: Path, moved: Path) -> None:
-    """Make a folder that a revision may not have, with today's patterns in it."""
+    """Create a folder that the revision may not have, with today's ignore file."""
     if not target.is_dir():
         return
     moved.mkdir(parents=True, exist_ok=True)
@@ -329,7 +332,7 @@ def _prepare_folder(target: Path, moved: Path) -> None:
 
 
 class _RevisionSource:
-    """Files of a revision; a target that is one file may not have been there yet."""
+    """The manuscript files of a revision, in which some targets may not exist."""
 
     def __init__(
         self, root: Path, targets: Sequence[Path], exclude: Sequence[str]
@@ -339,13 +342,13 @@ class _RevisionSource:
         self._all = FolderSource(root, targets, exclude)
 
     async def list(self) -> "SourceListing":
-        """Return every manuscript file that the revision has."""
+        """Return all manuscript files of the revision."""
         return await self._existing.list()
 
     def covers(self, document: DocumentId) -> bool:
-        """Say whether `document` would be listed, if the revision had it."""
+        """Return whether `document` would be listed if the revision had it."""
         return self._all.covers(document)
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return the file's bytes and the revision that they belong to."""
+        """Return a file's bytes and their version."""
         return await self._existing.read(document)

@@ -1,4 +1,4 @@
-"""External services: consent, API keys, clients and the log of what was sent."""
+"""External services: consents, API keys, clients and the send log."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
 
 
 CountTokens = Callable[[Sequence[str]], list[int]]
-"""Counts the tokens of each text."""
+"""A function that returns the number of tokens of each text, in order."""
 
 NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
-"""Stands in for the API key where a model is only named."""
+"""Stands in for the API key if only the name of a model is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """Whether and how language models are reached.
+    """Whether and how language models can be called.
 
-    `connection` is None where no model is configured. Unless `may_ask`, models are
-    only named and nothing is sent. `refusal` says which consent is missing.
-    `is_interactive` says that a person waits for each answer.
+    `connection` is None if no model is configured. Unless `may_ask`, nothing is sent and
+    models have only a name. `refusal` is the error about a missing consent.
+    `is_interactive` says that a person waits for each reply.
     """
 
     connection: "ModelServerClient | None"
@@ -76,7 +76,7 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """Returns the API keys of services that the user allows for one library."""
+    """The API keys of the services that the user allows for one library."""
 
     settings: Settings
     library: Library
@@ -88,11 +88,11 @@ class Keyring:
         return resolve_consent(self.settings, self.library, service, self.consents)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
-        """Return why a service that is configured may not be asked, else None."""
+        """Return why a configured service may not be used, else None."""
         return find_consent_problem(self.settings, self.library, service, self.consents)
 
     def key(self, service: str) -> str:
-        """Return the API key of a hosted service; call it for each request.
+        """Return the API key of a service. Call it for each request: consent may change.
 
         Raises:
             ServiceUnavailable: Consent or the key is missing, or the system keyring is
@@ -106,13 +106,14 @@ class Keyring:
         if not key:
             owner = hosted.key.partition("_")[0].lower()
             raise ServiceUnavailable(
-                f"`{hosted.setting}` is {hosted.value}, and there is no key for it",
-                hint=f"Keep one with `lrwr config set-key {owner}`, or set {hosted.key}.",
+                f"`{hosted.setting}` is {hosted.value}, but there is no API key",
+                hint=f"Store a key with `lrwr config set-key {owner}`, or set the variable"
+                f" {hosted.key}.",
             )
         return key
 
     def modal_token(self) -> "ModalToken":
-        """Return the token of Modal, whose containers may embed at OpenAI.
+        """Return the API token of Modal, whose containers may send texts to OpenAI.
 
         Raises:
             RunnerUnavailable: Consent or the token is missing, or the system keyring is
@@ -125,10 +126,10 @@ class Keyring:
 
 
 class ExternalAccess:
-    """Clients of the external services that one library is configured to use.
+    """The clients of the external services that one library uses.
 
-    Clients are opened on first use and closed by `stack`. `say` receives notices about
-    requests in the background that failed.
+    They are opened on first use and closed by `stack`. `now` returns seconds since 1970.
+    `say` receives notices about failed requests in the background.
     """
 
     def __init__(
@@ -153,17 +154,17 @@ class ExternalAccess:
         return self.keyring.consent(service)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
-        """Return why a service that is configured may not be asked, else None."""
+        """Return why a configured service may not be used, else None."""
         return self.keyring.consent_refusal(service)
 
     @cached_property
     def log(self) -> "SqliteEgressLog":
-        """The log of requests that left the machine."""
+        """The send log: requests that left the machine."""
         return SqliteEgressLog(self.database)
 
     @cached_property
     def request_logger(self) -> "EgressLogger":
-        """Logs each request before it is sent.
+        """The writer of the send log, which records requests before they are sent.
 
         Raises:
             SettingsProblem: `model.prices` cannot be parsed.
@@ -172,11 +173,13 @@ class ExternalAccess:
 
     @cached_property
     def keyring(self) -> Keyring:
-        """The API keys of services that may be asked."""
+        """The API keys of the services that the user allows."""
         return Keyring(self.settings, self.library, self.consents, os.environ)
 
     def hosted_embedder(self, count: CountTokens) -> "OpenAIEmbedder | None":
-        """Return the embedder on a server; None where no server is configured.
+        """Return the embedding model on a server, or None if none is configured.
+
+        `count` counts tokens on this machine.
 
         Raises:
             SettingsProblem: A setting is missing or its address is not allowed.
@@ -194,7 +197,7 @@ class ExternalAccess:
         return OpenAIEmbedder(connection, client, key, count)
 
     def modal_calls(self) -> "ModalFunctionClient | None":
-        """Return the client of the Modal function; None where documents stay here.
+        """Return the client of lrwr's function at Modal, or None if it is not configured.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -211,7 +214,7 @@ class ExternalAccess:
         return calls
 
     def hosted_reranker(self) -> "CohereReranker | None":
-        """Return the hosted reranker; None where none is configured.
+        """Return the reranker on a server, or None if none is configured.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -226,7 +229,7 @@ class ExternalAccess:
     def model_access(
         self, *, may_ask: bool, is_interactive: bool = False
     ) -> ModelAccess:
-        """Return whether and how language models are reached.
+        """Return whether and how language models can be called.
 
         Raises:
             SettingsProblem: The address or `model.prices` is invalid.
@@ -235,7 +238,7 @@ class ExternalAccess:
         return ModelAccess(self._chat_client, may_ask, refusal, is_interactive)
 
     def web_search(self) -> "WebSearch | None":
-        """Return the web search; None where it is turned off.
+        """Return the web search, or None if it is off.
 
         Raises:
             SettingsProblem: It has no key, or its address is not allowed.
@@ -253,7 +256,7 @@ class ExternalAccess:
 
     @cached_property
     def tracer(self) -> "LangSmithTracer | None":
-        """The destination of traces; None where traces are turned off.
+        """The tracer; None if traces are off.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -273,7 +276,7 @@ class ExternalAccess:
         return tracer
 
     def experiments(self) -> "LangSmithExperimentLog | None":
-        """Return the log of evaluation results; None where traces are turned off.
+        """Return the log of evaluation results, or None if traces are off.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -299,7 +302,7 @@ class ExternalAccess:
 
 @dataclass(frozen=True, slots=True)
 class ConsentRequest:
-    """A service that only the folder's own settings turn on, and the question to ask."""
+    """A question to the user about a service that only the folder's own settings turn on."""
 
     name: str
     question: str
@@ -308,7 +311,7 @@ class ConsentRequest:
 def pending_consents(
     egress: ExternalAccess, names: Collection[str] = HOSTED_SERVICES
 ) -> tuple[ConsentRequest, ...]:
-    """Return the services among `names` that the user must allow first, in order."""
+    """Return a question for each service in `names` that needs the user's consent first."""
     return tuple(
         ConsentRequest(
             name, describe_consent_question(HOSTED_SERVICES[name], egress.settings)
@@ -319,7 +322,7 @@ def pending_consents(
 
 
 def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
-    """Store the user's answer about a service, which counts as its announcement.
+    """Store the user's answer about a service; it then counts as announced, too.
 
     Raises:
         StoreProblem: The answer cannot be written.
@@ -332,7 +335,7 @@ def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
 def announce_first_uses(
     egress: ExternalAccess, names: Collection[str], notify: Callable[[str], None]
 ) -> None:
-    """Pass `notify` a sentence about each service that is used here the first time."""
+    """Call `notify` with a sentence about each service that is used for the first time."""
     for name in names:
         may_use = egress.consent(name).allows_sending
         if not may_use or egress.consents.has_notice(egress.library, name):
@@ -343,7 +346,7 @@ def announce_first_uses(
 
 
 def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
-    """Return, for each service that may be used, a sentence on what leaves."""
+    """Return a sentence for each allowed service: what it is sent, and where."""
     return tuple(
         describe_data_leaving(hosted, egress.settings)
         for name, hosted in HOSTED_SERVICES.items()
@@ -352,7 +355,7 @@ def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
 
 
 def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
-    """Return the sentences that ask the user to allow a service."""
+    """Return the explanation of a service that the user is asked to allow."""
     origin = _describe_origin(hosted, settings)
     return (
         f"{origin}, which may have come with this folder, turns {hosted.title} on."
@@ -362,16 +365,16 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
 
 
 def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
-    """Return what a service is sent, its host, and which setting turns it on."""
+    """Return a sentence: what a service is sent, its host, and its setting."""
     origin = _describe_origin(hosted, settings)
     return (
         f"{hosted.title} is used here for the first time ({origin}). It is sent"
-        f" {hosted.describe_sent(settings)}, to {hosted.find_host(settings)}. `lrwr privacy` lists what left."
+        f" {hosted.describe_sent(settings)}, to {hosted.find_host(settings)}. `lrwr privacy` lists the requests."
     )
 
 
 def _describe_origin(hosted: HostedService, settings: Settings) -> str:
-    """Return the source of a setting; a file of the library by its name alone."""
+    """Return the source of a setting; a file in the library's folder by its name only."""
     source = settings.origin(hosted.setting).where
     return source.removeprefix(f"{settings.root}{os.sep}")
 
@@ -379,9 +382,9 @@ def _describe_origin(hosted: HostedService, settings: Settings) -> str:
 def create_chat_model(
     settings: Settings, role: "ModelRole", access: ModelAccess
 ) -> "ChatModel | None":
-    """Return the language model of a role; None where none is configured.
+    """Return the language model of a role, or None if none is configured.
 
-    Where it may not be asked, the model returned has its name and raises when called.
+    If it may not be asked, the returned model has its name and raises when called.
 
     Raises:
         SettingsProblem: The model that is configured has no key or no name.
@@ -397,19 +400,21 @@ def create_chat_model(
             waited=access.is_interactive,
         )
     connection = build_chat_connection(settings, {**os.environ, **NO_KEY}, role)
-    reason = access.refusal or LrwrError("Nothing is to be sent now.")
+    reason = access.refusal or LrwrError(
+        "Language models are not asked in this command."
+    )
     if connection is None:
         return None
     return UnavailableChatModel(connection.name, reason)
 
 
 def describe_refusal(error: LrwrError) -> str:
-    """Return the message and the hint of an error as sentences."""
+    """Return the message and the hint of an error as one text."""
     return f"{error}. {error.hint}"
 
 
 def create_price_lookup(settings: Settings) -> Callable[[Usage, str], float | None]:
-    """Return a function from usage and model name to US dollars, None if unknown.
+    """Return a function from usage and model name to US dollars; None if unknown.
 
     Raises:
         SettingsProblem: `model.prices` cannot be parsed.

@@ -1,4 +1,4 @@
-"""Ingestion: the service that processes documents, built as the settings say."""
+"""Builds the ingestion service from the settings, and runs it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,13 +50,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IngestLimits:
-    """Bounds of one ingestion: at most `calls` of a language model, 0 for any number.
+    """Options of one ingestion.
 
-    Unless `attribute_now`, speakers that an earlier ingestion left unattributed stay
-    so. `jobs` replaces the library's queue, `source` the folders. Without `vectors`
-    chunks are not embedded, and cannot be searched by meaning. Documents are processed
-    at Modal only if `run_remotely` and the settings say so. With `delete_missing`,
-    documents that were ingested on another machine and are not here are deleted too.
+    At most `calls` requests are made to a language model; 0 means no limit. Unless
+    `attribute_now`, the cast and speaker attribution may stay outdated. `jobs` replaces
+    the library's queue, `source` the manuscript's folders. Without `vectors`, chunks are
+    not embedded. With `run_remotely`, documents are processed at Modal if the settings
+    say so. With `delete_missing`, documents that another machine ingested and this one
+    does not have are deleted, too.
     """
 
     calls: int = 0
@@ -69,7 +70,7 @@ class IngestLimits:
 
 
 UNBOUNDED = IngestLimits()
-"""The limits of `lrwr ingest`."""
+"""The options of `lrwr ingest` without flags."""
 
 
 def create_processing_service(
@@ -79,9 +80,9 @@ def create_processing_service(
     may_ask: bool = True,
     limits: IngestLimits = UNBOUNDED,
 ) -> DocumentProcessingService:
-    """Return the service that ingests the manuscript under `targets`.
+    """Return the service that ingests the files and folders `targets`.
 
-    Unless `may_ask` it may scan and estimate, and needs no key of a model.
+    Unless `may_ask`, no service is contacted, and no API key is needed.
 
     Raises:
         StoreProblem: The state folder cannot be created.
@@ -128,7 +129,7 @@ def create_processing_service(
 def _select_service(
     workspace: Workspace, *, may_trace: bool
 ) -> Callable[..., DocumentProcessingService]:
-    """Return the constructor of the service: of one that traces if traces are on."""
+    """Return the class of the service; if traces are on, the one that sends traces."""
     tracer = workspace.egress.tracer if may_trace else None
     if tracer is None:
         return DocumentProcessingService
@@ -140,10 +141,12 @@ def _select_service(
 async def ingest_manuscript(
     workspace: Workspace, targets: Sequence[Path], emit: "EmitIngestEvent"
 ) -> "IngestReport":
-    """Ingest `targets`, or what was ingested before where there are none.
+    """Ingest `targets`, or the known manuscript if they are empty.
+
+    New targets are remembered unless `manuscript.folders` is set.
 
     Raises:
-        NotFound: Nothing is named, or it does not exist.
+        NotFound: No target is known, or one does not exist.
         StoreProblem: The state folder cannot be written.
     """
     resolved = resolve_targets(targets or workspace.manuscript())
@@ -154,9 +157,9 @@ async def ingest_manuscript(
 
 
 async def count_unread(workspace: Workspace) -> int:
-    """Return how many files were changed, added or deleted since the last ingestion.
+    """Return the number of files changed, added or deleted since the last ingestion.
 
-    Files are listed, not read. A manuscript that is not there counts as unchanged.
+    Only sizes and times are compared. A missing manuscript folder counts as unchanged.
     """
     targets = [target for target in workspace.manuscript() if target.exists()]
     if not workspace.is_ingested or not targets:
@@ -173,9 +176,9 @@ async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]
 def create_recipe(
     settings: Settings, store: "AnalysisStore", analyst: CachingAnalyst | None
 ) -> Recipe:
-    """Return the recipe of the configured pipeline.
+    """Return the recipe of the configured pipeline: how it splits and analyses documents.
 
-    `analyst` reads with a language model; None where none is configured.
+    `analyst` uses a language model; None analyses by rules only.
     """
     chunk = settings.chunk
     if settings.pipeline is Pipeline.NAIVE:
@@ -196,7 +199,7 @@ def _create_modal_runner(
     store: "AnalysisStore",
     calls: "ModalFunctionClient",
 ) -> "JobRunner":
-    """Return the runner that has documents processed at Modal; nothing is sent yet.
+    """Return the runner that processes documents at Modal; nothing is sent yet.
 
     Raises:
         SettingsProblem: A setting names what only this machine can reach.
@@ -217,7 +220,7 @@ def _create_modal_runner(
 
 
 def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
-    """Return what builds the cast; None in pipeline a, which has no characters."""
+    """Return the speaker attribution; None in pipeline a, which has no characters."""
     if workspace.settings.pipeline is Pipeline.NAIVE:
         return None
     return StoryAttributor(
@@ -231,10 +234,10 @@ def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
 def create_caching_analyst(
     settings: Settings, store: "AnalysisStore", access: ModelAccess, calls: int = 0
 ) -> CachingAnalyst | None:
-    """Return the analyst that reads with a language model; None where none is set.
+    """Return the analyst that uses a language model, or None if none is configured.
 
-    Without consent it still returns cached replies. It makes at most `calls` requests,
-    0 for any number.
+    Without consent it returns cached replies only. It makes at most `calls` requests; 0
+    means no limit.
 
     Raises:
         SettingsProblem: The configured language model has no key or no name.

@@ -1,7 +1,7 @@
-"""Reading in containers at Modal: the function that runs there, and how it gets there.
+"""The function that runs in Modal's containers, and its deployment.
 
-The function takes bytes and returns bytes. It touches no library, and holds no key but
-those that a secret of Modal's gives it.
+The function takes a message and returns a message (see `core/adapters/modal/wire.py`).
+It has no library. Its only API key comes from a secret of the user's Modal account.
 """
 
 import asyncio
@@ -61,36 +61,35 @@ if TYPE_CHECKING:
     from lrwr.pipeline.stages.windows import CountTokens
 
 SECRET = "lrwr-openai"
-"""The secret of Modal's that holds the key of whoever is asked from there."""
+"""Name of the Modal secret with the API key for requests from containers."""
 
 KEY = "OPENAI_API_KEY"
 
 PYTHON = "3.11"
-"""The Python of the containers; what travels does not depend on it."""
+"""Python version of the containers; messages do not depend on it."""
 
 CORES = 1.0
-"""Processor cores of a container: Modal's have two threads each."""
+"""CPU cores of a container; a core at Modal has two threads."""
 
 MEMORY = 1024
 """Megabytes of memory of a container."""
 
 LONGEST = 1800
-"""Seconds that a container may take for one document."""
+"""Seconds after which Modal stops a container that processes one document."""
 
 CORE_PRICE, MEMORY_PRICE = 0.0000131, 0.00000222
-"""US dollars for a second of a core, and of a gigabyte of memory, in November 2026."""
+"""US dollars for one second of a core, and of a gibibyte of memory (November 2026)."""
 
 NO_KEY = (
-    f"There is no key for OpenAI at Modal. Run `modal secret create {SECRET} {KEY}=…`"
-    " with the key, then `lrwr deploy modal` again."
+    f"There is no OpenAI key at Modal. Run `modal secret create {SECRET} {KEY}=…`"
+    " with your key, then `lrwr deploy modal` again."
 )
 
 
 def read_document(request: bytes) -> bytes:
-    """Do what an order says, and return what came of it, as an envelope.
+    """Process the order in a message, and return the result as a message.
 
-    Whatever goes wrong with the document is told in the envelope: nothing is raised
-    that whoever asked could not understand.
+    Errors are part of the returned message; nothing is raised.
     """
     try:
         order = decode_modal_order(request)
@@ -100,14 +99,14 @@ def read_document(request: bytes) -> bytes:
         return asyncio.run(_run_order(order))
     except LrwrError as error:
         return encode_document_failure(error)
-    except Exception as error:  # noqa: BLE001 - it may quote the text, and is not passed on
+    except Exception as error:  # noqa: BLE001 - its text may quote the manuscript
         return encode_document_failure(
             wrap_unexpected_error(DocumentId(order.document), error)
         )
 
 
 class OrderAnalysisStore:
-    """Keeps the AnalysisStore port by what came with an order; nothing is written."""
+    """An `AnalysisStore` with the data of an order; it writes nothing."""
 
     def __init__(self, order: ModalOrder) -> None:
         self._seams = order.seams
@@ -115,31 +114,34 @@ class OrderAnalysisStore:
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances that came along."""
+        """Return the sentence distances of the order."""
         del document, space
         return self._seams
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return an empty one for each that is kept where the order came from."""
+        """Return an empty reply for each key that the sender has stored already.
+
+        So the model is not asked again; the sender uses its stored reply.
+        """
         return {key: "[]" for key in keys if key in self._kept}
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Take replies, to be sent back."""
+        """Collect replies that will be sent back."""
         self.replies_made.append(ModelCallReplies(replies, usage))
 
 
 async def _run_order(order: ModalOrder) -> bytes:
     try:
-        settings = _settings_of(order)
+        settings = _load_order_settings(order)
     except SettingsProblem:
-        return encode_recipe_mismatch("")  # settings of another lrwr
+        return encode_recipe_mismatch("")  # settings of another version of lrwr
     store = OrderAnalysisStore(order)
     async with AsyncExitStack() as stack:
         local = _load_local_embedder()
-        embedder = _embedder(settings, stack, local.count_tokens) or local
+        embedder = _create_server_embedder(settings, stack, local.count_tokens) or local
         used = None if settings.embedding.model == "off" else embedder
         tools = RecipeTools(local.count_tokens, used, _create_known_vectors(order))
-        recipe = _recipe(settings, store, stack, may_ask=order.asking)
+        recipe = _create_order_recipe(settings, store, stack, may_ask=order.asking)
         recipe_name = build_recipe_name(ManuscriptParser(), recipe, tools)
         if recipe_name != order.recipe:
             return encode_recipe_mismatch(recipe_name)
@@ -155,7 +157,7 @@ async def _run_order(order: ModalOrder) -> bytes:
 async def _ask_model(
     order: ModalOrder, reader: LocalRunner, store: OrderAnalysisStore
 ) -> ModelAnswers:
-    """Ask the language model about what is not kept, and nothing else."""
+    """Ask the language model for the replies that the sender does not have."""
     if not isinstance(reader.recipe, AgenticRecipe):
         return ModelAnswers((), Usage())
     if not os.environ.get(KEY):
@@ -168,8 +170,8 @@ async def _ask_model(
     return ModelAnswers(tuple(store.replies_made), usage, knowledge.unfinished)
 
 
-def _settings_of(order: ModalOrder) -> Settings:
-    """Return the settings of an order, and nothing of the machine it is read on."""
+def _load_order_settings(order: ModalOrder) -> Settings:
+    """Return the settings of an order, without files and variables of this machine."""
     values = {
         k: tuple(v) if isinstance(v, list) else v for k, v in order.settings.items()
     }
@@ -181,14 +183,14 @@ def _settings_of(order: ModalOrder) -> Settings:
         )
 
 
-def _recipe(
+def _create_order_recipe(
     settings: Settings,
     store: OrderAnalysisStore,
     stack: AsyncExitStack,
     *,
     may_ask: bool,
 ) -> "Recipe":
-    """Return the recipe; its model can be asked only where the order is to."""
+    """Return the recipe; unless `may_ask`, its language model is not called."""
     line = None
     if settings.model.use == "openai":
         model = settings.model
@@ -201,7 +203,7 @@ def _recipe(
     return create_recipe(settings, store, close)
 
 
-def _embedder(
+def _create_server_embedder(
     settings: Settings, stack: AsyncExitStack, count: "CountTokens"
 ) -> "Embedder | None":
     connection = build_embedding_connection(settings)
@@ -209,10 +211,10 @@ def _embedder(
         return None
     line = ModelServerClient(RateLimit(4, patience=120.0))
     stack.push_async_callback(line.aclose)
-    return OpenAIEmbedder(connection, line, _key, count)
+    return OpenAIEmbedder(connection, line, _find_openai_key, count)
 
 
-def _key() -> str:
+def _find_openai_key() -> str:
     key = os.environ.get(KEY)
     if not key:
         raise ServiceUnavailable(NO_KEY)
@@ -221,7 +223,7 @@ def _key() -> str:
 
 @cache
 def _load_local_embedder() -> LocalEmbedder:
-    """Return the model that lrwr ships: loaded once for all documents of a container."""
+    """Return the shipped embedding model, loaded once per container."""
     return LocalEmbedder(None, threads=min(os.cpu_count() or 1, MAX_THREADS))
 
 
@@ -239,11 +241,11 @@ async def _ignore_event(event: StageStarted | ChunksEmbedded) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModalDeployment:
-    """What is put at Modal.
+    """The app that is deployed at Modal.
 
-    `containers` is the number at work at once, at most. `packages` are what pip is told
-    to install, each in the version that is here. `secret` names a secret of Modal's;
-    empty where nobody else is asked from there.
+    At most `containers` run at once. `packages` are requirements with versions, as pip
+    takes them. `secret` is the name of a Modal secret, empty if containers contact no
+    other service. `memory` is in MiB, `longest` in seconds.
     """
 
     app: str
@@ -258,14 +260,14 @@ class ModalDeployment:
 
     @property
     def price(self) -> float:
-        """What a container at work costs in an hour, in US dollars, about."""
+        """The approximate price of one hour of a running container, in US dollars."""
         return 3600 * (self.cores * CORE_PRICE + self.memory / 1024 * MEMORY_PRICE)
 
 
 def plan_modal_deployment(
     settings: Settings, connection: ModalConnection
 ) -> ModalDeployment:
-    """Return what would be put at Modal, as the settings are; nothing is sent."""
+    """Return the deployment that the settings describe; nothing is sent."""
     uses_openai = "openai" in (settings.model.use, settings.embedding.model)
     return ModalDeployment(
         app=connection.app,
@@ -276,10 +278,10 @@ def plan_modal_deployment(
 
 
 def list_installed_packages() -> tuple[str, ...]:
-    """Return what lrwr needs, each in the version that is installed here, by name.
+    """Return lrwr's dependencies with their installed versions, sorted by name.
 
-    What only another system needs, and is not here, is left out; so is Modal's client,
-    which every container has.
+    Those that are not installed (because only another system needs them) are left out,
+    and so is Modal's client, which every container has.
     """
     lines = [line for line in requires("lrwr") or () if "extra ==" not in line]
     names = {match[0] for match in map(_NAME.match, lines) if match}
@@ -295,14 +297,14 @@ def list_installed_packages() -> tuple[str, ...]:
 async def deploy_to_modal(
     plan: ModalDeployment, connection: ModalConnection, token: ModalToken
 ) -> str:
-    """Put the app at Modal, in place of the one that is there; return its page.
+    """Deploy the app, replacing an earlier deployment; return the URL of its page.
 
     Raises:
-        RunnerUnavailable: Modal cannot be asked, does not take the token, or lacks the secret.
+        RunnerUnavailable: Modal cannot be reached, refuses the token, or lacks the secret.
     """
     async with AsyncExitStack() as stack:
-        # Modal's client sends along what git says of the folder that it runs in: its
-        # branch, author and address. That is the writer's book, and none of Modal's.
+        # Modal's client sends the git branch, author and remote of the current folder,
+        # which may be the manuscript. So it runs in an empty folder.
         elsewhere = stack.enter_context(tempfile.TemporaryDirectory(prefix="lrwr-"))
         stack.enter_context(chdir(elsewhere))
         client = await stack.enter_async_context(open_modal_client(connection, token))
@@ -312,7 +314,7 @@ async def deploy_to_modal(
 
 
 def build_modal_app(plan: ModalDeployment) -> "App":
-    """Return the app: one function, and the image it runs in."""
+    """Return the app: one function and its container image."""
     import modal
 
     app = modal.App(plan.app, include_source=False)
@@ -331,7 +333,7 @@ def build_modal_app(plan: ModalDeployment) -> "App":
 
 
 def _prepare_image(plan: ModalDeployment, image: "Image") -> "Image":
-    """Return `image` with the packages and the source of this lrwr, changes included."""
+    """Return `image` with the packages and the source code of this lrwr."""
     installed = image.uv_pip_install(*plan.packages)
     return installed.add_local_python_source("lrwr", ignore=["**/__pycache__/**"])
 

@@ -1,4 +1,4 @@
-"""Search over one library: indexes, embedder, reranker and the passage finder."""
+"""Search in one library: indexes, embedding models, reranker and passage finder."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lrwr.core.ports.story_stores import StoryStore
 
 MAX_THREADS = 8
-"""More threads than this do not make the local embedding model faster."""
+"""Threads of the local embedding model; more do not make it faster."""
 
 EDGE_MIN_CHUNKS = 6_000
 """From this many chunks, opening a shard is faster than reading every vector."""
@@ -43,7 +43,7 @@ EDGE_MIN_CHUNKS = 6_000
 
 @dataclass(frozen=True, slots=True)
 class IndexedRecords:
-    """Stored records that a search reads."""
+    """The stored data that a search reads."""
 
     database: "SqliteDatabase"
     passages: "PassageStore"
@@ -52,7 +52,7 @@ class IndexedRecords:
 
 
 class Embedders:
-    """The embedding models of one library, loaded at the first text."""
+    """The embedding models of one library, loaded on first use."""
 
     def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
         self._egress = egress
@@ -60,7 +60,7 @@ class Embedders:
 
     @cached_property
     def local(self) -> LocalEmbedder:
-        """The model on this machine."""
+        """The embedding model on this machine."""
         settings = self._egress.settings.embedding
         library = self._egress.library
         folder = library.resolve(settings.folder) if settings.folder else None
@@ -71,14 +71,14 @@ class Embedders:
 
     @cached_property
     def configured(self) -> "Embedder | None":
-        """The model that the settings select; None where nothing is embedded."""
+        """The configured embedding model; None if embeddings are off."""
         if self._egress.settings.embedding.model == "off":
             return None
         return self._egress.hosted_embedder(self.local.count_tokens) or self.local
 
 
 class LazyVectorIndex:
-    """The vector index of one pipeline, opened at the first search that needs it."""
+    """The vector index of one pipeline, opened on first use."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class LazyVectorIndex:
         self._index: VectorIndex | None = None
 
     async def open(self) -> "VectorIndex | None":
-        """Return the index, the same one each time; None where nothing is embedded.
+        """Return the index, the same one at each call; None if there are no vectors.
 
         Raises:
             SettingsProblem: The address of the Qdrant server is not allowed.
@@ -168,9 +168,9 @@ async def open_local_vector_index(
 
 
 class RetrievalComponents:
-    """Parts of search over one library, built on first use and closed by `stack`.
+    """The parts of search in one library, built on first use and closed by `stack`.
 
-    `say` receives a notice when the calibration file cannot be used.
+    `say` receives a notice if the calibration file cannot be used.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class RetrievalComponents:
         )
 
     def calibrations(self) -> CalibrationTable:
-        """Return the calibrations shipped with lrwr, replaced by those fitted here."""
+        """Return the confidence calibrations: shipped ones, overridden by the library's own."""
         fitted, problem = load_calibrations(get_calibration_path(self._egress.library))
         if problem and self._say is not None:
             self._say(problem)
@@ -221,7 +221,7 @@ class RetrievalComponents:
         return self.open_vector_index(self.settings.pipeline)
 
     def open_vector_index(self, pipeline: Pipeline) -> LazyVectorIndex:
-        """Return a vector index of `pipeline`, which opens itself when it is needed."""
+        """Return the vector index of `pipeline`, which opens on first use."""
         return LazyVectorIndex(
             pipeline,
             self.records.passages,
@@ -232,16 +232,16 @@ class RetrievalComponents:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The configured reranker; None where it is turned off or needs embeddings."""
+        """The configured reranker; None if it is off, or needs embeddings that are off."""
         return self._egress.hosted_reranker() or self.local_reranker
 
     @cached_property
     def local_reranker(self) -> "Reranker | None":
-        """The reranker on this machine, which also ranks sentences of answers."""
+        """The reranker on this machine, which also ranks sentences of extractive answers."""
         return self.create_local_reranker(self.settings.pipeline)
 
     def create_local_reranker(self, pipeline: Pipeline) -> "Reranker | None":
-        """Return a local reranker with word counts of `pipeline`; None if turned off."""
+        """Return a local reranker with the word statistics of `pipeline`; None if it is off."""
         settings = self.settings
         if settings.rerank.model == "off" or settings.embedding.model == "off":
             return None

@@ -1,4 +1,4 @@
-"""The chat session service: which models answer a turn, and where it is traced."""
+"""Builds the service that answers questions, with its models and its tracer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     from lrwr.core.retrieval.service import PassageFinder
 
 PASSAGE_LIMIT = 20
-"""Passages that an answer may draw on: as many as are reranked. How many of them a
-model is sent depends on their tokens."""
+"""Passages that an answer may use; a model gets as many as fit its token budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDependencies:
-    """Stores and services that a chat session reads and writes.
+    """The stores and services that a chat session uses.
 
-    `decide` records a decision of the user's in the canon. `reranker` ranks sentences
-    of extractive answers on this machine; None keeps the order of the search.
+    `decide` records a decision of the user in the canon. `reranker` ranks the sentences
+    of extractive answers; None keeps the order of the search. `now` returns seconds
+    since 1970.
     """
 
     settings: Settings
@@ -112,9 +112,10 @@ def create_session_service(
 def _create_turn_models(
     parts: SessionDependencies, access: ModelAccess
 ) -> Callable[[], TurnModels]:
-    """Return a factory of one turn's models: language models, else extractive answers.
+    """Return a factory for the models of one turn.
 
-    All turns share the connections; each turn counts its own usage.
+    They are language models, or an extractive answerer. Turns share connections, but
+    each counts its own usage.
     """
     settings = parts.settings
     source = PassageSource(
@@ -127,7 +128,7 @@ def _create_turn_models(
     extractive = ExtractiveAvatar(source)
     if access.may_ask and access.refusal is not None:
         reason = describe_refusal(access.refusal)
-        remark = f"Answered without a language model. {reason}"
+        remark = f"This answer was written without a language model. {reason}"
         avatar = AvatarWithRemark(extractive, remark)
         return partial(TurnModels, plan_without_model, avatar)
     planner = create_chat_model(settings, ModelRole.PLANNER, access)

@@ -1,4 +1,4 @@
-"""Libraries in a Supabase project: the connection, and the stores that use it."""
+"""Stores in a Supabase project, with a local replica, and their connection."""
 
 import asyncio
 import os
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 SUPABASE_SERVICE = "supabase"
 
 JOB_CHECK_INTERVAL = 2.0
-"""Seconds between two checks of a project's jobs that another process holds."""
+"""Seconds between two checks of a project's jobs of other processes."""
 
 
 class SupabaseProject:
-    """The connection to the configured project. Requests are sent on first use only.
+    """The connection to the configured project. Nothing is sent before the first use.
 
     `stack` closes what is opened.
     """
@@ -63,32 +63,32 @@ class SupabaseProject:
 
     @cached_property
     def sign_in(self) -> SupabaseSignIn:
-        """The account that is signed in.
+        """The project with the signed-in account.
 
         Raises:
-            SettingsProblem: No project is configured, or it has no key.
+            SettingsProblem: No project is configured, or its key is missing.
             ServiceUnavailable: The system keyring is locked.
         """
         return create_supabase_sign_in(self._egress.settings, os.environ)
 
     @cached_property
     def rpc(self) -> SupabaseRpc:
-        """The project's database functions, called as the account signed in."""
+        """The client of the project's database functions, as the signed-in account."""
         rpc = SupabaseRpc(self.sign_in.project, self.token, self.request_logger)
         self._stack.push_async_callback(rpc.aclose)
         return rpc
 
     @property
     def request_logger(self) -> "EgressLogger | None":
-        """Logs requests; None where the project is on this machine."""
+        """The writer of the send log; None if the project is on this machine."""
         return None if self.sign_in.project.own else self._egress.request_logger
 
     async def token(self) -> str:
         """Return an access token of the account.
 
         Raises:
-            ServiceUnavailable: The user has not allowed the service.
-            LrwrError: Nobody is signed in.
+            ServiceUnavailable: The user has not allowed Supabase.
+            LrwrError: No account is signed in.
         """
         refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
         if refusal is not None:
@@ -96,7 +96,7 @@ class SupabaseProject:
         return await self.sign_in.auth.token()
 
     def records(self, link: LibraryLink) -> SupabaseRecords:
-        """Return the records of a library in the project."""
+        """Return the client of a library's rows in the project."""
         return SupabaseRecords(self.rpc, link.library, link.writer)
 
     def replica(
@@ -106,7 +106,7 @@ class SupabaseProject:
         return SupabaseReplica(database, self.records(link), now)
 
     def files(self, link: LibraryLink) -> "FileStore | None":
-        """Return the files of a library there; None where settings exclude them."""
+        """Return the store of a library's files, or None if `records.files` is off."""
         if not self._egress.settings.records.files:
             return None
         files = self.file_store(link)
@@ -114,7 +114,7 @@ class SupabaseProject:
         return files
 
     def file_store(self, link: LibraryLink) -> SupabaseFileStore:
-        """Return the files of a library there, whatever the settings say. Close it."""
+        """Return the store of a library's files, even if it is off; the caller closes it."""
         return SupabaseFileStore(
             self.sign_in.project,
             self.token,
@@ -124,7 +124,7 @@ class SupabaseProject:
         )
 
     def own(self, database: SqliteDatabase) -> SqliteDatabase:
-        """Return `database`, which is closed with everything else."""
+        """Close `database` together with the connection, and return it."""
         self._stack.push_async_callback(database.aclose)
         return database
 
@@ -152,13 +152,13 @@ class SupabaseStores:
 
     @cached_property
     def database(self) -> SqliteDatabase:
-        """The local file, which catches up with the project before it is read."""
+        """The replica, which is updated from the project before it is read."""
         path = self._project.library.database
         return self._project.own(SqliteDatabase(path, first=self._refresher))
 
     @cached_property
     def knowledge(self) -> "KnowledgeStore":
-        """What an ingestion extracts from documents."""
+        """The chunks, vectors and facts that an ingestion extracts from documents."""
         return SupabaseKnowledgeStore(
             self.database,
             self._replica,
@@ -185,12 +185,12 @@ class SupabaseStores:
 
     @cached_property
     def files(self) -> "FileStore | None":
-        """The files in the project's storage; None where settings exclude them."""
+        """The files in the project's storage; None if `records.files` is off."""
         return self._project.files(self._link)
 
     @cached_property
     def threads(self) -> "ThreadStore":
-        """The conversations."""
+        """The threads (saved conversations)."""
         return SupabaseThreadStore(
             self.database,
             self._thread_replica,
@@ -231,27 +231,26 @@ def open_supabase_stores(
     """Return the stores of the library in the configured project.
 
     Raises:
-        SettingsProblem: The project does not have the library yet, has another state
-            of it, or is not the one that the library was pushed to.
+        SettingsProblem: The library was not uploaded to this project, or has local
+            changes that were not uploaded.
     """
     project = SupabaseProject(egress, stack)
     link = load_library_link(egress.library.database)
     if link is None:
         raise SettingsProblem(
-            f"This library is not kept at {project.sign_in.project.host} yet",
-            hint="Take it there with `lrwr push`, or bring one from there with"
-            " `lrwr pull`.",
+            f"This library is not at {project.sign_in.project.host} yet",
+            hint="Upload it with `lrwr push`, or download one with `lrwr pull`.",
         )
     if link.project != project.sign_in.project.url:
         raise SettingsProblem(
-            f"This library is kept at {link.project}, and `supabase.url` leads to"
+            f"This library is at {link.project}, but `supabase.url` is"
             f" {project.sign_in.project.url}",
-            hint="Set `supabase.url` back, or take the library there: lrwr push --new",
+            hint="Set `supabase.url` back, or upload the library with `lrwr push --new`.",
         )
     if link.apart:
         raise SettingsProblem(
-            "Something was read here that the project does not know yet",
-            hint="Take it there: lrwr push",
+            "Documents were ingested here that were not uploaded yet",
+            hint="Upload them with `lrwr push`.",
         )
     return SupabaseStores(egress.database, project, link, now, say or _ignore_notice)
 

@@ -10,7 +10,7 @@ from lrwr.core.settings.files import check_output_file, write_output_file
 
 
 async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
-    """Return a thread as Markdown, with the places that its answers cite.
+    """Return a thread as Markdown, with the current locations of its citations.
 
     Raises:
         NotFound: There is no such thread.
@@ -22,11 +22,11 @@ async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
 
 
 async def write_thread_file(workspace: Workspace, thread: ThreadId, file: Path) -> None:
-    """Write a thread to a new Markdown file.
+    """Write a thread to a Markdown file that does not exist yet.
 
     Raises:
         NotFound: There is no such thread.
-        SettingsProblem: The file exists, is no `.md`, or is part of the manuscript.
+        SettingsProblem: The file exists, does not end in `.md`, or is in the manuscript.
         LrwrError: The file cannot be written.
     """
     check_output_file(file, workspace.settings, [".md"], force=None)

@@ -1,4 +1,4 @@
-"""Watching a manuscript: the watch service, and what each save changes."""
+"""Watches a manuscript: the service, and the effects of each save."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lrwr.pipeline.service import DocumentProcessingService
 
 SaveEvent: TypeAlias = WatchEvent | NewContradictions
-"""An event of a watch, or the contradictions that the save before it brings in."""
+"""An event of the watch service, or the contradictions that a save introduced."""
 
 
 def create_watch_service(
@@ -100,9 +100,9 @@ def _create_dependencies(
 
 
 async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
-    """Process each save and yield what it changed, until the generator is closed.
+    """Process each save and yield its effects, until the generator is closed.
 
-    Contradictions follow the save that brought them in.
+    Contradictions follow the report of the save that introduced them.
 
     Raises:
         NotFound: The manuscript folder does not exist.
@@ -148,14 +148,14 @@ def is_model_used_by_watch(settings: Settings) -> bool:
 
 
 class FileIdentity:
-    """Checks that a file is still the one that it was at the first check."""
+    """Checks that a file was not replaced since the first check."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._identity: tuple[int, int] | None = None
 
     def __call__(self) -> bool:
-        """Return whether it is; a deleted file is not."""
+        """Return whether the file is still the same one; False if it was deleted."""
         try:
             status = self._path.stat()
         except OSError:
@@ -166,15 +166,16 @@ class FileIdentity:
 
 
 def _describe_polling(targets: Sequence[Path]) -> str:
-    """Return why files must be polled for changes; empty if they need not be."""
+    """Return why the folders must be polled, such as a network drive; empty if not."""
     drives = ((target, find_network_drive(target)) for target in targets)
     return next((f"{target} is on {drive}" for target, drive in drives if drive), "")
 
 
 class AnswerFreshnessMonitor:
-    """Finds stored answers whose cited passages a save changed.
+    """Finds stored answers whose cited passages were changed by a save.
 
-    The library may not exist yet. `say` receives a notice of what could not be checked.
+    `say` receives a sentence about what could not be checked. The library need not
+    exist.
     """
 
     def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
@@ -183,7 +184,7 @@ class AnswerFreshnessMonitor:
         self._detector: StaleAnswerDetector | None = None
 
     async def record_baseline(self) -> None:
-        """Record, before anything is processed, which answers are stale already."""
+        """Record which answers are stale already; call it before the first save."""
         if not self._workspace.is_ingested:
             return
         try:
@@ -192,9 +193,9 @@ class AnswerFreshnessMonitor:
             self._report(error)
 
     async def add_affected_answers(self, event: WatchEvent) -> WatchEvent:
-        """Return `event`; a save report gets the answers that it made stale.
+        """Return `event`; add the answers that became stale to the report of a save.
 
-        A library that cannot be read has none, and `say` is called.
+        If the library cannot be read, `say` is called and nothing is added.
         """
         if not isinstance(event, SaveReport) or not event.learned.changed:
             return event
@@ -218,4 +219,4 @@ class AnswerFreshnessMonitor:
         return self._detector
 
     def _report(self, error: LrwrError) -> None:
-        self._say(f"Kept answers were not looked at. {error}")
+        self._say(f"Stored answers were not checked. {error}")

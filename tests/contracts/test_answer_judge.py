@@ -93,7 +93,7 @@ async def test_a_reply_that_cannot_be_understood_is_a_failure_with_a_reason(
     judged = await judge.judge(SAMPLE)
     assert judged.values == {}
     assert set(judged.failed) == set(judge.figures)
-    assert all("cannot be understood" in one for one in judged.failed.values())
+    assert all("reply is not valid" in one for one in judged.failed.values())
 
 
 async def test_what_compares_with_a_reference_is_not_tried_without_one(

@@ -45,7 +45,7 @@ def test_a_file_that_is_no_backup_is_refused_in_one_sentence(empty: Terminal) ->
     (empty.folder / "x.zip").write_bytes(b"PK\x03\x04 nothing")
     ran = empty.run("restore", "x.zip")
     assert ran.code == ExitCode.UNREADABLE
-    assert ran.err.startswith("lrwr: x.zip is not a backup")
+    assert ran.err.startswith("lrwr: x.zip is not a valid backup")
     assert ran.err.count("\n") == 2
 
 

@@ -33,7 +33,10 @@ def test_the_doctor_says_whether_lrwr_is_there(desk: Desk, server: ModalServer) 
         (one,) = [one for one in ran.json["findings"] if one["part"] == "ingestion"]
         return one["state"], f"{one['detail']} {one['remedy']}".strip()
 
-    assert finding() == ("ok", "Modal answers, and has lrwr; at most 10 containers.")
+    assert finding() == (
+        "ok",
+        "Modal answers and has the app lrwr; at most 10 containers.",
+    )
     server.deployed = False
     state, says = finding()
     assert state == "broken"

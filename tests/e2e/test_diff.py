@@ -154,7 +154,7 @@ def test_the_writers_decisions_of_today_hold_for_both_sides(
         (["HEAD~7"], ExitCode.NOT_FOUND, "git log"),
         (["nowhere..HEAD"], ExitCode.NOT_FOUND, "nowhere"),
         (["--", "--output=x"], ExitCode.NOT_FOUND, "--output=x"),
-        (["HEAD...HEAD"], ExitCode.SETTINGS, "three dots"),
+        (["HEAD...HEAD"], ExitCode.SETTINGS, "not supported"),
         (["HEAD", "--since", "yesterday"], ExitCode.SETTINGS, "--since"),
         (["--since", "bananas"], ExitCode.SETTINGS, "2 days ago"),
         (["--since", "2001-01-01"], ExitCode.NOT_FOUND, "no revision before"),
@@ -187,7 +187,7 @@ def test_a_manuscript_outside_of_the_repository_is_named(
     outside.mkdir()
     (outside / "n.md").write_text(TWO, encoding="utf-8")
     empty.run("ingest", str(outside))
-    check_refusal(empty.run("diff", "HEAD"), ExitCode.SETTINGS, "outside of the repo")
+    check_refusal(empty.run("diff", "HEAD"), ExitCode.SETTINGS, "outside the repo")
 
 
 def test_a_repository_may_be_the_manuscripts_alone_or_hold_more(

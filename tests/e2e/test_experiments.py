@@ -204,7 +204,7 @@ def test_results_that_could_not_be_sent_are_sent_later(
     desk: Desk, server: LangSmithServer
 ) -> None:
     ran = desk.evaluate("--json", LANGSMITH_API_KEY="")
-    assert "there is no key for it" in told(ran)
+    assert "there is no API key" in told(ran)
     assert server.asked == []
     server.will(Refuse(401))
     run = ran.json["run"]

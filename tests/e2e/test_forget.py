@@ -172,7 +172,7 @@ def test_all_of_a_library_goes_and_nothing_of_the_writer_s(
     assert server.collections == ["lrwr-b-another", "theirs"]
     assert desk.tree() == desk.writers
     assert "lrwr.canon.toml" in desk.writers
-    check_refusal(desk.run("--yes"), ExitCode.NOT_FOUND, "keeps nothing of")
+    check_refusal(desk.run("--yes"), ExitCode.NOT_FOUND, "has no library in")
     assert desk.terminal.run("ingest", ".").code == 0
 
 
@@ -247,7 +247,7 @@ def test_what_was_left_is_not_lost_by_reading_the_book_again(
 def test_a_server_that_is_set_no_more_is_named(desk: Desk) -> None:
     ran = desk.run("--yes", LRWR_VECTORS_KEEPER="embedded")
     assert ran.code == ExitCode.PARTIAL
-    assert "no Qdrant server is set any more" in told(ran)
+    assert "no Qdrant server is configured any more" in told(ran)
     assert "delete them in Qdrant's dashboard" in told(ran)
     assert desk.run("--yes").code == 0
     assert desk.kept() == []
@@ -301,7 +301,7 @@ def test_a_library_in_use_is_left_alone_here_and_there(
         kept, asked = desk.kept(), len(server.asked)
         ran = desk.run("--yes")
         assert ran.code == ExitCode.STORE
-        assert "End `lrwr watch`, `lrwr chat`" in told(ran)
+        assert "Stop `lrwr watch`, `lrwr chat`" in told(ran)
         assert (len(server.asked), desk.kept()) == (asked, kept)
 
 
@@ -329,8 +329,13 @@ def test_here_alone_leaves_the_server_and_says_so(desk: Desk, server: Listing) -
     there, asked = server.collections, len(server.asked)
     ran = desk.run("--here", "--yes")
     assert ran.code == ExitCode.PARTIAL
+<<<<<<< HEAD
     assert there[0] in ran.out
     assert "lrwr does not know them any more" in told(ran)
+=======
+    assert there[0] in ran.err
+    assert "lrwr cannot find them any more" in told(ran)
+>>>>>>> b052a1f0 (app: describe services, maintenance and analysts in plain English)
     assert (server.collections, len(server.asked)) == (there, asked)
     assert desk.kept() == []
 

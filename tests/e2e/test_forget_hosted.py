@@ -79,7 +79,7 @@ async def test_rows_and_files_go_there_and_all_goes_here(
     assert "Supabase at 127.0.0.1: the library book" in shown.out
     ran = pushed.run("forget", "--yes")
     assert ran.code == 0, ran.err
-    assert "Gone: 1 file, book at Supabase at 127.0.0.1." in told(ran)
+    assert "Deleted 1 file, book at Supabase at 127.0.0.1." in told(ran)
     assert await kept(supabase, nell) == []
     assert files_in(pushed) == ["1.md"]
 
@@ -122,7 +122,7 @@ async def test_another_account_deletes_nothing_and_is_told_whose_it_is(
     assert pushed.run("login", mags.email, given=f"{PASSWORD}\n").code == 0
     ran = pushed.run("forget", "--yes")
     assert ran.code == ExitCode.PARTIAL
-    assert "it belongs to another account than is signed in" in told(ran)
+    assert "belongs to another account than the one signed in" in told(ran)
     assert pushed.run("logout").code == 0
     nobody = pushed.run("forget", "--yes")
     assert nobody.code == ExitCode.PARTIAL

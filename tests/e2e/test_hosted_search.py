@@ -138,7 +138,7 @@ def test_a_key_turns_nothing_on_and_a_setting_without_a_key_says_so(
     desk.set(with_cohere(cohere))
     found = desk.run("search", LAMP, COHERE_API_KEY="")
     assert found.code == 0
-    assert "`rerank.model` is cohere, and there is no key for it." in found.err
+    assert "`rerank.model` is cohere, but there is no API key." in found.err
     assert "lrwr config set-key cohere" in " ".join(found.err.split())
     assert cohere.asked == []
 
@@ -214,7 +214,7 @@ def test_what_could_not_be_embedded_is_found_by_words_and_embedded_later(
 ) -> None:
     read = hosted.run("ingest", ".", OPENAI_API_KEY="")
     assert "Keyword search only until the next ingest." in read.out + read.err
-    assert "there is no key for it" in read.out + read.err
+    assert "there is no API key" in read.out + read.err
     assert openai.asked == []
     found = hosted.run("search", LAMP, OPENAI_API_KEY="")
     assert found.code == 0

@@ -195,7 +195,7 @@ def test_a_library_belongs_to_one_account_and_one_name(
     other.run("ingest", ".")
     refused = without_story(other.run("push"))
     check_refusal(refused, ExitCode.STORE, "a library 'book'", "lrwr push --new")
-    check_refusal(other.run("pull"), ExitCode.STORE, "There is a library in")
+    check_refusal(other.run("pull"), ExitCode.STORE, "already has a library")
     assert other.run("push", "--name", "another").code == 0
     third = desk("third")
     assert third.run("pull", "another").code == 0
@@ -217,7 +217,7 @@ def test_what_is_pulled_into_its_own_folder_need_not_be_read_again(
     edit(other.folder, "A whistle lay there.")
     written = {path: path.read_bytes() for path in other.folder.rglob("*.md")}
     refused = other.run("pull", "--into", ".")
-    check_refusal(refused, ExitCode.STORE, "is there already")
+    check_refusal(refused, ExitCode.STORE, "already exists")
     assert written == {path: path.read_bytes() for path in written}
 
 

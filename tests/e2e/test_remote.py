@@ -214,7 +214,7 @@ def test_where_modal_cannot_be_asked_one_sentence_says_why_and_the_rest_is_done(
         "absent": "lrwr is not deployed at Modal: it has no app 'lrwr' with lrwr's function",
         "token": "Modal does not accept the token",
         "half": "A Modal token has two parts, but MODAL_TOKEN_SECRET is not set",
-        "none": "`ingest.runner` is modal, and there is no key for it",
+        "none": "`ingest.runner` is modal, but there is no API key",
         "silent": "Modal did not answer within 2 seconds",
         "dead": "Modal did not answer within 2 seconds",
     }

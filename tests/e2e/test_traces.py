@@ -211,7 +211,7 @@ def test_a_setting_without_a_key_says_so_and_nothing_is_sent(
 ) -> None:
     asked = read.run("ask", QUESTION, LANGSMITH_API_KEY="")
     assert asked.code == 0
-    assert "`traces.keeper` is langsmith, and there is no key for it" in told(asked)
+    assert "`traces.keeper` is langsmith, but there is no API key" in told(asked)
     assert "lrwr config set-key langsmith" in told(asked)
     assert server.asked == []
 

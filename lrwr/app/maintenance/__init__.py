@@ -1,1 +1,1 @@
-"""Looking after a library: doctor, repair, backup and restore."""
+"""Maintenance of a library: doctor, repair, backup, restore and deletion."""

@@ -1,4 +1,4 @@
-"""Backup: one file with all that a library knows, and never a key."""
+"""Backups: a zip file with a library and its manifest, never with an API key."""
 
 import errno
 import json
@@ -41,17 +41,17 @@ LONGEST: Mapping[str, int] = {
     SETTINGS: 4 * 1024**2,
     DECISIONS: 64 * 1024**2,
 }
-"""The files that an archive may hold, and the bytes that each may have."""
+"""The files that an archive may contain, with their size limits in bytes."""
 _MANIFEST_BYTES = 64 * 1024
-_DENSEST = 250
-"""Bytes that one packed byte may stand for: more is no library but a zip bomb."""
-_PART = 1024 * 1024
-_PLAIN = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_MAX_COMPRESSION = 250
+"""Highest compression ratio that is accepted: more is not a library but a zip bomb."""
+_BLOCK = 1024 * 1024
+_COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """One file of an archive: its length in bytes, and its hash."""
+    """A file of an archive: its size in bytes, and its SHA-256 as hexadecimal digits."""
 
     size: int
     sha256: str
@@ -59,7 +59,11 @@ class ArchiveEntry:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """What an archive says of itself; `made` is a moment as ISO 8601 writes it."""
+    """The contents of an archive, and its origin.
+
+    `lrwr` is the version that made it, `schema` the schema of its database, `made` an
+    ISO 8601 time.
+    """
 
     lrwr: str
     schema: int
@@ -70,7 +74,10 @@ class BackupManifest:
 def pack_archive(
     target: BinaryIO, files: Mapping[str, Path], header: BackupManifest
 ) -> BackupManifest:
-    """Write `files` and their manifest as a zip; return the manifest with the hashes."""
+    """Write `files`, by name, and a manifest as a zip file to `target`.
+
+    Return the manifest: `header` with the sizes and hashes of the files.
+    """
     entries: dict[str, ArchiveEntry] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in files.items():
@@ -82,84 +89,85 @@ def pack_archive(
 
 
 def unpack_archive(source: Path, folder: Path) -> BackupManifest:
-    """Check the archive `source` and write its files into `folder`, under their names.
+    """Check the archive `source` and extract its files into `folder`.
 
-    Only names that lrwr knows are accepted, so nothing can land outside `folder`.
+    Only known names are accepted, so nothing can be written outside `folder`.
 
     Raises:
         NotFound: There is no such file.
-        UnreadableDocument: It is no backup of lrwr, or something in it is not as its
-            manifest says.
+        UnreadableDocument: It is not a backup of lrwr, or does not match its manifest.
         StoreProblem: The files cannot be written.
     """
     try:
         with source.open("rb") as file, zipfile.ZipFile(file) as archive:
-            manifest = _checked_manifest(archive)
+            manifest = _read_manifest(archive)
             for name, entry in manifest.files.items():
                 _unpack_one(archive, name, entry, folder / name)
     except FileNotFoundError as error:
-        raise NotFound(f"There is no file {source}", hint="Check the path.") from error
+        raise NotFound(
+            f"There is no file {source}", hint="Check the path of the backup."
+        ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise bad_archive_error(source, str(error)) from error
     except _BadArchive as error:
         raise bad_archive_error(source, str(error)) from error
     except OSError as error:
-        if error.errno == errno.EINVAL:  # what no file can be asked for
+        if error.errno == errno.EINVAL:  # zipfile seeks to a negative offset
             raise bad_archive_error(
-                source, "an offset leads out of the file."
+                source, "it is damaged (an offset points outside of the file)."
             ) from error
         raise StoreProblem(
-            f"The backup cannot be unpacked: {error.strerror}.",
-            hint="Check the disk's free space and your rights there.",
+            f"The backup cannot be extracted: {error.strerror}.",
+            hint="Check the free space on the disk and the permissions of `.lrwr`.",
         ) from error
     return manifest
 
 
 def bad_archive_error(source: Path, reason: str) -> UnreadableDocument:
-    """Return the refusal of an archive, and why."""
+    """Return the error for an archive that must not be restored; `reason` is a clause."""
     return UnreadableDocument(
-        f"{source} is not a backup that can be trusted: {reason}",
-        hint="Nothing was changed. Use another backup, or ingest the manuscript again.",
+        f"{source} is not a valid backup: {reason}",
+        hint="Use another backup, or run `lrwr ingest` again. Nothing was changed.",
     )
 
 
 class _BadArchive(Exception):
-    """Something in an archive is not as it should be."""
+    """An archive does not match its manifest or lrwr's format."""
 
 
 def _pack_one(archive: zipfile.ZipFile, name: str, path: Path) -> ArchiveEntry:
     digest, size = sha256(), 0
     with path.open("rb") as file, archive.open(name, "w", force_zip64=True) as entry:
-        while part := file.read(_PART):
+        while part := file.read(_BLOCK):
             digest.update(part)
             size += len(part)
             entry.write(part)
     return ArchiveEntry(size, digest.hexdigest())
 
 
-def _checked_manifest(archive: zipfile.ZipFile) -> BackupManifest:
+def _read_manifest(archive: zipfile.ZipFile) -> BackupManifest:
     names = [entry.filename for entry in archive.infolist()]
     if MANIFEST not in names:
-        raise _BadArchive("it has no manifest.")
+        raise _BadArchive("it has no manifest, so lrwr did not make it.")
     entry = archive.getinfo(MANIFEST)
     if entry.file_size > _MANIFEST_BYTES:
-        raise _BadArchive("its manifest is too long.")
+        raise _BadArchive("its manifest is too large.")
     with archive.open(entry) as file:
-        manifest = _manifest(file.read(_MANIFEST_BYTES))
+        manifest = _parse_manifest(file.read(_MANIFEST_BYTES))
     if sorted(names) != sorted([MANIFEST, *manifest.files]):
-        raise _BadArchive("it holds other files than its manifest says.")
+        raise _BadArchive("its files differ from its manifest.")
     if DATABASE not in manifest.files or manifest.files.keys() - LONGEST.keys():
-        raise _BadArchive("it holds other files than a library's.")
+        raise _BadArchive("it contains files that do not belong to a library.")
     for name, expected in manifest.files.items():
         _check_entry(archive.getinfo(name), expected)
     return manifest
 
 
-def _manifest(content: bytes) -> BackupManifest:
+def _parse_manifest(content: bytes) -> BackupManifest:
     try:
         document = json.loads(content)
         if document["format"] != FORMAT:
-            raise _BadArchive("a newer lrwr made it; upgrade lrwr.")
+            raise _BadArchive("a newer version of lrwr made it. Upgrade lrwr.")
         files = {
             str(name): ArchiveEntry(int(fields["size"]), str(fields["sha256"]))
             for name, fields in document["files"].items()
@@ -173,15 +181,17 @@ def _manifest(content: bytes) -> BackupManifest:
 
 def _check_entry(entry: zipfile.ZipInfo, expected: ArchiveEntry) -> None:
     encrypted = entry.flag_bits & 1
-    if encrypted or entry.compress_type not in _PLAIN:
-        raise _BadArchive(f"{entry.filename} is encrypted or packed in a strange way.")
-    dense = entry.file_size > _DENSEST * (entry.compress_size + 4096)
+    if encrypted or entry.compress_type not in _COMPRESSIONS:
+        raise _BadArchive(
+            f"{entry.filename} is encrypted, or compressed with an unknown method."
+        )
+    is_zip_bomb = entry.file_size > _MAX_COMPRESSION * (entry.compress_size + 4096)
     if (
         entry.file_size != expected.size
         or expected.size > LONGEST[entry.filename]
-        or dense
+        or is_zip_bomb
     ):
-        raise _BadArchive(f"{entry.filename} does not have the length that it should.")
+        raise _BadArchive(f"the size of {entry.filename} is wrong.")
 
 
 def _unpack_one(
@@ -189,19 +199,19 @@ def _unpack_one(
 ) -> None:
     digest, size = sha256(), 0
     with archive.open(name) as entry, target.open("xb") as file:
-        while part := entry.read(_PART):
+        while part := entry.read(_BLOCK):
             size += len(part)
             if size > expected.size:
-                raise _BadArchive(f"{name} is longer than it says.")
+                raise _BadArchive(f"{name} is larger than the manifest says.")
             digest.update(part)
             file.write(part)
     if digest.hexdigest() != expected.sha256:
-        raise _BadArchive(f"{name} is not what it was when the backup was made.")
+        raise _BadArchive(f"{name} has changed since the backup was made.")
 
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """Where a backup is, how long it is in bytes, and what is in it."""
+    """The file of a backup, its size in bytes, and its manifest."""
 
     file: Path
     size: int
@@ -211,25 +221,26 @@ class BackupReport:
 def backup_library(
     library: Library, target: Path | None, *, now: float
 ) -> BackupReport:
-    """Write a backup to `target`, by default a new file in the current folder.
+    """Write a backup of a library to a new file.
 
-    Others may use the library meanwhile. `now` is in seconds since 1970.
+    `target` None means a new file in the current folder. `now` is in seconds since
+    1970. Other processes may use the library meanwhile.
 
     Raises:
         NotFound: There is no library.
-        StoreProblem: It cannot be read or is damaged, or the file is there already
-            or cannot be written.
+        StoreProblem: The library is damaged or cannot be read, or the file exists or
+            cannot be written.
     """
     if not library.database.exists():
         raise NotFound(
-            f"There is no library in {library.root} to back up",
-            hint="Go to its folder, or run `lrwr ingest FOLDER` first.",
+            f"There is no library in {library.root}",
+            hint="Go to the folder of your library, or run `lrwr ingest FOLDER` first.",
         )
     target = (target or _new_file(Path.cwd(), now)).absolute()
     if target.exists():
         raise StoreProblem(
-            f"{target} is there already",
-            hint="Name another file: lrwr backup FILE",
+            f"{target} already exists",
+            hint="Name a new file: `lrwr backup FILE`.",
         )
     try:
         with tempfile.TemporaryDirectory(
@@ -239,7 +250,7 @@ def backup_library(
     except OSError as error:
         raise StoreProblem(
             f"{target} cannot be written: {error.strerror}",
-            hint="Check the disk and your rights in that folder.",
+            hint="Check the disk and the permissions of that folder.",
         ) from error
 
 
@@ -259,9 +270,9 @@ def _backup(
     if facts.damage:
         raise StoreProblem(
             f"{library.database} is damaged: {facts.damage[0]}.",
-            hint="Run `lrwr repair` first; an old backup is left as it is.",
+            hint="Run `lrwr repair` first. Existing backups are not changed.",
         )
-    files = {DATABASE: work_folder / DATABASE, **_writers_files(library)}
+    files = {DATABASE: work_folder / DATABASE, **_find_extra_files(library)}
     moment = datetime.fromtimestamp(now).astimezone().isoformat(timespec="seconds")
     packed = work_folder / "backup.zip"
     with packed.open("xb") as file:
@@ -273,8 +284,11 @@ def _backup(
     return BackupReport(target, target.stat().st_size, manifest)
 
 
-def _writers_files(library: Library) -> dict[str, Path]:
-    """Return what is there beside the database; a link that leads away is left out."""
+def _find_extra_files(library: Library) -> dict[str, Path]:
+    """Return the files besides the database, by their names in the archive.
+
+    A symbolic link that leads out of its folder is left out.
+    """
     root, state = library.root, library.state_dir
     places = {
         LIBRARY_JSON: (library.memory, state),

@@ -1,4 +1,4 @@
-"""What a look at one part of lrwr found."""
+"""Results of the doctor's checks, and words for amounts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from lrwr.core.model.errors import LrwrError
 
 
 class HealthState(StrEnum):
-    """How a part is. Only `BROKEN` makes lrwr unhealthy."""
+    """The state of a part. Only `BROKEN` makes `lrwr doctor` fail."""
 
     OK = "ok"
     WARNING = "warning"
@@ -19,9 +19,9 @@ class HealthState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """One part: how it is, what was seen, and what to do about it.
+    """The result of one check: the part, its state, what was found and what to do.
 
-    `detail` and `remedy` are sentences; `remedy` is empty when nothing need be done.
+    `detail` and `remedy` are sentences; `remedy` is empty if there is nothing to do.
     """
 
     part: str
@@ -31,29 +31,32 @@ class HealthFinding:
 
 
 def finding_from_error(part: str, error: LrwrError) -> HealthFinding:
-    """Return what a failure says about `part`."""
+    """Return the finding that `part` is broken, with the message and hint of `error`."""
     return HealthFinding(
         part, HealthState.BROKEN, end_with_full_stop(str(error)), error.hint
     )
 
 
 def end_with_full_stop(text: str) -> str:
-    """Return `text` with a full stop at its end."""
+    """Return `text`, with a full stop unless it ends with a punctuation mark."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def is_healthy(findings: Iterable[HealthFinding]) -> bool:
-    """Say whether nothing is broken."""
+    """Return whether no finding is `BROKEN`."""
     return all(finding.state is not HealthState.BROKEN for finding in findings)
 
 
 def pluralize(number: int, noun: str, plural: str = "") -> str:
-    """Return a number and its noun, such as "1 passage" and "2 passages"."""
+    """Return a number with its noun, such as "1 passage" or "2,000 passages".
+
+    `plural` is the plural of `noun` if it is not formed with an "s".
+    """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def format_size(number: int) -> str:
-    """Return a number of bytes as people say it, such as "1.4 MB"."""
+    """Return a number of bytes with a decimal unit, such as "1.4 MB"."""
     size = float(number)
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000:

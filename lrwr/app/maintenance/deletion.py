@@ -1,6 +1,6 @@
-"""Forgetting a library: what lrwr keeps of it goes, wherever it is, records last.
+"""Deletes a library (`lrwr forget`): first on servers, then on this machine.
 
-The manuscript, `lrwr.toml` and `lrwr.canon.toml` are the writer's and stay.
+The manuscript, `lrwr.toml` and `lrwr.canon.toml` belong to the user and stay.
 """
 
 import json
@@ -58,11 +58,12 @@ _AGAIN = "Run `lrwr forget` again."
 
 @dataclass(frozen=True, slots=True)
 class DeletionPlan:
-    """What would go. Nothing is asked or changed to find that out.
+    """What `lrwr forget` would delete. Building it sends and changes nothing.
 
-    `asked` are the servers that would be asked to remove something; `refused` says,
-    a sentence each, what stays since the writer does not let a server be asked. `unsafe`
-    says why a yes beforehand does not count; empty where it does.
+    `asked` describes the data that would be deleted on servers. `refused` has a sentence
+    for each server that keeps its data because the user denied access to it. `answers`
+    are the files with the user's consents. `unsafe` is the reason why `--yes` is not
+    enough and the user must confirm; empty if it is.
     """
 
     library: Library
@@ -78,27 +79,27 @@ class DeletionPlan:
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What is gone, a sentence each, and what is left."""
+    """What was deleted, one sentence each, and what could not be."""
 
     gone: tuple[str, ...]
     left: tuple[DeletionFailure, ...]
 
 
 def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
-    """Return what forgetting the library would remove.
+    """Return what deleting the library would delete; with `everywhere`, on servers, too.
 
     Raises:
-        NotFound: lrwr keeps nothing of this folder.
-        SettingsProblem: The settings name a folder that cannot be the library's.
-        StoreProblem: There is a link in the state folder.
+        NotFound: lrwr stores nothing about this folder.
+        SettingsProblem: `state_dir` names a folder that cannot be a state folder.
+        StoreProblem: The state folder contains a symbolic link.
     """
     library = resolve_library(settings)
     check_state_dir(library)
     answers = _list_consent_files(library)
     if not (is_made_by_lrwr(library) or answers):
         raise NotFound(
-            f"lrwr keeps nothing of {library.root}",
-            hint="Go to the library's folder, or to one below it.",
+            f"lrwr has no library in {library.root}",
+            hint="Go to the folder of your library, or to a folder inside it.",
         )
     local_data = (
         scan_local_data(library) if is_made_by_lrwr(library) else LocalData((), ())
@@ -129,11 +130,11 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
 async def delete_local_library(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
 ) -> DeletionResult:
-    """Remove what `plan` names: on servers, then here, and the records last.
+    """Delete what `plan` names: on servers first, then here, the database last.
 
-    A server that does not do its part stops nothing: what is left there is remembered
-    in the state folder, and goes with the next run. So is the rest of a run that was
-    ended. `say` is told of each thing that is gone.
+    If a server fails, the deletion goes on; what is left there is recorded in the state
+    folder and deleted by the next run. An interrupted run is resumed in the same way.
+    `say` is called with a sentence after each step.
 
     Raises:
         StoreProblem: Another process uses the library, or a file cannot be deleted.
@@ -150,7 +151,7 @@ async def delete_local_library(
         deleted += _delete_consents(plan, say)
     for part in delete_local_data(plan.kept):
         deleted.append(f"{part.what}: {plan.library.state_dir}")
-        say(f"Gone: {part.what}.")
+        say(f"Deleted {part.what}.")
     delete_empty_state_folder(library)
     if plan.kept.others:
         failures.append(_foreign_files(plan))
@@ -160,7 +161,7 @@ async def delete_local_library(
 async def _delete_remotely(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
 ) -> tuple[list[str], list[DeletionFailure], RemoteIdentifiers]:
-    """Remove what servers keep; return what is gone, what is left, and what to try."""
+    """Return what was deleted on servers, what was not, and what to try again."""
     if not plan.everywhere:
         return [], _list_untouched(plan.known), RemoteIdentifiers()
     deleted: list[str] = []
@@ -173,7 +174,7 @@ async def _delete_remotely(
         deleted += [f"{name}: {removed.where}" for name in removed.gone]
         failures += removed.left
         if removed.gone:
-            say(f"Gone: {step.describe(removed.gone)} at {removed.where}.")
+            say(f"Deleted {step.describe(removed.gone)} at {removed.where}.")
         if removed.again:
             remaining = _merge_identifiers(remaining, step.about)
     return deleted, failures, remaining
@@ -181,14 +182,14 @@ async def _delete_remotely(
 
 @dataclass(frozen=True, slots=True)
 class _ServerDeletion:
-    """One server: what it may keep of the library, and what removes it there."""
+    """The deletion of a library's data on one server."""
 
     where: str
     about: RemoteIdentifiers
     take: Callable[[], Awaitable[RemoteDeletion]]
 
     def describe(self, names: tuple[str, ...]) -> str:
-        """Say what is gone."""
+        """Return the deleted names as text: names of libraries, a count of collections."""
         return (
             ", ".join(names)
             if self.about.hosted
@@ -201,14 +202,14 @@ def _steps(
 ) -> list[_ServerDeletion]:
     steps, identifiers, library = [], plan.known, plan.library
     vectors = replace(identifiers, hosted=None)
-    refusal = _refusal(settings, library)
+    refusal = _find_qdrant_refusal(settings, library)
     if vectors != RemoteIdentifiers() and refusal is None:
         delete = partial(remove_collections, settings, env, library, vectors)
         steps.append(_ServerDeletion("Qdrant", vectors, delete))
     elif identifiers.marks and refusal is not None:
         steps.append(_ServerDeletion("Qdrant", vectors, partial(_refuse, refusal)))
     if identifiers.hosted:
-        denied = _refusal_of_project(settings, library)
+        denied = _find_supabase_refusal(settings, library)
         delete = partial(
             delete_hosted_library, settings, env, library, identifiers.hosted
         )
@@ -222,7 +223,7 @@ def _steps(
 
 
 async def _run_step(step: _ServerDeletion) -> RemoteDeletion:
-    """Take a step; a failure is what is left, to be tried again."""
+    """Run a step; an error becomes a failure that the next run tries again."""
     try:
         return await step.take()
     except LrwrError as error:
@@ -237,13 +238,13 @@ async def _refuse(refusal: LrwrError) -> RemoteDeletion:
     raise refusal
 
 
-def _refusal(settings: Settings, library: Library) -> LrwrError | None:
+def _find_qdrant_refusal(settings: Settings, library: Library) -> LrwrError | None:
     return find_consent_problem(
         settings, library, "qdrant", ConsentStore(get_consent_folder())
     )
 
 
-def _refusal_of_project(settings: Settings, library: Library) -> LrwrError | None:
+def _find_supabase_refusal(settings: Settings, library: Library) -> LrwrError | None:
     return find_project_refusal(
         Keyring(settings, library, ConsentStore(get_consent_folder()), {})
     )
@@ -261,14 +262,14 @@ def _merge_identifiers(
 
 
 def _list_untouched(identifiers: RemoteIdentifiers) -> list[DeletionFailure]:
-    """Say what was left alone because only this machine was meant."""
+    """Return what stays on servers because of `--here`."""
     failures = []
-    reason = "you said `--here`"
+    reason = "`--here` deletes only the data on this machine"
     if identifiers.marks:
-        remedy = "Delete them in Qdrant's dashboard: lrwr does not know them any more."
+        remedy = "Delete them in Qdrant's dashboard: lrwr cannot find them any more."
         failures.append(DeletionFailure("Qdrant", identifiers.made, reason, remedy))
     if identifiers.hosted:
-        remedy = "It is there for your other machines, and for `lrwr pull`."
+        remedy = "Your other machines can still use it, and `lrwr pull` brings it back."
         failures.append(
             DeletionFailure("Supabase", (identifiers.hosted.name,), reason, remedy)
         )
@@ -276,33 +277,30 @@ def _list_untouched(identifiers: RemoteIdentifiers) -> list[DeletionFailure]:
 
 
 def _unknown_library(settings: Settings) -> DeletionFailure:
-    """Say that a project may keep the library, and nobody knows any more which it is."""
+    """Return the failure for a library in Supabase whose link was in a damaged database."""
     return DeletionFailure(
         f"Supabase at {parse_host(settings.supabase.url)}",
         (),
-        "the library's file cannot be read, which said what is kept there",
-        "If it is kept there: `lrwr pull` it into an empty folder, and `lrwr forget` in"
-        " that.",
+        "the library's database cannot be read, so lrwr does not know its copy there",
+        "If there is a copy, run `lrwr pull` in an empty folder, and `lrwr forget` there.",
     )
 
 
 def _list_servers(
     settings: Settings, library: Library, identifiers: RemoteIdentifiers
 ) -> tuple[str, ...]:
-    """Name the servers that would be asked."""
+    """Describe the data that would be deleted on each server."""
     servers = []
     has_vectors = replace(identifiers, hosted=None) != RemoteIdentifiers()
-    may_delete_vectors = has_vectors and _refusal(settings, library) is None
+    may_delete_vectors = has_vectors and _find_qdrant_refusal(settings, library) is None
     if settings.vectors.keeper == "qdrant" and may_delete_vectors:
         host = HOSTED_SERVICES["qdrant"].find_host(settings)
         servers.append(f"Qdrant at {host}: the vectors of this library")
     elif identifiers.marks:
-        servers.append("Qdrant: vectors of this library that were kept there before")
-    if identifiers.hosted and _refusal_of_project(settings, library) is None:
+        servers.append("Qdrant: vectors of this library from earlier settings")
+    if identifiers.hosted and _find_supabase_refusal(settings, library) is None:
         host, name = parse_host(identifiers.hosted.project), identifiers.hosted.name
-        description = (
-            f"the library {name}, with its conversations and files, for all machines"
-        )
+        description = f"the library {name} with its threads and files, for all machines"
         servers.append(f"Supabase at {host}: {description}")
     return tuple(servers)
 
@@ -310,16 +308,17 @@ def _list_servers(
 def _list_refusals(
     settings: Settings, library: Library, identifiers: RemoteIdentifiers
 ) -> tuple[str, ...]:
-    """Say what stays in a project that may not be asked, and what to do about it."""
-    refusal = _refusal_of_project(settings, library) if identifiers.hosted else None
+    """Return, one sentence each, what stays in a project to which access is denied."""
+    refusal = _find_supabase_refusal(settings, library) if identifiers.hosted else None
     if refusal is None or identifiers.hosted is None:
         return ()
-    library_text = f"At {parse_host(identifiers.hosted.project)} the library {identifiers.hosted.name} stays."
+    host = parse_host(identifiers.hosted.project)
+    library_text = f"The library {identifiers.hosted.name} stays at {host}."
     return (f"{library_text} {end_with_full_stop(str(refusal))} {refusal.hint}",)
 
 
 def _list_consent_files(library: Library) -> tuple[Path, ...]:
-    """Return the files that keep what the writer answered and was told of this folder."""
+    """Return the files with the user's consents for this folder."""
     folder, files = get_consent_folder(), []
     if not folder.is_dir():
         return ()
@@ -339,27 +338,27 @@ def _delete_consents(plan: DeletionPlan, say: SayCallback) -> list[str]:
     except OSError as error:
         raise StoreProblem(
             f"{error.filename} cannot be deleted: {error.strerror}.",
-            hint=f"Check your rights there. {_AGAIN}",
+            hint=f"Check its permissions. {_AGAIN}",
         ) from error
     if not plan.answers:
         return []
-    say("Gone: your answers about services for this folder.")
-    return [f"your answers about services: {plan.answers[0].parent}"]
+    say("Deleted your consents for this folder.")
+    return [f"your consents: {plan.answers[0].parent}"]
 
 
 def _foreign_files(plan: DeletionPlan) -> DeletionFailure:
     return DeletionFailure(
         str(plan.library.state_dir),
         plan.kept.others,
-        "lrwr did not make them",
-        "Look at them, and delete them by hand.",
+        "lrwr did not create them",
+        "Delete them yourself if you do not need them.",
     )
 
 
 def _why_unsafe(settings: Settings, library: Library) -> str:
-    """Say why a yes that was given beforehand does not count."""
+    """Return why `--yes` is not enough: the folder's own settings name a folder elsewhere."""
     theirs = settings.origin("state_dir").source is SettingSource.LIBRARY
     if not theirs or library.state_dir.is_relative_to(library.root):
         return ""
     origin = settings.origin("state_dir").where
-    return f"{origin} names {library.state_dir}, outside of this folder"
+    return f"{origin} names {library.state_dir}, outside this folder"

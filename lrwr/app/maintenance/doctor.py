@@ -1,4 +1,4 @@
-"""The doctor: looks at every part in turn, and says how it is."""
+"""The doctor: runs all health checks of a library and its services."""
 
 import asyncio
 import sys
@@ -96,9 +96,9 @@ _MODEL, _WEB = "language model", "web search"
 
 @dataclass(frozen=True, slots=True)
 class DoctorContext:
-    """What the doctor is called to: a command's folder, environment and flags.
+    """The folder, environment and options that the checks use.
 
-    `now` is in seconds since 1970, UTC. `servers` are the ports to ask.
+    `now` is in seconds since 1970. `servers` are the local model servers to look for.
     """
 
     start: Path
@@ -109,24 +109,22 @@ class DoctorContext:
 
 
 async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
-    """Look at every part and return what was found, always in the same order.
+    """Run all checks and return their findings, always in the same order.
 
-    Nothing is changed, and nothing outside this process is contacted but the loopback
-    ports of `context.servers`, the writer's own model server where one is set, and who
-    answers, embeds, looks again, searches the web, reads documents or keeps records,
-    vectors or traces elsewhere, where that is set: they are sent no text.
+    Nothing is changed. Only the configured services, the user's own model server and
+    the loopback ports of `context.servers` are contacted; no text of the user is sent.
     """
     findings = [check_python(sys.version_info[:3], __version__)]
     try:
         settings = load_settings(context.start, context.env, context.flags)
         library = resolve_library(settings)
     except SettingsProblem as error:
-        rest = "It waits for settings that can be read."
+        rest = "Correct the settings first."
         findings += [
             finding_from_error("settings", error),
             HealthFinding("everything else", HealthState.NOT_CHECKED, rest),
         ]
-        return findings + await _servers(context.servers)
+        return findings + await _check_local_servers(context.servers)
     files = (get_user_settings_path(), library.root / SETTINGS_FILE_NAME)
     findings.append(check_settings(settings, files))
     findings.append(check_root(library, inspect_folder(library.root)))
@@ -134,8 +132,10 @@ async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
     keyring = Keyring(
         settings, library, ConsentStore(get_consent_folder()), context.env
     )
-    model, embedding = await _model(settings, library)
-    findings += await asyncio.to_thread(_records, settings, library, model, context.now)
+    model, embedding = await _check_embedding_model(settings, library)
+    findings += await asyncio.to_thread(
+        _check_records, settings, library, model, context.now
+    )
     if settings.vectors.keeper == "qdrant":
         in_order = _database_is_ok(findings)
         qdrant = await check_qdrant(settings, context.env, model, in_order=in_order)
@@ -143,32 +143,38 @@ async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
             *(finding for finding in findings if finding.part != qdrant.part),
             qdrant,
         ]
-    elsewhere = await _check_remote_services(settings, library, keyring, findings)
-    findings.append(embedding or elsewhere["embedding"])
-    embeds = model is not None or "embedding" in elsewhere
-    findings.append(
-        elsewhere.get("reranker") or check_reranker(settings, embeds=embeds)
+    service_findings = await _check_remote_services(
+        settings, library, keyring, findings
     )
-    keys = (key for key in (RECORDS, "traces", INGESTION, _WEB) if key in elsewhere)
-    findings += [elsewhere[part] for part in keys]
-    findings.append(await _manuscript(settings, findings))
-    findings += await _language_model(settings, keyring, elsewhere.get(_MODEL))
+    findings.append(embedding or service_findings["embedding"])
+    embeds = model is not None or "embedding" in service_findings
+    findings.append(
+        service_findings.get("reranker") or check_reranker(settings, embeds=embeds)
+    )
+    keys = (
+        key for key in (RECORDS, "traces", INGESTION, _WEB) if key in service_findings
+    )
+    findings += [service_findings[part] for part in keys]
+    findings.append(await _check_manuscript(settings, findings))
+    findings += await _check_language_models(
+        settings, keyring, service_findings.get(_MODEL)
+    )
     used = (
         settings.model.base_url or OLLAMA_CHAT_URL
         if settings.model.use == "local"
         else ""
     )
-    return findings + await _servers(context.servers, used)
+    return findings + await _check_local_servers(context.servers, used)
 
 
-async def _model(
+async def _check_embedding_model(
     settings: Settings, library: Library
 ) -> tuple[EmbeddingModelReport | ServerEmbeddingSpace | None, HealthFinding | None]:
-    """Return the space of the settings, and how its model is; None for one elsewhere."""
+    """Return the embedding space, and the finding about a model on this machine."""
     if settings.embedding.model in REMOTE_EMBEDDING_MODELS:
         return resolve_server_space(settings), None
     if settings.embedding.model == "off":
-        detail = "[embedding] model is off: search goes by words alone."
+        detail = "`[embedding] model` is off: search finds exact words only."
         return None, HealthFinding("embedding", HealthState.OFF, detail)
     folder_setting = settings.embedding.folder
     folder = library.resolve(folder_setting) if folder_setting else None
@@ -185,9 +191,9 @@ async def _check_remote_services(
     keyring: Keyring,
     findings: list[HealthFinding],
 ) -> dict[str, HealthFinding]:
-    """Ask who answers, embeds, looks again, reads, keeps and searches elsewhere.
+    """Check the configured services, by part.
 
-    A request is noted where there is a library to note it in.
+    Requests are recorded in the send log if there is a library.
     """
     checks = {
         "embedding": check_embeddings
@@ -204,7 +210,7 @@ async def _check_remote_services(
     if not parts or not library.database.exists():
         return {part: await ask(settings, keyring, None) for part, ask in parts.items()}
     if not _database_is_ok(findings):
-        detail = "What leaves is noted first: asked once the database is in order."
+        detail = "Services are checked when the send log can be written: repair the database first."
         return {
             part: HealthFinding(part, HealthState.NOT_CHECKED, detail) for part in parts
         }
@@ -219,14 +225,14 @@ async def _check_remote_services(
         return {part: finding_from_error(part, error) for part in parts}
 
 
-def _records(
+def _check_records(
     settings: Settings,
     library: Library,
     model: EmbeddingModelReport | ServerEmbeddingSpace | None,
     now: float,
 ) -> list[HealthFinding]:
     if not library.database.exists():
-        detail, remedy = "Nothing has been ingested here.", "Run `lrwr ingest FOLDER`."
+        detail, remedy = "Nothing was ingested here yet.", "Run `lrwr ingest FOLDER`."
         return [HealthFinding("database", HealthState.OFF, detail, remedy)]
     try:
         facts = inspect_database(library.database, now=now)
@@ -242,11 +248,11 @@ def _records(
         check_jobs(facts.counts),
     ]
     if model is not None:
-        findings.append(_index(settings, library, model))
+        findings.append(_check_index(settings, library, model))
     return findings
 
 
-def _index(
+def _check_index(
     settings: Settings,
     library: Library,
     model: EmbeddingModelReport | ServerEmbeddingSpace,
@@ -267,7 +273,7 @@ def _index(
     return check_index(feed, shard, len(leftover), large=large)
 
 
-async def _manuscript(
+async def _check_manuscript(
     settings: Settings, findings: list[HealthFinding]
 ) -> HealthFinding:
     try:
@@ -277,7 +283,7 @@ async def _manuscript(
                 return problem
             if not _database_is_ok(findings):
                 folder_names = ", ".join(str(folder) for folder in folders)
-                detail = f"{folder_names}: compared once the database is in order."
+                detail = f"{folder_names}: not compared, because the database is not in order."
                 return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
             changes = await create_processing_service(
                 workspace, folders, may_ask=False
@@ -294,14 +300,14 @@ def _database_is_ok(findings: list[HealthFinding]) -> bool:
     )
 
 
-async def _language_model(
+async def _check_language_models(
     settings: Settings, keyring: Keyring, hosted: HealthFinding | None
 ) -> list[HealthFinding]:
-    """Ask the writer's own server what it offers; `hosted` is what OpenAI said of it."""
+    """Check the user's own model server; `hosted` is the finding about OpenAI's."""
     try:
         others = describe_outgoing_data(settings, keyring.consent)
     except SettingsProblem:
-        others = []  # told where the part itself is checked
+        others = []  # the check of the service itself reports it
     try:
         connection = build_chat_connection(settings, keyring.env)
     except LrwrError as error:
@@ -331,7 +337,7 @@ def _fetch_model_status(connection: ChatConnection) -> LanguageModelStatus:
         return LanguageModelStatus(connection, False)
 
 
-async def _servers(
+async def _check_local_servers(
     servers: tuple[LocalServer, ...], used: str = ""
 ) -> list[HealthFinding]:
     probes = [asyncio.to_thread(probe_local_server, server) for server in servers]

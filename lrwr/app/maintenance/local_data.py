@@ -1,4 +1,4 @@
-"""What a library's state folder holds, how much that is, and taking it away."""
+"""The files in a library's state folder (`.lrwr`): listing, measuring and deleting them."""
 
 import os
 import shutil
@@ -13,43 +13,45 @@ from lrwr.core.model.errors import StoreProblem
 from lrwr.core.settings.files import FileLock
 from lrwr.core.settings.library import Library
 
-RECORDS = "what lrwr knows, and your conversations"
+RECORDS = "the story data, your threads and the send log"
 
 IGNORE = ".gitignore"
 UNFINISHED = "forgetting.json"
 
 _IN_USE = (
-    "End `lrwr watch`, `lrwr chat` and whatever else works there, then run the command"
-    " again."
+    "Stop `lrwr watch`, `lrwr chat` and other programs that use the library, then run"
+    " the command again."
 )
 
 _PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
-        "what repair and restore put aside",
+        "files renamed by repair and restore",
         ("*.broken-*", "*.before-restore-*", "restoring-*"),
     ),
-    ("search by meaning", ("index",)),
+    ("the vector index", ("index",)),
     ("evaluations", ("evaluations", "evaluations.lock")),
-    ("the questions of evaluations", ("questions.jsonl", "questions.jsonl.*")),
-    ("what was fitted to them", ("confidence.json", "confidence.json.*")),
-    ("copies of your files", ("files",)),
-    ("what Modal is asked to read", ("calls",)),
+    ("evaluation questions", ("questions.jsonl", "questions.jsonl.*")),
+    ("the confidence calibration", ("confidence.json", "confidence.json.*")),
+    ("copies of your manuscript files", ("files",)),
+    ("pending calls at Modal", ("calls",)),
     (
-        "what undo takes back",
+        "the history of decisions",
         ("canon-history.jsonl", "canon-history.jsonl.*", "canon.lock"),
     ),
-    ("your manuscript's folders, as given", ("library.json", "library.json.*")),
+    ("the record of your manuscript's folders", ("library.json", "library.json.*")),
     (RECORDS, ("library.db-wal", "library.db-shm", "library.db-journal", "library.db")),
 )
-"""What lrwr puts into its folder, in the order in which it is taken away: while the
-records are there, the rest can be found again."""
+"""Kinds of files in the state folder, with name patterns, in the order of deletion.
+
+The database is last: as long as it exists, an interrupted deletion can be resumed.
+"""
 
 _OWN = (IGNORE, f"{IGNORE}.*", UNFINISHED, f"{UNFINISHED}.*")
 
 
 @dataclass(frozen=True, slots=True)
 class LocalDataPart:
-    """One thing that is kept: `paths` in the order to remove them, bytes of all."""
+    """One kind of files: `paths` in the order of deletion, and their total size in bytes."""
 
     what: str
     paths: tuple[Path, ...]
@@ -58,23 +60,23 @@ class LocalDataPart:
 
 @dataclass(frozen=True, slots=True)
 class LocalData:
-    """What is in the state folder. `others` are names of what is not lrwr's."""
+    """The contents of the state folder; `others` are names of files that are not lrwr's."""
 
     parts: tuple[LocalDataPart, ...]
     others: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """Bytes of all parts."""
+        """The total size of all parts in bytes."""
         return sum(part.size for part in self.parts)
 
 
 def scan_local_data(library: Library) -> LocalData:
-    """Return what the state folder holds. Links are not followed."""
+    """List the contents of the state folder. Symbolic links are not followed."""
     names = _names(library.state_dir)
     parts = []
     for description, patterns in _PARTS:
-        matching = [name for pattern in patterns for name in _like(pattern, names)]
+        matching = [name for pattern in patterns for name in _match(pattern, names)]
         names = [name for name in names if name not in matching]
         paths = tuple(library.state_dir / name for name in dict.fromkeys(matching))
         if paths:
@@ -86,7 +88,7 @@ def scan_local_data(library: Library) -> LocalData:
 
 
 def is_made_by_lrwr(library: Library) -> bool:
-    """Say whether a state folder is there, and bears what lrwr writes into its own."""
+    """Return whether the state folder exists and was created by lrwr."""
     if library.database.exists() or library.memory.exists():
         return True
     with suppress(OSError, UnicodeError):
@@ -96,10 +98,10 @@ def is_made_by_lrwr(library: Library) -> bool:
 
 
 def check_not_in_use(library: Library) -> None:
-    """Make sure that no other process works in the library.
+    """Check that no other process uses the library.
 
     Raises:
-        StoreProblem: One does, or the library may not be written.
+        StoreProblem: Another process uses it, or it is read-only.
     """
     for file in _locks(library):
         lock = FileLock(file)
@@ -110,7 +112,7 @@ def check_not_in_use(library: Library) -> None:
         lock.release()
         if not is_acquired:
             raise StoreProblem(
-                f"Another lrwr is at work in {library.state_dir}", hint=_IN_USE
+                f"Another lrwr process uses {library.state_dir}", hint=_IN_USE
             )
     if library.database.exists():
         try:
@@ -120,10 +122,10 @@ def check_not_in_use(library: Library) -> None:
 
 
 def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
-    """Delete one part after the other, and yield each once it is gone.
+    """Delete one part after the other, and yield each after its deletion.
 
     Raises:
-        StoreProblem: A file cannot be deleted; what follows it is still there.
+        StoreProblem: A file cannot be deleted; the following parts still exist.
     """
     for part in local_data.parts:
         for path in part.paths:
@@ -132,10 +134,10 @@ def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
 
 
 def delete_empty_state_folder(library: Library) -> bool:
-    """Delete the folder itself, if nothing is left in it; say whether it is gone.
+    """Delete the state folder if it has no other files; return whether it is gone.
 
     Raises:
-        StoreProblem: It cannot be deleted.
+        StoreProblem: Its `.gitignore` cannot be deleted.
     """
     state = library.state_dir
     for name in _names(state):
@@ -149,13 +151,13 @@ def delete_empty_state_folder(library: Library) -> bool:
     except FileNotFoundError:
         return True
     except OSError:
-        return False  # it is somebody's mount, or something was put there just now
+        return False  # it is a mount point, or a file was just created in it
     return True
 
 
 def _locks(library: Library) -> list[Path]:
     folders = (library.state_dir, library.index_dir)
-    return [f / name for f in folders for name in _like("*.lock", _names(f))]
+    return [f / name for f in folders for name in _match("*.lock", _names(f))]
 
 
 def _names(folder: Path) -> list[str]:
@@ -164,22 +166,22 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _like(pattern: str, names: list[str]) -> list[str]:
+def _match(pattern: str, names: list[str]) -> list[str]:
     return [name for name in names if fnmatchcase(name, pattern)]
 
 
 def _size(path: Path) -> int:
     if path.is_symlink() or not path.is_dir():
-        return _bytes_of(path)
+        return _file_size(path)
     return sum(
-        _bytes_of(Path(folder) / name)
+        _file_size(Path(folder) / name)
         for folder, _, names in os.walk(path)
         for name in names
     )
 
 
-def _bytes_of(file: Path) -> int:
-    """Return a file's size; 0 where somebody has just removed it."""
+def _file_size(file: Path) -> int:
+    """Return a file's size in bytes; 0 if it was just deleted."""
     with suppress(FileNotFoundError):
         return file.lstat().st_size
     return 0
@@ -198,6 +200,6 @@ def _delete(path: Path) -> None:
 def _undeletable(path: Path, error: OSError) -> StoreProblem:
     return StoreProblem(
         f"{path} cannot be deleted: {error.strerror}.",
-        hint="Check your rights there and close other programs, then run the command"
-        " again: the rest goes.",
+        hint="Check its permissions and close other programs, then run the command again to"
+        " delete the rest.",
     )

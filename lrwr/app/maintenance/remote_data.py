@@ -1,4 +1,4 @@
-"""What is kept of a library on servers, how it is known there, and taking it away."""
+"""A library's data on servers (Qdrant and Supabase): its identifiers, and its deletion."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,18 +32,17 @@ from lrwr.core.model.errors import ServiceUnavailable, SettingsProblem, StorePro
 from lrwr.core.settings.library import Library, write_private_file
 from lrwr.core.settings.model import Settings
 
-_LONGEST = 1_000_000
-"""Bytes of a list of what is left: ours are shorter."""
+_MAX_UNFINISHED_BYTES = 1_000_000
 
 NOT_SET = (
-    'Set [vectors] keeper = "qdrant" and its `url`, and run `lrwr forget` again; or'
+    'Set `[vectors] keeper = "qdrant"` and its `url` and run `lrwr forget` again, or'
     " delete them in Qdrant's dashboard."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionFailure:
-    """What could not be removed: where it is, its names, why, and what to do."""
+    """What could not be deleted: the server, the names, the reason and what to do."""
 
     where: str
     what: tuple[str, ...]
@@ -53,7 +52,7 @@ class DeletionFailure:
 
 @dataclass(frozen=True, slots=True)
 class HostedLocation:
-    """Where a library is kept in Supabase: project, account, id; and what it is called."""
+    """A library in Supabase: URL of the project, ids of account and library, and its name."""
 
     project: str
     account: str
@@ -63,11 +62,11 @@ class HostedLocation:
 
 @dataclass(frozen=True, slots=True)
 class RemoteIdentifiers:
-    """By what the things of a library are known on servers.
+    """Identifiers of a library's data on servers.
 
-    `library` is its name in the records. Collections are its own that have a name in
-    `named`, or bear the mark that `marks` has for their name. `hosted` is its home in a
-    Supabase project, None where it has none.
+    `library` is the library's random id. A Qdrant collection belongs to the library if
+    its name is in `named`, or if its mark is the one that `marks` has for its name.
+    `hosted` is its copy in Supabase, None if there is none.
     """
 
     library: str = ""
@@ -77,15 +76,15 @@ class RemoteIdentifiers:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The collections that were made from here, as far as that is known."""
+        """The names of collections that this machine created, as far as they are known."""
         return tuple(sorted(self.marks)) or self.named
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteDeletion:
-    """What was removed from one server, by name, and what was not.
+    """Names of what was deleted on one server, and what was not.
 
-    `again` says that a later run should try it again.
+    `again` says that the next run should try again.
     """
 
     where: str
@@ -97,9 +96,9 @@ class RemoteDeletion:
 def collect_remote_identifiers(
     library: Library, inventory: LibraryInventory
 ) -> RemoteIdentifiers:
-    """Return by what the library's things are known, from what is on this machine.
+    """Return the identifiers of the library's data, from files on this machine.
 
-    What an earlier run could not remove is among it.
+    They include what an earlier run could not delete.
     """
     before = load_unfinished_deletion(library)
     library_key = build_library_key(library.root, inventory.library)
@@ -132,17 +131,17 @@ async def remove_collections(
     library: Library,
     identifiers: RemoteIdentifiers,
 ) -> RemoteDeletion:
-    """Delete the library's collections from the Qdrant server that is set.
+    """Delete the library's collections from the configured Qdrant server.
 
-    Each request is noted before it leaves, while there are records to note it in.
+    Requests are recorded in the send log as long as the library exists.
 
     Raises:
-        SettingsProblem: The address is none, or leads where it must not.
-        ServiceUnavailable: The server did not answer, or refused.
+        SettingsProblem: The server's address is invalid or not allowed.
+        ServiceUnavailable: The server did not answer or refused.
     """
     connection = build_qdrant_connection(settings, env)
     if connection is None:
-        reason = "no Qdrant server is set any more"
+        reason = "no Qdrant server is configured any more"
         failures = (
             (DeletionFailure("Qdrant", identifiers.made, reason, NOT_SET),)
             if identifiers.marks
@@ -173,14 +172,14 @@ async def remove_collections(
 async def delete_hosted_library(
     settings: Settings, env: Mapping[str, str], library: Library, home: HostedLocation
 ) -> RemoteDeletion:
-    """Delete a library from its Supabase project: files first, then every row.
+    """Delete a library from its Supabase project: files first, then all rows.
 
-    Each request is noted before it leaves, while there are records to note it in, but
-    for asking who is signed in.
+    Requests are recorded in the send log as long as the library exists, except those
+    that check the sign-in.
 
     Raises:
-        LrwrError: No project is set or another one, nobody is signed in or somebody
-            else, or it did not answer.
+        LrwrError: The configured project or the signed-in account is not the
+            library's, or the project did not answer.
     """
     sign_in = create_supabase_sign_in(settings, env)
     await _check_home(sign_in, home)
@@ -193,10 +192,10 @@ async def delete_hosted_library(
 async def delete_from_project(
     sign_in: SupabaseSignIn, home: HostedLocation, request_logger: EgressLogger | None
 ) -> RemoteDeletion:
-    """Delete a library from the project and the account that have it.
+    """Delete a library from its project, signed in with its account.
 
     Raises:
-        LrwrError: The project did not answer, or refused.
+        LrwrError: The project did not answer or refused.
     """
     project, token = sign_in.project, sign_in.auth.token
     files = SupabaseFileStore(
@@ -214,27 +213,27 @@ async def delete_from_project(
 
 
 async def _check_home(sign_in: SupabaseSignIn, home: HostedLocation) -> None:
-    """Make sure that it is the right project, and the right account of it."""
+    """Check that the project and the account are those of the library."""
     if sign_in.project.url != home.project:
         raise SettingsProblem(
-            f"it is kept at {home.project}, and `supabase.url` names another project",
+            f"the library is at {home.project}, but `supabase.url` names another project",
             hint=f"Set `supabase.url` to {home.project}.",
         )
     account = await sign_in.auth.account()
     if account is None or account.id != home.account:
         account_name = account.email if account else "nobody"
         raise SettingsProblem(
-            f"it belongs to another account than is signed in ({account_name})",
-            hint="Sign in with the account that it belongs to: lrwr login",
+            f"the library belongs to another account than the one signed in ({account_name})",
+            hint="Sign in with the library's account: `lrwr login`.",
         )
 
 
 def load_unfinished_deletion(library: Library) -> RemoteIdentifiers:
-    """Return what an earlier run could not remove; what cannot be read is nothing."""
+    """Return what an earlier run could not delete; empty if the file cannot be read."""
     document: object = None
     file = library.state_dir / UNFINISHED
     with suppress(OSError, ValueError, RecursionError), file.open("rb") as unfinished:
-        document = json.loads(unfinished.read(_LONGEST))
+        document = json.loads(unfinished.read(_MAX_UNFINISHED_BYTES))
     if not isinstance(document, dict):
         return RemoteIdentifiers()
     collection_names, marks = document.get("named"), document.get("marks")
@@ -263,10 +262,10 @@ def _home(document: object) -> HostedLocation | None:
 
 
 def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -> Path:
-    """Remember what could not be removed, so that a later run can.
+    """Record what could not be deleted, so that the next run can; return the file.
 
     Raises:
-        StoreProblem: It cannot be written.
+        StoreProblem: The file cannot be written.
     """
     file = library.state_dir / UNFINISHED
     try:
@@ -274,7 +273,7 @@ def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -
     except OSError as error:
         raise StoreProblem(
             f"{file} cannot be written: {error.strerror}.",
-            hint="Nothing was removed here yet. Check the disk and your rights there.",
+            hint="Check the disk and the permissions of `.lrwr`. Nothing was deleted here yet.",
         ) from error
     return file
 
@@ -282,9 +281,9 @@ def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -
 async def _find_collections(
     wire: QdrantHttpClient, identifiers: RemoteIdentifiers
 ) -> tuple[list[str], list[str]]:
-    """Return the collections that are the library's, and those that may be.
+    """Return the collections that belong to the library, and those that may belong to it.
 
-    A key that may not list them can still be good for those whose names are known.
+    A key that may not list collections can still delete those with known names.
     """
     try:
         lrwr_collections = await list_lrwr_collections(wire)
@@ -307,9 +306,9 @@ def _unconfirmed_collections(server: str, names: Sequence[str]) -> DeletionFailu
     return DeletionFailure(
         server,
         tuple(names),
-        "a copy of this library in another folder may use them, or this one did before"
-        " its folder was moved",
-        "Delete them in Qdrant's dashboard unless there is such a copy.",
+        "a copy of this library in another folder may use them, or this library used them"
+        " before its folder was moved",
+        "Delete them in Qdrant's dashboard unless you have such a copy.",
     )
 
 
@@ -317,7 +316,7 @@ def _unconfirmed_collections(server: str, names: Sequence[str]) -> DeletionFailu
 async def _open_request_logger(
     settings: Settings, library: Library, *, is_local: bool
 ) -> AsyncIterator[EgressLogger | None]:
-    """Lend out what notes requests; None for a server on this machine."""
+    """Yield the send log's writer; None for a server on this machine."""
     if is_local or not library.database.exists():
         yield None
         return

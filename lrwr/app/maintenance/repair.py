@@ -1,4 +1,4 @@
-"""Repair: makes anew what can be made anew, and says each thing it did."""
+"""Repairs a library: rebuilds what can be rebuilt from other data."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,9 @@ from lrwr.core.settings.library import Library, load_ingested_paths
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was done, a sentence a step, and what the writer should do next.
+    """What was done, one sentence a step, and what the user should do next.
 
-    `moved` is where a database that could not be mended is now.
+    `moved` is the new path of a database that could not be repaired, else None.
     """
 
     steps: tuple[str, ...]
@@ -24,17 +24,17 @@ class RepairReport:
 
 
 def repair_library(library: Library, *, now: float) -> RepairReport:
-    """Mend the database's indexes and throw the vector index away.
+    """Rebuild the database's indexes and delete the vector index, which a search rebuilds.
 
-    A database that cannot be mended is moved aside. `now` is in seconds since 1970.
+    A damaged database is renamed, not deleted. `now` is in seconds since 1970.
 
     Raises:
         NotFound: There is no library.
-        StoreProblem: Another process uses it, or it may not be written.
+        StoreProblem: Another process uses the library, or it is read-only.
     """
     if not (library.database.exists() or library.memory.exists()):
         raise NotFound(
-            f"There is no library in {library.root} to repair",
+            f"There is no library in {library.root}",
             hint="Run `lrwr ingest FOLDER` with the folder of your manuscript.",
         )
     has_database = library.database.exists()
@@ -42,27 +42,25 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
     damage = (
         rebuild_database_indexes(library.database, steps.append) if has_database else ()
     )
-    other_steps = [*_vectors(library), *_memory(library, now)]
+    other_steps = [*_clear_vector_index(library), *_check_folder_record(library, now)]
     if not has_database:
-        return RepairReport(tuple(other_steps), "Next: run `lrwr ingest FOLDER`.")
+        return RepairReport(tuple(other_steps), "Run `lrwr ingest FOLDER` now.")
     if not damage:
-        mended = (
-            "The database is whole. Its indexes, that of words too, were made anew."
-        )
-        return RepairReport((mended, *steps, *other_steps))
+        done = "The database is intact. Its indexes and the word index were rebuilt."
+        return RepairReport((done, *steps, *other_steps))
     moved = rename_database_aside(library.database, f"broken-{format_file_stamp(now)}")
     sentences = (
-        f"The database is damaged beyond repair: {damage[0]}.",
-        f"It is now {moved}; nothing in it was deleted. Conversations, what a"
-        " language model read and the list of what left this machine are in it; a"
-        " backup brings those back: `lrwr restore`.",
-        "Your manuscript is untouched. What lrwr knew of it is made from it again.",
+        f"The database cannot be repaired: {damage[0]}.",
+        f"It was renamed to {moved}; nothing was deleted. It contains your threads, the"
+        " replies of language models and the send log. `lrwr restore` brings them back"
+        " from a backup.",
+        "Your manuscript was not changed. Ingesting it again rebuilds the rest.",
     )
-    return RepairReport((*sentences, *other_steps), "Next: run `lrwr ingest`.", moved)
+    return RepairReport((*sentences, *other_steps), "Run `lrwr ingest` now.", moved)
 
 
 def rename_database_aside(database: Path, ending: str) -> Path:
-    """Rename a database, with the files that SQLite keeps beside it.
+    """Rename a file to `NAME.ending`, with SQLite's files beside it; return the new path.
 
     Raises:
         StoreProblem: It cannot be renamed.
@@ -75,34 +73,37 @@ def rename_database_aside(database: Path, ending: str) -> Path:
                 beside.rename(target.with_name(target.name + suffix))
     except OSError as error:
         raise StoreProblem(
-            f"{database} cannot be moved: {error.strerror}.",
-            hint="Close other programs that use it, and check your rights there.",
+            f"{database} cannot be renamed: {error.strerror}.",
+            hint="Close other programs that use it, and check the permissions of its folder.",
         ) from error
     return target
 
 
 def format_file_stamp(now: float) -> str:
-    """Return a moment as part of a file's name, in local time."""
+    """Return a time for file names, such as "20261123-154500", in local time.
+
+    `now` is in seconds since 1970.
+    """
     return datetime.fromtimestamp(now).strftime("%Y%m%d-%H%M%S")
 
 
-def _vectors(library: Library) -> list[str]:
+def _clear_vector_index(library: Library) -> list[str]:
     cleared = clear_shards(library.index_dir)
     steps = []
     if cleared.gone:
         deleted = pluralize(len(cleared.gone), "shard")
         steps.append(
-            f"{deleted} of the vector index thrown away; a search makes it anew."
+            f"{deleted} of the vector index deleted. The next search rebuilds the index."
         )
     else:
-        steps.append("There was no vector index on disk to throw away.")
+        steps.append("There was no vector index on disk.")
     if cleared.held:
         locked = pluralize(len(cleared.held), "shard")
-        steps.append(f"{locked} left alone: another lrwr is using it.")
+        steps.append(f"{locked} skipped, because another lrwr process uses it.")
     return steps
 
 
-def _memory(library: Library, now: float) -> list[str]:
+def _check_folder_record(library: Library, now: float) -> list[str]:
     try:
         load_ingested_paths(library)
     except StoreProblem:
@@ -110,7 +111,7 @@ def _memory(library: Library, now: float) -> list[str]:
             library.memory, f"broken-{format_file_stamp(now)}"
         )
         return [
-            f"What remembers your manuscript's folder was damaged, and is now {renamed}.",
-            "Name the folder once more: lrwr ingest FOLDER",
+            f"The record of your manuscript's folders was damaged. It was renamed to {renamed}.",
+            "Name the folder again: `lrwr ingest FOLDER`.",
         ]
     return []

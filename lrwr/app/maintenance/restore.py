@@ -1,4 +1,4 @@
-"""Restore: a library as it was when a backup was made, checked before it is used."""
+"""Restores a library from a backup, which is checked first."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ from lrwr.pipeline.evaluation.runs import locate_questions_file
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What was done, a sentence a step, and what the backup says of itself."""
+    """What was done, one sentence a step, and the manifest of the backup."""
 
     steps: tuple[str, ...]
     manifest: BackupManifest
@@ -44,21 +44,22 @@ class RestoreReport:
 def restore_library(
     library: Library, source: Path, *, force: bool, now: float
 ) -> RestoreReport:
-    """Put the library of the backup `source` in the place of this one.
+    """Restore the backup `source` into `library`.
 
-    A library that is there is refused, or with `force` kept beside under another name;
-    so are the settings and the writer's decisions. `now` is in seconds since 1970.
+    Unless `force`, an existing library is an error and existing files of the user
+    (`lrwr.toml`, `lrwr.canon.toml`) stay; with `force`, they are renamed first. `now` is
+    in seconds since 1970.
 
     Raises:
         NotFound: There is no such file.
-        UnreadableDocument: It is no backup of lrwr, or is damaged.
-        StoreProblem: A newer lrwr made it, a library is in its place and `force` is
-            not given, or files cannot be written.
+        UnreadableDocument: It is not a backup of lrwr, or is damaged.
+        StoreProblem: A newer version of lrwr made it, there is a library and not
+            `force`, or files cannot be written.
     """
     if library.database.exists() and not force:
         raise StoreProblem(
-            f"There is a library in {library.state_dir} already",
-            hint="Use --force to replace it; the old one is kept beside it.",
+            f"There is already a library in {library.state_dir}",
+            hint="Use `--force` to replace it. The old library is renamed, not deleted.",
         )
     prepare_state_dir(library)
     try:
@@ -69,11 +70,11 @@ def restore_library(
             manifest = unpack_archive(source, folder)
             _check_database(folder / DATABASE, source, now)
             assign_replica_writer(folder / DATABASE)
-            steps = _put_in_place(library, folder, manifest, force=force, now=now)
+            steps = _restore_files(library, folder, manifest, force=force, now=now)
     except OSError as error:
         raise StoreProblem(
-            f"The backup could not be put in place: {error.strerror}.",
-            hint="Check the disk and your rights there; what was there is kept.",
+            f"The backup could not be restored: {error.strerror}.",
+            hint="Check the disk and the permissions of `.lrwr`. Your library was not changed.",
         ) from error
     return RestoreReport(tuple(steps), manifest)
 
@@ -89,12 +90,12 @@ def _check_database(path: Path, source: Path, now: float) -> None:
         raise bad_archive_error(source, "its database holds no library.")
     if facts.schema > facts.wanted:
         raise StoreProblem(
-            f"{source} was made by a newer lrwr than this one.",
+            f"{source} was made by a newer version of lrwr.",
             hint="Upgrade lrwr and run the command again.",
         )
 
 
-def _put_in_place(
+def _restore_files(
     library: Library, folder: Path, manifest: BackupManifest, *, force: bool, now: float
 ) -> list[str]:
     steps = []
@@ -102,81 +103,89 @@ def _put_in_place(
     if library.database.exists():
         checkpoint_database(library.database)
         renamed = rename_database_aside(library.database, suffix)
-        steps.append(f"The library that was here is now {renamed}.")
+        steps.append(f"The previous library was renamed to {renamed}.")
     clear_shards(library.index_dir)
     (folder / DATABASE).rename(library.database)
-    steps.append(f"The library of {manifest.made} is in {library.state_dir}.")
+    steps.append(f"The library of {manifest.made} was restored to {library.state_dir}.")
     if LIBRARY_JSON in manifest.files:
         if library.memory.exists():
             rename_database_aside(library.memory, suffix)
         (folder / LIBRARY_JSON).rename(library.memory)
     if CALIBRATION_JSON in manifest.files:
-        steps.append(_put_fitted(library, folder / CALIBRATION_JSON, suffix))
+        steps.append(_restore_calibration(library, folder / CALIBRATION_JSON, suffix))
     if QUESTIONS in manifest.files:
-        steps.append(_put_questions(library, folder / QUESTIONS, suffix))
+        steps.append(_restore_questions(library, folder / QUESTIONS, suffix))
     file_names = [name for name in (SETTINGS, DECISIONS) if name in manifest.files]
     steps += [
-        _put_beside(library, folder / name, suffix, force=force) for name in file_names
+        _restore_user_file(library, folder / name, suffix, force=force)
+        for name in file_names
     ]
     return steps
 
 
-def _put_fitted(library: Library, file: Path, suffix: str) -> str:
-    """Put what was fitted to the writer's questions in place, if it can be used."""
+def _restore_calibration(library: Library, file: Path, suffix: str) -> str:
     _, problem = load_calibrations(file)
-    return _put(file, get_calibration_path(library), suffix, is_valid=not problem)
+    return _restore_file(
+        file, get_calibration_path(library), suffix, is_valid=not problem
+    )
 
 
-def _put_questions(library: Library, file: Path, suffix: str) -> str:
-    """Put the writer's questions in place, if they can be read."""
+def _restore_questions(library: Library, file: Path, suffix: str) -> str:
     try:
         parse_questions(file.read_text(encoding="utf-8"), file.name)
     except (SettingsProblem, UnicodeDecodeError):
-        return _put(file, locate_questions_file(library), suffix, is_valid=False)
-    return _put(file, locate_questions_file(library), suffix, is_valid=True)
+        return _restore_file(
+            file, locate_questions_file(library), suffix, is_valid=False
+        )
+    return _restore_file(file, locate_questions_file(library), suffix, is_valid=True)
 
 
-def _put(file: Path, target: Path, suffix: str, *, is_valid: bool) -> str:
+def _restore_file(file: Path, target: Path, suffix: str, *, is_valid: bool) -> str:
     if not is_valid:
-        return f"{file.name} is damaged or of another lrwr; it was left out."
+        return f"{file.name} was not restored: it is damaged or from another version of lrwr."
     if target.exists():
         rename_database_aside(target, suffix)
     file.rename(target)
-    return f"{file.name} was put back: {target}."
+    return f"{file.name} was restored: {target}."
 
 
-def _put_beside(library: Library, file: Path, suffix: str, *, force: bool) -> str:
-    """Write a file of the writer's into the library's folder, where that is safe."""
+def _restore_user_file(
+    library: Library, file: Path, suffix: str, *, force: bool
+) -> str:
+    """Restore a file of the user beside the manuscript, and return what was done.
+
+    A file that must not be used, or replaced, is written under another name or skipped.
+    """
     target = library.root / file.name
     if target.exists() and target.read_bytes() == file.read_bytes():
-        return f"{file.name} is what it was."
-    problem = _why_not(library, file)
+        return f"{file.name} was already up to date."
+    problem = _find_settings_problem(library, file)
     if problem:
         target = target.with_name(f"{file.name}.from-backup")
         _write(file, target)
-        return f"{file.name} {problem}; it was put into {target}."
+        return f"{file.name} {problem}, so it was written to {target}."
     if not target.exists():
         _write(file, target)
-        return f"{file.name} was written: {target}."
+        return f"{file.name} was restored: {target}."
     if not force:
-        return f"{target} was left as it is; the backup holds another."
+        return f"{target} was not changed. The backup contains a different version."
     renamed = rename_database_aside(target, suffix)
     _write(file, target)
-    return f"{file.name} was written; the old one is now {renamed}."
+    return f"{file.name} was restored. The previous file is now {renamed}."
 
 
-def _why_not(library: Library, file: Path) -> str:
-    """Say why the settings of the backup must not be used here; empty if they may."""
+def _find_settings_problem(library: Library, file: Path) -> str:
+    """Return why the backup's settings must not be used here; empty if they may be."""
     if file.name != SETTINGS:
         return ""
     try:
         settings_file = load_settings_file(file, SettingSource.LIBRARY)
     except SettingsProblem:
-        return "cannot be read by this lrwr"
+        return "cannot be read by this version of lrwr"
     state = settings_file.get("state_dir")
     if state is None or library.resolve(str(state.value)) == library.state_dir:
         return ""
-    return "names another `state_dir`"
+    return "sets another `state_dir`"
 
 
 def _write(source: Path, target: Path) -> None:

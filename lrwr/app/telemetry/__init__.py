@@ -1,1 +1,1 @@
-"""Traces of turns, ingestions and evaluations, sent only where traces are on."""
+"""Traces of turns, ingestions and evaluations, sent only if traces are on."""

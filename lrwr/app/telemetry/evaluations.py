@@ -1,4 +1,4 @@
-"""An evaluation that leaves a trace: a golden set, and an experiment for each arm."""
+"""Converts an evaluation into a golden set and one experiment for each arm."""
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -27,14 +27,14 @@ from lrwr.pipeline.evaluation.variants import (
 )
 
 _COUNTED = ("seconds", "tokens", "dollars")
-"""What figures that are no shares are called, or end with."""
+"""Names, or ends of names, of figures that are amounts and not scores."""
 
 _TIMES = ("seconds", "answer_seconds")
-"""Figures that say how long a question took, added up."""
+"""Figures whose sum is the duration of a question, in seconds."""
 
 
 async def load_library_name(database: SqliteDatabase) -> str:
-    """Return the random name that tells a library's results from those of others.
+    """Return the library's random id, which makes keys of its results unique.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -43,10 +43,10 @@ async def load_library_name(database: SqliteDatabase) -> str:
 
 
 def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
-    """Return the questions of a run, numbered in their order.
+    """Return the questions of a run as a golden set, numbered from 1 in their order.
 
-    `library` names the library as nobody else can guess; `title` is in the writer's
-    words. Other questions, or others in order, are another set.
+    `library` is the library's random id. Other questions, or another order, are another
+    set. `title` may contain the user's text.
     """
     serialized = serialize_questions(run.plan.questions)
     digest = sha256(serialized.encode("utf-8", "replace")).hexdigest()
@@ -61,9 +61,9 @@ def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
 
 
 def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
-    """Return what a run found, an experiment for each arm, in the order of its plan.
+    """Return the results of a run: one experiment for each arm, in the plan's order.
 
-    A run with the same plan gives the same experiments, whatever its id.
+    Runs with the same plan have experiments with the same keys.
     """
     run = report.run
     numbers = {question.id: n for n, question in enumerate(run.plan.questions, start=1)}
@@ -118,7 +118,7 @@ def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, TraceFactValue]]
 
 
 def _pipelines() -> dict[str, str]:
-    """Return whose passages the arms search, by name."""
+    """Return the pipeline of each arm that has one, by the arm's name."""
     of_steps = {step.name: step.pipeline.value for step in (VARIANT_A, VARIANT_B)}
     return {**of_steps, WHOLE_TEXT_NAME: VARIANT_B.pipeline.value}
 
@@ -143,7 +143,7 @@ def _result(outcome: QuestionOutcome, number: int) -> ExperimentResult:
 
 
 def _is_share(name: str, value: float) -> bool:
-    """Say whether a figure is one of 0.0 to 1.0 that says how good something is."""
+    """Return whether a figure is a score from 0.0 to 1.0, not an amount."""
     return (
         not name.endswith(_COUNTED)
         and not is_single_try_figure(name)

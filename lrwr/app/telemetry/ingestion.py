@@ -21,10 +21,10 @@ from lrwr.pipeline.service import DocumentProcessingService
 STAGES: Mapping[JobStage, TraceStepKind] = MappingProxyType(
     {JobStage.READ: TraceStepKind.TOOL, JobStage.STORE: TraceStepKind.TOOL}
 )
-"""What the stages of a document are, besides links of a chain."""
+"""Stages of a document with another kind than `CHAIN`."""
 
 MOST_DOCUMENTS = 100
-"""Documents of one ingestion whose stages are traced; the others are counted."""
+"""Documents of one ingestion with spans of their own; the others are only counted."""
 
 
 class TracedProcessingService(DocumentProcessingService):
@@ -43,7 +43,7 @@ class TracedProcessingService(DocumentProcessingService):
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Bring the library up to date and report on it; a dry run has no trace."""
+        """Ingest changed documents and return the report; send a trace unless `dry_run`."""
         if dry_run:
             return await super().process(emit, dry_run=dry_run, verify=verify)
         recorder = IngestionTraceRecorder(self._now, emit)
@@ -58,7 +58,10 @@ class TracedProcessingService(DocumentProcessingService):
 
 
 class IngestionTraceRecorder:
-    """Builds the trace of one ingestion from its events, which it passes on to `emit`."""
+    """Builds the trace of one ingestion from its events, and passes them on to `emit`.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(self, now: Callable[[], float], emit: EmitIngestEvent) -> None:
         self._now = now
@@ -84,7 +87,7 @@ class IngestionTraceRecorder:
         self._emit(event)
 
     def to_span(self) -> TraceSpan:
-        """Return the trace of the ingestion so far, with all steps ended."""
+        """Return the trace of the ingestion; steps that are not finished end now."""
         for document in list(self._open):
             self._finish(document, "")
         ended = self._now()

@@ -1,4 +1,4 @@
-"""Traces of turns: a step ends where the next one begins."""
+"""Traces of turns. A step ends when the next one begins."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -34,9 +34,9 @@ STEPS: Mapping[str, TraceStepKind] = MappingProxyType(
         "web": TraceStepKind.TOOL,
     }
 )
-"""What the steps of a turn are, besides links of a chain."""
+"""Steps of a turn with another kind than `CHAIN`."""
 PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
-"""Steps that begin while another one, alone, goes on."""
+"""Steps that begin while the named other step is still running."""
 
 
 class TracedSessionService(AvatarSessionService):
@@ -47,7 +47,7 @@ class TracedSessionService(AvatarSessionService):
         self._tracer = tracer
 
     async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
-        """Yield what happens while a question is answered, and last `TurnDone`."""
+        """Answer a question; yield events as they happen, `TurnDone` last."""
         recorder = TurnTraceRecorder(asking, self._now)
         try:
             async with aclosing(super().ask(asking)) as events:
@@ -63,7 +63,7 @@ class TracedSessionService(AvatarSessionService):
 
 @dataclass(slots=True)
 class _Step:
-    """A step that is under way."""
+    """A step that is running; `says` is its text on the screen."""
 
     name: str
     kind: TraceStepKind
@@ -71,7 +71,7 @@ class _Step:
     started: float
 
     def over(self, ended: float, *, model: str = "") -> TraceSpan:
-        """Return it ended; `model` is the one that it asked."""
+        """Return the finished step; `model` is the language model that it used, if any."""
         return TraceSpan(
             self.name,
             TraceStepKind.LLM if model else self.kind,
@@ -83,7 +83,7 @@ class _Step:
 
 
 class TurnTraceRecorder:
-    """Builds the trace of one turn from its events."""
+    """Builds the trace of one turn from its events; `now` returns seconds since 1970."""
 
     def __init__(self, request: TurnRequest, now: Callable[[], float]) -> None:
         self._request = request
@@ -114,7 +114,7 @@ class TurnTraceRecorder:
                 pass
 
     def to_span(self) -> TraceSpan:
-        """Return the trace of the turn so far, with all steps ended."""
+        """Return the trace of the turn; steps that are not finished end now."""
         ended = self._now()
         self._end_steps(ended)
         turn = self._done.turn if self._done else None

@@ -1,1 +1,1 @@
-"""Moving a library between this machine and a Supabase project, either way."""
+"""Upload and download of a library (`lrwr push`, `lrwr pull`) with Supabase."""

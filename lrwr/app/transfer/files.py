@@ -1,4 +1,4 @@
-"""The manuscript's files as they were read: taken to a project, and brought from there."""
+"""Uploads and downloads the manuscript files that were ingested."""
 
 import asyncio
 import os
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from lrwr.core.ports.stores import FileStore
 
 PART = ".lrwr-part-"
-"""How the name of a file begins that is not whole yet. No manuscript's does."""
+"""Prefix of the names of incomplete files; manuscripts never contain such files."""
 _OURS = frozenset({CANON_FILE_NAME, SETTINGS_FILE_NAME})
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 
 
 def resolve_target_path(document: str, folder: Path) -> Path | None:
-    """Return where a file belongs; None where it is none of a manuscript's there.
+    """Return the path for a document in `folder`, or None if its name is not safe.
 
-    What a project tells may have been written by anybody: only a name that `lrwr
-    ingest` would read is a place.
+    Names come from a project that others may have written to. So only names that `lrwr
+    ingest` would read are accepted, and only paths inside `folder`.
     """
     *folders, name = document.split("/")
     if (
@@ -56,10 +56,10 @@ def resolve_target_path(document: str, folder: Path) -> Path | None:
 
 
 def is_already_written(path: Path, contents: Collection[str]) -> bool:
-    """Say whether a file is there already; its SHA-256 is one of `contents` then.
+    """Return whether a file exists whose SHA-256 is one of `contents`.
 
     Raises:
-        StoreProblem: Another is, or it cannot be read.
+        StoreProblem: A different file exists, or it cannot be read.
     """
     with _translate_errors(path, "read"):
         if not os.path.lexists(path):
@@ -67,16 +67,18 @@ def is_already_written(path: Path, contents: Collection[str]) -> bool:
         if path.is_file() and sha256(path.read_bytes()).hexdigest() in contents:
             return True
     raise StoreProblem(
-        f"{path} is there already, and is another than that of the library",
-        hint="Name another folder: lrwr never writes into a manuscript.",
+        f"{path} already exists and differs from the file of the library",
+        hint="Choose an empty folder: lrwr never overwrites manuscript files.",
     )
 
 
 def write_new_file(path: Path, content: bytes) -> bool:
-    """Write a file unless it is there by now; say whether it was written.
+    """Write a file unless it exists; return whether it was written.
+
+    The file appears with its complete content, or not at all.
 
     Raises:
-        StoreProblem: Another is there; or the disk or the rights do not allow it.
+        StoreProblem: A different file exists, or the file cannot be written.
     """
     with _translate_errors(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +89,7 @@ def write_new_file(path: Path, content: bytes) -> bool:
 
 
 def delete_partial_files(folders: Iterable[Path]) -> None:
-    """Remove what a pull that was killed has left of files."""
+    """Delete incomplete files that an interrupted download left in `folders`."""
     for folder in folders:
         for part in folder.glob(f"{PART}*"):
             with suppress(OSError):
@@ -96,7 +98,7 @@ def delete_partial_files(folders: Iterable[Path]) -> None:
 
 @contextmanager
 def _temporary_file(folder: Path, content: bytes) -> Iterator[Path]:
-    """Write a file that has its name only for a while, and have it outlive a power cut."""
+    """Write a temporary file to the disk (with fsync), and delete it on exit."""
     part = folder / f"{PART}{uuid4().hex}"
     try:
         with part.open("xb") as file:
@@ -109,12 +111,15 @@ def _temporary_file(folder: Path, content: bytes) -> Iterator[Path]:
 
 
 def _publish(part: Path, path: Path) -> bool:
-    """Give a file its name, all at once; False where something has that name."""
+    """Give a complete file its final name; return False if that name is taken."""
     try:
         path.hardlink_to(part)
     except FileExistsError:
         return False
-    except (OSError, NotImplementedError):  # such as on a memory stick
+    except (
+        OSError,
+        NotImplementedError,
+    ):  # file systems without hard links, such as FAT
         if os.path.lexists(path):
             return False
         part.rename(path)
@@ -122,7 +127,7 @@ def _publish(part: Path, path: Path) -> bool:
 
 
 def _has_drive_or_stream(document: str) -> bool:
-    """Say whether a name leads to a drive, or on Windows into what a file has besides."""
+    """Return whether a name has a Windows drive, or on Windows an alternate data stream."""
     return bool(PureWindowsPath(document).drive) or (
         os.name == "nt" and ":" in document
     )
@@ -139,24 +144,25 @@ def _translate_errors(path: Path, action: str) -> Iterator[None]:
     except OSError as error:
         raise StoreProblem(
             f"{path} cannot be {action} ({error.strerror})",
-            hint="Check the disk and your rights there.",
+            hint="Check the disk and the permissions of that folder.",
         ) from error
 
 
 _FILES = "select distinct document_id, content from processed order by 1"
 FOLDER = "files"
-"""Where files are kept in the state folder, by the hash of what they hold."""
+"""Folder in `.lrwr/` for downloaded files, named by the hash of their content."""
 TransferProgress = Callable[[str, int, int], None]
 FileDigests = Sequence[tuple[str, str]]
-"""Documents with the hash of what they were read from."""
+"""Document ids with the SHA-256 of the files that were ingested."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTransferResult:
-    """Files that were moved, and those that could not be, by name.
+    """The result of a transfer of files.
 
-    `refused` are those not `written` for their names: they lead out of the folder, or
-    no file of a manuscript is called so.
+    `moved` files were transferred, `there` existed already. `changed` names files that
+    are not available any more as they were ingested. `written` names files written into
+    the target folder; `refused` were not, because their names are not safe there.
     """
 
     moved: int = 0
@@ -174,12 +180,13 @@ async def upload_files(
     records: "SupabaseRecords",
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Take every file there that is still as it was read.
+    """Upload every file that was not changed since it was ingested.
 
-    What was there before, and no document there or here is made of, goes.
+    Files in the project that no document uses any more are deleted there. `root` is the
+    library's folder, `targets` are the manuscript's folders and files.
 
     Raises:
-        LrwrError: The project cannot be asked, or refuses.
+        LrwrError: The project did not answer or refused.
     """
     file_digests = await _load_file_digests(database)
     remote_digests = await remote_files.stored_names()
@@ -196,7 +203,7 @@ async def upload_files(
             continue
         remote_digests.add(await remote_files.put(content_bytes))
         moved += 1
-    # Asked last: another machine may have written its record only now.
+    # Fetched last, because another machine may have added documents meanwhile.
     manifest_digests = {entry.content for entry in (await records.manifest()).entries}
     await remote_files.remove(
         before - manifest_digests - {content for _, content in file_digests}
@@ -213,11 +220,13 @@ async def download_files(
     into: Path | None,
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Bring every file here that is not here yet, and write them `into` a folder.
+    """Download missing files into the state folder, and copy all `into` a folder.
+
+    With `into` None, nothing is copied. Existing files are never overwritten.
 
     Raises:
-        LrwrError: The project cannot be asked; the disk or the rights there do not
-            allow it; or one of the files is there already, and is another.
+        LrwrError: The project did not answer, a file cannot be written, or a different
+            file with the same name exists in `into`.
     """
     file_digests, local_files = (
         await _load_file_digests(database),
@@ -226,7 +235,7 @@ async def download_files(
     places: dict[str, Path] = {}
     refused: list[str] = []
     if into is not None:
-        places, refused = await asyncio.to_thread(_places, file_digests, into)
+        places, refused = await asyncio.to_thread(_plan_writes, file_digests, into)
     local_digests, moved, missing = await local_files.stored_names(), 0, []
     for number, (document, content) in enumerate(file_digests):
         report_progress("files", number, len(file_digests))
@@ -280,16 +289,19 @@ async def _write(
     return written_names
 
 
-def _places(
+def _plan_writes(
     file_digests: FileDigests, folder: Path
 ) -> tuple[dict[str, Path], list[str]]:
-    """Return where to write what is not there yet, and what has no place in a folder.
+    """Return the paths of files to write, and the documents with unsafe names.
 
     Raises:
-        StoreProblem: One would have to be written over.
+        StoreProblem: A different file with the same name exists.
     """
     contents: dict[str, set[str]] = {}
-    for document, content in file_digests:  # two pipelines may have read two versions
+    for (
+        document,
+        content,
+    ) in file_digests:  # the two pipelines may have ingested two versions
         contents.setdefault(document, set()).add(content)
     places, refused = {}, []
     for document, digests in contents.items():

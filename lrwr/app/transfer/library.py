@@ -1,4 +1,4 @@
-"""A library on its way to a project, or from there."""
+"""Uploads a library to a Supabase project, and downloads it from there."""
 
 import time
 from collections.abc import AsyncIterator
@@ -38,7 +38,7 @@ _READ_HERE = "select count(*) from processed"
 
 @dataclass(frozen=True, slots=True)
 class LibraryPushResult:
-    """What a push did. `begun` says that the library was not there before."""
+    """The result of an upload; `begun` says that the library was created in the project."""
 
     host: str
     name: str
@@ -49,7 +49,7 @@ class LibraryPushResult:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPullResult:
-    """What a pull did."""
+    """The result of a download."""
 
     host: str
     name: str
@@ -61,16 +61,17 @@ class LibraryPullResult:
 async def open_transfer(
     workspace: Workspace, report_progress: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
-    """Lend out what moves a library, and close it on the way out.
+    """Yield the transfer of a library; close its connections on exit.
 
-    `report_progress` gets what is being done, how far it is, and of how much (0: unknown).
+    `report_progress` receives the name of the current step, the number of finished items
+    and the total (0 if unknown).
     """
     async with AsyncExitStack() as stack:
         yield LibraryTransfer(workspace, stack, report_progress)
 
 
 class LibraryTransfer:
-    """Takes a library to a project, and brings it from there."""
+    """Uploads and downloads one library."""
 
     def __init__(
         self,
@@ -88,36 +89,37 @@ class LibraryTransfer:
 
     @property
     def host(self) -> str:
-        """The machine that the library goes to or comes from.
+        """The host name of the project.
 
         Raises:
-            SettingsProblem: No project is set, or no key for it.
+            SettingsProblem: No project is configured, or its key is missing.
         """
         return self._project.sign_in.project.host
 
     async def begin(self) -> Account:
-        """Return who is signed in, once it is clear that the project is ready.
+        """Check that the project can be used, and return the signed-in account.
 
         Raises:
-            LrwrError: Nobody is signed in; the project lacks tables of lrwr's, refuses
-                or does not answer.
+            LrwrError: No account is signed in, the user denied Supabase, tables are
+                missing, or the project did not answer.
         """
         if self._account is not None:
             return self._account
-        self._check_leave()
+        self._check_consent()
         account = await self._project.sign_in.auth.account()
         if account is None:
             raise LrwrError(
-                f"Nobody is signed in at {self.host}", hint="Sign in: lrwr login"
+                f"You are not signed in at {self.host}",
+                hint="Sign in with `lrwr login`.",
             )
         missing_migrations = find_missing_migrations(
             await list_applied_migrations(self._project.rpc)
         )
         if missing_migrations:
             raise StoreProblem(
-                f"The project at {self.host} has not all of lrwr's tables:"
-                f" {', '.join(migration.name for migration in missing_migrations)} was not run there",
-                hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+                f"The project at {self.host} lacks tables of lrwr. Missing:"
+                f" {', '.join(migration.name for migration in missing_migrations)}",
+                hint="Run the output of `lrwr doctor --sql` in the project's SQL editor.",
             )
         self._account = account
         return account
@@ -130,14 +132,15 @@ class LibraryTransfer:
         over: bool = False,
         files: bool = True,
     ) -> LibraryPushResult:
-        """Take everything there that is not there yet.
+        """Upload what the project does not have yet.
 
-        A `new` library is begun even where one is kept there; `over` puts what is here
-        in the place of what others changed there. Killed, it goes on the next time.
+        With `new`, a new library is created in the project. With `over`, local data
+        replaces changes of other machines. An interrupted upload continues at the next
+        call. Without `files`, manuscript files are not uploaded.
 
         Raises:
-            LrwrError: Nobody is signed in; the library belongs elsewhere, or is another
-                there; the project refuses or does not answer.
+            LrwrError: As `begin`; or the library belongs to another project or account,
+                or was changed by another machine and not `over`.
         """
         account = await self.begin()
         prepare_state_dir(self._library)
@@ -167,14 +170,14 @@ class LibraryTransfer:
     async def pull(
         self, name: str = "", *, into: Path | None = None, files: bool = True
     ) -> LibraryPullResult:
-        """Bring everything here that is not here yet.
+        """Download what this machine does not have yet.
 
-        Raw files are kept in the state folder, and with `into` also written to a folder
-        under their names; none that is there is written over.
+        Files are stored in the state folder, and with `into` also copied to a folder
+        under their names; existing files are never overwritten.
 
         Raises:
-            LrwrError: Nobody is signed in; there is no such library, or another one
-                here; the project refuses or does not answer.
+            LrwrError: As `begin`; or the project does not have the library, or this
+                folder has a different one.
         """
         account = await self.begin()
         prepare_state_dir(self._library)
@@ -184,8 +187,8 @@ class LibraryTransfer:
         self._check(link, account)
         if name and name != link.name:
             raise StoreProblem(
-                f"What is here is the library {link.name!r}, not {name!r}",
-                hint=f"Pull {name!r} into a folder of its own.",
+                f"This folder has the library {link.name!r}, not {name!r}",
+                hint=f"Run `lrwr pull {name!r}` in another folder.",
             )
         records = self._project.records(link)
         copy = self._project.replica(self._database, link, time.time)
@@ -201,8 +204,8 @@ class LibraryTransfer:
                 )
         return LibraryPullResult(self.host, link.name, pull_result, file_result)
 
-    def _check_leave(self) -> None:
-        """Make sure that the writer has not denied it, whatever keeps the records."""
+    def _check_consent(self) -> None:
+        """Check that the user has not denied Supabase, even if it is only a copy."""
         refusal = self._egress.consent_refusal(SUPABASE_SERVICE)
         if refusal is None and self._egress.consents.find_answer(
             self._library, SUPABASE_SERVICE
@@ -212,8 +215,8 @@ class LibraryTransfer:
         ):
             return
         raise refusal or SettingsProblem(
-            "You denied Supabase for this folder: nothing was sent",
-            hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
+            "You denied Supabase for this folder, so nothing was sent",
+            hint=f"Allow it with `lrwr privacy allow {SUPABASE_SERVICE}`.",
         )
 
     async def _create_library(self, account: Account, name: str) -> LibraryLink:
@@ -229,11 +232,11 @@ class LibraryTransfer:
             )
         if library_id is None:
             raise StoreProblem(
-                f"You have a library {name!r} at {self.host} already",
-                hint=f"Bring it here: lrwr pull {name!r} in an empty folder. Or take"
-                " this one there under another name: lrwr push --new --name NAME",
+                f"You already have a library {name!r} at {self.host}",
+                hint=f"Run `lrwr pull {name!r}` in an empty folder to download it, or upload"
+                " this library under another name with `lrwr push --new --name NAME`.",
             )
-        # Until all of it is there, the project does not know what is here.
+        # Until the upload is complete, this machine has changes that the project lacks.
         return await self._link_library(
             account, library_id, name, has_local_changes=True
         )
@@ -244,9 +247,10 @@ class LibraryTransfer:
         )
         if has_records:
             raise StoreProblem(
-                f"There is a library in {self._library.root} already, which is none"
-                f" from {self.host}",
-                hint="Pull into an empty folder; or take this one there: lrwr push",
+                f"{self._library.root} already has a library that is not from"
+                f" {self.host}",
+                hint="Run `lrwr pull` in an empty folder, or upload this library with"
+                " `lrwr push`.",
             )
         remote_libraries = await list_remote_libraries(self._project.rpc)
         remote_library = _select_library(
@@ -274,26 +278,30 @@ class LibraryTransfer:
     def _check(self, link: LibraryLink, account: Account) -> None:
         if link.project != self._project.sign_in.project.url:
             raise StoreProblem(
-                f"This library is kept at {link.project}, not at {self.host}",
-                hint="Set `supabase.url` to it; or begin it anew here: lrwr push --new",
+                f"This library is at {link.project}, not at {self.host}",
+                hint="Set `supabase.url` to that address, or create a new copy with"
+                " `lrwr push --new`.",
             )
         if link.account != account.id:
             raise StoreProblem(
                 f"This library belongs to another account at {self.host} than"
                 f" {account.email}",
-                hint="Sign in with that account; or begin it anew: lrwr push --new",
+                hint="Sign in with that account, or create a new copy with `lrwr push --new`.",
             )
 
 
 def _is_empty(library: RemoteLibrary) -> bool:
-    """Say whether nothing was ever kept in it: a push that was killed made it."""
+    """Return whether a library was never filled: an interrupted upload created it."""
     return not (library.version or library.documents or library.threads)
 
 
 def _select_library(
     remote_libraries: list[RemoteLibrary], name: str, folder: str, host: str
 ) -> RemoteLibrary:
-    """Return the library of that name, else that of the folder's, else the only one."""
+    """Return the library called `name`.
+
+    If `name` is empty: the one called like the folder, else the only one.
+    """
     by_name = {
         remote_library.name: remote_library for remote_library in remote_libraries
     }
@@ -307,13 +315,13 @@ def _select_library(
     if not remote_libraries:
         raise NotFound(
             f"You have no library at {host}",
-            hint="Take one there: lrwr push, where it is.",
+            hint="Run `lrwr push` in the folder of a library to upload it.",
         )
     if name:
         raise NotFound(
-            f"You have no library {name!r} at {host}", hint=f"There are: {names}."
+            f"You have no library {name!r} at {host}", hint=f"Choose one of: {names}."
         )
     raise NotFound(
         f"You have {len(remote_libraries)} libraries at {host}",
-        hint=f"Say which: lrwr pull NAME. There are: {names}.",
+        hint=f"Choose one with `lrwr pull NAME`: {names}.",
     )

@@ -178,7 +178,7 @@ async def test_correctness_is_asked_with_the_answers_fenced() -> None:
 async def test_correctness_is_nought_or_one_and_nothing_else(correct: object) -> None:
     told = await CorrectnessJudge(ScriptedChat(marked(correct))).judge(SAMPLE)
     assert told.values == {}
-    assert "cannot be understood" in told.failed["correctness"]
+    assert "reply is not valid" in told.failed["correctness"]
     assert told.usage.failed == 1
 
 
@@ -225,4 +225,4 @@ async def test_the_model_that_ragas_asks_keeps_to_the_shape_that_ragas_wants() -
 async def test_without_ragas_the_writer_is_told_how_to_add_it() -> None:
     with pytest.raises(LrwrError, match="RAGAS is not installed") as caught:
         await RagasJudge.open(ScriptedChat())
-    assert caught.value.hint == 'Add it with `pip install "lrwr[eval]"`.'
+    assert caught.value.hint == 'Install it with `pip install "lrwr[eval]"`.'

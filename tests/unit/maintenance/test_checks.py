@@ -72,7 +72,7 @@ def said(finding: HealthFinding) -> tuple[HealthState, str]:
         (
             replace(WHOLE, schema=1, counts=None),
             HealthState.WARNING,
-            "brought up to date",
+            "updates the database",
         ),
     ],
 )
@@ -101,11 +101,11 @@ def test_the_word_index_matches_or_not_or_nobody_can_tell(
 @pytest.mark.parametrize(
     ("counts", "state", "word"),
     [
-        (IDLE, HealthState.OK, "Nothing waits"),
+        (IDLE, HealthState.OK, "No jobs are waiting"),
         (replace(IDLE, failed=1), HealthState.WARNING, "--state failed"),
-        (replace(IDLE, stuck=2), HealthState.WARNING, "2 jobs left by a run"),
+        (replace(IDLE, stuck=2), HealthState.WARNING, "2 jobs left by an lrwr process"),
         (replace(IDLE, waiting=2), HealthState.WARNING, "lrwr ingest"),
-        (replace(IDLE, waiting=2, running=1), HealthState.OK, "Another lrwr runs"),
+        (replace(IDLE, waiting=2, running=1), HealthState.OK, "Another lrwr process"),
     ],
 )
 def test_work_that_waits_hangs_or_failed_is_told(
@@ -130,7 +130,7 @@ def test_passages_without_vectors_are_counted() -> None:
 @pytest.mark.parametrize(
     ("shard", "state", "word"),
     [
-        (OPENED, HealthState.OK, "as the records say"),
+        (OPENED, HealthState.OK, "matching the database"),
         (ShardReport("a-x", ShardState.MISSING), HealthState.OK, "no shard yet"),
         (ShardReport("a-x", ShardState.HELD), HealthState.NOT_CHECKED, "Another lrwr"),
         (ShardReport("a-x", ShardState.BROKEN), HealthState.WARNING, "damaged"),
@@ -175,7 +175,7 @@ def test_shards_that_nothing_uses_are_told() -> None:
         (MODEL, HealthState.OK, "fused graph"),
         (replace(MODEL, fused=False), HealthState.OK, "slower"),
         (replace(MODEL, genuine=False), HealthState.BROKEN, "w.onnx is not"),
-        (replace(MODEL, agrees=False), HealthState.BROKEN, "arithmetic"),
+        (replace(MODEL, agrees=False), HealthState.BROKEN, "self-test failed"),
         (replace(MODEL, genuine=None, agrees=None), HealthState.OK, "Your own model"),
     ],
 )
@@ -204,10 +204,10 @@ def test_the_reranker_is_off_by_setting_or_for_want_of_a_model() -> None:
         (
             replace(FOLDER, refusal="permission denied"),
             HealthState.WARNING,
-            "read only",
+            "read-only",
         ),
-        (replace(FOLDER, free=0), HealthState.BROKEN, "Free some space"),
-        (replace(FOLDER, free=10**8), HealthState.WARNING, "Free some space"),
+        (replace(FOLDER, free=0), HealthState.BROKEN, "Free some disk space"),
+        (replace(FOLDER, free=10**8), HealthState.WARNING, "Free some disk space"),
         (replace(FOLDER, drive="It is on Dropbox."), HealthState.WARNING, "Dropbox"),
     ],
 )
@@ -258,11 +258,11 @@ def test_the_manuscript_is_missing_behind_or_as_it_was_read(tmp_path: Path) -> N
     calm = check_changes([tmp_path], DocumentChanges((), (), (), one))
     assert said(calm) == (
         HealthState.OK,
-        f"{tmp_path}: 1 document, all as they were read. ",
+        f"{tmp_path}: 1 document, all unchanged since the last ingestion. ",
     )
     behind = check_changes([tmp_path], DocumentChanges(one, one, one, ()))
     assert behind.state is HealthState.WARNING
-    for word in ("1 new or changed", "1 read by other settings", "1 gone"):
+    for word in ("1 new or changed", "1 ingested with other settings", "1 deleted"):
         assert word in behind.detail
 
 
@@ -295,21 +295,21 @@ AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
 @pytest.mark.parametrize(
     ("asked", "state", "word"),
     [
-        (None, HealthState.OFF, "[model] use is off"),
+        (None, HealthState.OFF, "`[model] use` is off"),
         (
             LanguageModelStatus(AFAR),
             HealthState.NOT_CHECKED,
-            "gpt-6-luna, and there is a key",
+            "gpt-6-luna, with an API key",
         ),
         (
             LanguageModelStatus(AFAR, True),
             HealthState.NOT_CHECKED,
-            "does not say which models",
+            "does not list the models",
         ),
         (
             LanguageModelStatus(AFAR, True, ("gpt-6-luna",)),
             HealthState.OK,
-            "the key, and has it",
+            "the key and has it",
         ),
         (
             LanguageModelStatus(AFAR, True, ("gpt-6-sol",)),
@@ -324,7 +324,7 @@ AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
         (
             LanguageModelStatus(OWN, False),
             HealthState.WARNING,
-            "nothing answers at http://127",
+            "no server answers at http://127",
         ),
         (LanguageModelStatus(OWN, True), HealthState.WARNING, "lists no models"),
         (LanguageModelStatus(OWN, True, ()), HealthState.WARNING, "has no model qwen3"),
@@ -336,7 +336,7 @@ AFAR_TOO = replace(AFAR, base_url="https://models.example.org/v1")
         (
             LanguageModelStatus(OWN, True, ("qwen3",)),
             HealthState.OK,
-            "answers, and has it",
+            "answers and has it",
         ),
         (
             LanguageModelStatus(OWN, True, ("a", "qwen3:latest")),

@@ -92,7 +92,7 @@ async def test_a_key_of_the_web_is_tried_without_a_search(
     row = findings[WEB]
     assert (row.state, row.remedy) == (HealthState.OK, "")
     assert row.detail == (
-        "Tavily takes the key; 44 of the plan's 1,000 credits are used."
+        "Tavily accepts the key; 44 of the plan's 1,000 credits are used."
     )
     assert "Tavily is sent short queries" in findings["hosted services"].detail
     assert [(one.method, one.path) for one in web.asked] == [("GET", "/usage")]
@@ -109,7 +109,7 @@ async def test_counts_that_are_not_told_are_left_out(
 ) -> None:
     web.used = used
     row = (await found(folder, searching(web.base_url)))[WEB]
-    assert (row.state, row.detail) == (HealthState.OK, "Tavily takes the key.")
+    assert (row.state, row.detail) == (HealthState.OK, "Tavily accepts the key.")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ async def test_openai_is_asked_for_its_models_and_no_model_is(
     row = (await found(folder, asking(models.base_url)))[MODEL]
     assert (row.state, row.remedy) == (HealthState.OK, "")
     assert f"{model_server.MODEL}: " in row.detail
-    assert row.detail.endswith("takes the key, and has it.")
+    assert row.detail.endswith("accepts the key and has it.")
     (asked,) = models.asked
     assert (asked.method, asked.path, asked.size) == ("GET", "/v1/models", 0)
     (sent,) = (await SqliteEgressLog(library).report()).newest
@@ -195,9 +195,19 @@ async def test_a_model_that_openai_does_not_have_is_named(
     ("turn", "state", "says", "remedy"),
     [
         (Refuse(401), HealthState.BROKEN, "does not accept the key", "set-key openai"),
-        (Refuse(401, SCOPES), HealthState.NOT_CHECKED, "does not say", "first reading"),
-        (Refuse(403, SCOPES), HealthState.NOT_CHECKED, "does not say", "first reading"),
-        (Refuse(404), HealthState.NOT_CHECKED, "does not say", "first reading"),
+        (
+            Refuse(401, SCOPES),
+            HealthState.NOT_CHECKED,
+            "does not list",
+            "first request",
+        ),
+        (
+            Refuse(403, SCOPES),
+            HealthState.NOT_CHECKED,
+            "does not list",
+            "first request",
+        ),
+        (Refuse(404), HealthState.NOT_CHECKED, "does not list", "first request"),
         (Refuse(429), HealthState.WARNING, "too many requests", "later"),
         (
             Refuse(429, code="insufficient_quota"),

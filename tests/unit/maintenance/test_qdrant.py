@@ -103,7 +103,7 @@ async def test_a_server_is_looked_at_before_and_after_the_first_search(
     assert await search(tmp_path, env) == ""
     after = await found(tmp_path, env)
     assert after.state is HealthState.OK
-    assert "2 vectors, as the records say" in after.detail
+    assert "2 vectors, matching the database" in after.detail
     await embed(library, TWO, tmp_path)
     assert "2 changes behind" in (await found(tmp_path, env)).detail
 
@@ -130,7 +130,7 @@ async def test_a_server_that_refuses_is_a_warning_with_a_remedy(
     refused = await found(tmp_path, env)
     assert refused.state is HealthState.WARNING
     assert "does not accept the key" in refused.detail
-    assert "compared on this machine meanwhile" in refused.detail
+    assert "compared on this machine" in refused.detail
     assert "lrwr config set-key qdrant" in refused.remedy
 
 

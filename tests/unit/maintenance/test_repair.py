@@ -60,7 +60,7 @@ def test_what_is_whole_stays_and_its_indexes_are_made_anew(library: Library) -> 
         connection.commit()
     report = repair_library(library, now=NOW)
     assert report.moved is None
-    assert "database is whole" in report.steps[0]
+    assert "database is intact" in report.steps[0]
     with closing(sqlite3.connect(library.database)) as connection:
         sql = "select count(*) from chunk_fts_a where chunk_fts_a match 'frog'"
         assert connection.execute(sql).fetchone() == (20,)
@@ -167,7 +167,7 @@ def test_what_cannot_be_mended_is_moved_aside(
     assert report.moved.name.startswith("library.db.broken-")
     assert report.moved.read_bytes().startswith(b"no library")
     assert not library.database.exists()
-    assert "untouched" in " ".join(report.steps)
+    assert "was not changed" in " ".join(report.steps)
     assert "lrwr ingest" in report.remedy
 
 

@@ -152,7 +152,10 @@ async def test_a_project_that_keeps_nothing_yet_makes_nothing_broken(
     no_key = await row(folder, {**env, "SUPABASE_KEY": ""})
     assert no_key.state is HealthState.WARNING
     nobody = await row(folder, env)
-    assert (nobody.state, nobody.remedy) == (HealthState.OFF, "Sign in: lrwr login")
+    assert (nobody.state, nobody.remedy) == (
+        HealthState.OFF,
+        "Sign in with `lrwr login`.",
+    )
     assert project.asked == []
     sign_in(project.origin)
     found = await row(folder, env)
@@ -165,8 +168,11 @@ async def test_nobody_who_is_signed_in_is_broken_where_the_project_keeps_the_rec
     folder: Path, project: ProjectServer
 ) -> None:
     found = await row(folder, env_of(project.origin))
-    assert (found.state, found.remedy) == (HealthState.BROKEN, "Sign in: lrwr login")
-    assert "Nobody is signed in at 127.0.0.1" in found.detail
+    assert (found.state, found.remedy) == (
+        HealthState.BROKEN,
+        "Sign in with `lrwr login`.",
+    )
+    assert "You are not signed in at 127.0.0.1" in found.detail
     assert project.asked == []
 
 
@@ -183,7 +189,7 @@ async def test_a_project_that_cannot_be_reached_is_a_warning(folder: Path) -> No
     kept = await row(folder, env_of(nowhere))
     assert kept.state is HealthState.WARNING
     assert "cannot be reached" in kept.detail
-    assert "What is here is read meanwhile" in kept.detail
+    assert "can be read but not changed" in kept.detail
     assert "supabase.url" in kept.remedy
     copied = await row(folder, env_of(nowhere, kept=False))
     assert copied.state is HealthState.WARNING
@@ -223,7 +229,7 @@ async def test_scripts_that_were_not_run_are_named(
     assert "SQL editor" in some.remedy
     del project.told["migrations"]
     none = await row(folder, env_of(project.origin))
-    assert "none of lrwr's tables" in none.detail
+    assert "no tables for lrwr" in none.detail
     assert f"001_libraries.sql to {LAST}" in none.detail
 
 
@@ -243,7 +249,7 @@ async def test_a_library_that_is_not_there_yet_is_told_how_to_go_there(
     sign_in(project.origin)
     found = await row(folder, env_of(project.origin))
     assert found.state is HealthState.BROKEN
-    assert "not kept there yet" in found.detail
+    assert "not uploaded there yet" in found.detail
     assert "lrwr push" in found.remedy
     assert "lrwr pull" in found.remedy
 
@@ -256,14 +262,14 @@ async def test_a_copy_that_has_everything_and_one_that_is_behind(
     whole = await row(folder, env_of(project.origin))
     assert (whole.state, whole.remedy) == (HealthState.OK, "")
     assert whole.detail == (
-        "nell@example.org at 127.0.0.1. novel is there, and all of it is here."
+        "nell@example.org at 127.0.0.1. The library novel is there and up to date."
     )
     project.told["state"] = {"version": 10, "others": True}
     behind = await row(folder, env_of(project.origin))
     assert behind.state is HealthState.OK
     assert "3 changes behind" in behind.detail
     copied = await row(folder, env_of(project.origin, kept=False))
-    assert "`lrwr pull` brings them" in copied.detail
+    assert "`lrwr pull` downloads them" in copied.detail
 
 
 async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_records(
@@ -272,11 +278,14 @@ async def test_what_was_read_apart_is_broken_only_where_the_project_keeps_the_re
     sign_in(project.origin)
     await binds(library, replace(bound_to(project.origin), apart=True))
     kept = await row(folder, env_of(project.origin))
-    assert (kept.state, kept.remedy) == (HealthState.BROKEN, "Take it there: lrwr push")
+    assert (kept.state, kept.remedy) == (
+        HealthState.BROKEN,
+        "Upload them with `lrwr push`.",
+    )
     project.told["state"] = {"version": 10, "others": True}
     copied = await row(folder, env_of(project.origin, kept=False))
     assert copied.state is HealthState.OK
-    assert "others have changed it there" in copied.detail
+    assert "another machine has changed it" in copied.detail
 
 
 async def test_a_library_of_another_project_or_account_or_none_is_broken(
@@ -286,7 +295,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     here = bound_to(project.origin)
     await binds(library, replace(here, project="https://old.supabase.co"))
     moved = await row(folder, env_of(project.origin))
-    assert "is kept at https://old.supabase.co" in moved.detail
+    assert "is at https://old.supabase.co" in moved.detail
     await binds(library, replace(here, account=CORIN))
     other = await row(folder, env_of(project.origin))
     assert "belongs to another account" in other.detail
@@ -294,7 +303,7 @@ async def test_a_library_of_another_project_or_account_or_none_is_broken(
     await binds(library, here)
     project.told["state"] = None
     gone = await row(folder, env_of(project.origin))
-    assert "is not there any more" in gone.detail
+    assert "was deleted there" in gone.detail
     assert "lrwr push --new" in gone.remedy
     for one in (moved, other, gone):
         assert one.state is HealthState.BROKEN

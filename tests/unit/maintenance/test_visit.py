@@ -161,7 +161,7 @@ async def test_the_writers_own_model_server_is_asked_what_it_offers(
     assert "no model gemma" in away["language model"].detail
     gone = await parts(novel, env)
     assert gone["language model"].state is HealthState.WARNING
-    assert f"nothing answers at {base}" in gone["language model"].detail
+    assert f"no server answers at {base}" in gone["language model"].detail
 
 
 async def test_a_language_model_that_is_half_set_up_is_broken_with_a_remedy(
@@ -186,7 +186,7 @@ async def test_a_hosted_model_is_told_without_its_key(novel: Path) -> None:
     away = {**OPENAI, "LRWR_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
     found = await parts(novel, away)
     assert found["language model"].state is HealthState.WARNING
-    assert "is to read is sent to 127.0.0.1" in found["hosted services"].detail
+    assert "model is sent to 127.0.0.1" in found["hosted services"].detail
     assert "sk-frog" not in str(found)
 
 

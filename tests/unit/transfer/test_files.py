@@ -195,7 +195,7 @@ async def test_what_is_there_and_another_is_not_written_over_and_nothing_is_writ
     mine = tmp_path / "book" / LANTERN
     mine.parent.mkdir(parents=True)
     mine.write_bytes(b"Mine.")
-    with pytest.raises(StoreProblem, match="there already, and is another"):
+    with pytest.raises(StoreProblem, match="already exists and differs"):
         await pull(tmp_path, {STONES: b"Theirs.", LANTERN: b"Theirs."})
     assert in_book(tmp_path) == {LANTERN: b"Mine."}
 

@@ -1,1 +1,1 @@
-"""Checks of the doctor, one module per part of lrwr."""
+"""The doctor's checks, one module for each group of parts."""

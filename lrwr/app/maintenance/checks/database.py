@@ -1,4 +1,4 @@
-"""The database, and the vector index that follows it."""
+"""Checks of the database, the vector index on this machine, and the manuscript."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,20 +16,20 @@ REPAIR = "Run `lrwr repair`."
 
 
 def check_database(facts: DatabaseReport) -> HealthFinding:
-    """Say whether the file of the records is whole and of this schema."""
+    """Check that the database is intact and has the current schema."""
     part = "database"
     if facts.damage:
         detail = f"It is damaged: {facts.damage[0]}."
         return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.schema > facts.wanted:
-        detail = f"A newer lrwr made it: schema {facts.schema}, not {facts.wanted}."
+        detail = f"A newer version of lrwr made it (schema {facts.schema}, not {facts.wanted})."
         return HealthFinding(part, HealthState.BROKEN, detail, "Upgrade lrwr.")
     if facts.schema < facts.wanted:
-        detail = f"It is of schema {facts.schema}; lrwr is at {facts.wanted}."
-        remedy = "Run any command: the library is brought up to date by itself."
+        detail = f"It has schema {facts.schema}; lrwr uses {facts.wanted}."
+        remedy = "Run any command: lrwr then updates the database."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     counts = facts.counts
-    detail = f"Whole, schema {facts.schema}"
+    detail = f"Intact, schema {facts.schema}"
     if counts is not None:
         documents = pluralize(counts.documents, "document")
         detail += f": {documents}, {pluralize(counts.chunks, 'passage')}"
@@ -37,49 +37,52 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_word_index(facts: DatabaseReport) -> HealthFinding:
-    """Say whether the word index matches the passages."""
+    """Check that the word index matches the passages."""
     part = "word index"
     if facts.words_fit is False:
-        detail = "It does not match the passages, facts or conversations."
+        detail = "It does not match the passages, facts or threads."
         return HealthFinding(part, HealthState.BROKEN, detail, REPAIR)
     if facts.words_fit is None:
-        detail = "The database is busy, may only be read, or is not in order."
+        detail = "The database is in use, read-only or damaged."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     return HealthFinding(part, HealthState.OK, "It matches the passages.")
 
 
 def check_jobs(counts: DatabaseCounts) -> HealthFinding:
-    """Say whether any work waits, hangs or failed."""
+    """Check for jobs that are waiting, stuck or failed."""
     part, ingest = "jobs", "Run `lrwr ingest`."
-    running = f"{pluralize(counts.running, 'document')} in work"
+    running = pluralize(counts.running, "document")
     if counts.failed:
-        detail = f"{pluralize(counts.failed, 'document')} could not be read or stored."
+        detail = f"{pluralize(counts.failed, 'document')} could not be processed."
         remedy = "Run `lrwr jobs --state failed` to see why."
         return HealthFinding(part, HealthState.WARNING, detail, remedy)
     if counts.stuck:
         jobs = pluralize(counts.stuck, "job")
-        detail = f"{jobs} left by a run of lrwr that is gone."
+        detail = f"{jobs} left by an lrwr process that has ended."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.waiting and not counts.running:
         detail = f"{pluralize(counts.waiting, 'job')} waiting."
         return HealthFinding(part, HealthState.WARNING, detail, ingest)
     if counts.running:
-        return HealthFinding(part, HealthState.OK, f"Another lrwr runs: {running}.")
-    return HealthFinding(part, HealthState.OK, "Nothing waits, nothing failed.")
+        return HealthFinding(
+            part, HealthState.OK, f"Another lrwr process is working on {running}."
+        )
+    return HealthFinding(part, HealthState.OK, "No jobs are waiting or failed.")
 
 
 def check_unembedded_passages(
     counts: DatabaseCounts, *, expects_vectors: bool
 ) -> HealthFinding:
-    """Say how many passages lack a vector; `expects_vectors`: whether they need one."""
+    """Check for passages without a vector.
+
+    `expects_vectors` says that an embedding model is configured.
+    """
     part = "vectors"
     if not expects_vectors:
-        return HealthFinding(
-            part, HealthState.OFF, "[embedding] model is off: words alone."
-        )
+        return HealthFinding(part, HealthState.OFF, "`[embedding] model` is off.")
     if counts.bare:
         bare = f"{counts.bare:,} of {pluralize(counts.chunks, 'passage')}"
-        detail = f"{bare} have none: they are found by words alone."
+        detail = f"{bare} have none, so only exact words find them."
         return HealthFinding(part, HealthState.WARNING, detail, "Run `lrwr ingest`.")
     return HealthFinding(
         part, HealthState.OK, f"{pluralize(counts.chunks, 'passage')} embedded."
@@ -89,9 +92,10 @@ def check_unembedded_passages(
 def check_index(
     feed: ChangeFeedReport, shard: ShardReport, leftover: int, *, large: bool
 ) -> HealthFinding:
-    """Say who compares the vectors, and whether a shard matches the records.
+    """Check the vector index on this machine.
 
-    `leftover` counts shards that nothing uses any more.
+    If the library is `large`, the index is a Qdrant Edge shard, which must match the
+    database; otherwise vectors are compared in memory. `leftover` counts unused shards.
     """
     if large:
         finding = _check_shard(feed, shard)
@@ -101,8 +105,8 @@ def check_index(
         finding = HealthFinding("vector index", HealthState.OK, detail)
     if not leftover or finding.state is HealthState.BROKEN:
         return finding
-    old = f"{pluralize(leftover, 'shard')} that nothing uses any more."
-    remedy = f"{finding.remedy} `lrwr repair` removes what is left over.".strip()
+    old = f"{pluralize(leftover, 'unused shard')}."
+    remedy = f"{finding.remedy} `lrwr repair` deletes them.".strip()
     return HealthFinding(
         finding.part, HealthState.WARNING, f"{finding.detail} On disk: {old}", remedy
     )
@@ -110,19 +114,21 @@ def check_index(
 
 def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
     part = "vector index"
-    anew = "The next search makes it anew."
+    rebuild = "The next search rebuilds it."
     if shard.state is ShardState.HELD:
-        detail = "Another lrwr holds the shard, or the folder may only be read."
+        detail = "Another lrwr process uses the shard, or the folder is read-only."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if shard.state is ShardState.MISSING:
-        return HealthFinding(part, HealthState.OK, f"Qdrant Edge; no shard yet. {anew}")
+        return HealthFinding(
+            part, HealthState.OK, f"Qdrant Edge; no shard yet. {rebuild}"
+        )
     if shard.state is ShardState.BROKEN or shard.cursor is None:
         return HealthFinding(
-            part, HealthState.WARNING, f"The shard is damaged. {anew}", REPAIR
+            part, HealthState.WARNING, f"The shard is damaged. {rebuild}", REPAIR
         )
     if shard.cursor.epoch != feed.epoch:
         return HealthFinding(
-            part, HealthState.OK, f"Qdrant Edge; the shard is outdated. {anew}"
+            part, HealthState.OK, f"Qdrant Edge; the shard is outdated. {rebuild}"
         )
     pending_changes = feed.seq - shard.cursor.seq
     if pending_changes > 0:
@@ -132,12 +138,12 @@ def _check_shard(feed: ChangeFeedReport, shard: ShardReport) -> HealthFinding:
         )
     if shard.cursor.points != feed.vectors:
         vector_counts = (
-            f"{shard.cursor.points:,} vectors, the records {feed.vectors:,}."
+            f"{shard.cursor.points:,} vectors, the database {feed.vectors:,}."
         )
         return HealthFinding(
-            part, HealthState.BROKEN, f"The shard holds {vector_counts}", REPAIR
+            part, HealthState.BROKEN, f"The shard contains {vector_counts}", REPAIR
         )
-    detail = f"Qdrant Edge; {pluralize(feed.vectors, 'vector')}, as the records say."
+    detail = f"Qdrant Edge; {pluralize(feed.vectors, 'vector')}, matching the database."
     return HealthFinding(part, HealthState.OK, detail)
 
 
@@ -146,27 +152,29 @@ INGEST = "Run `lrwr ingest`."
 
 
 def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
-    """Say what is wrong with where the manuscript should be; None when nothing is."""
+    """Check that the manuscript's folders exist; return None if they do."""
     if not folders:
-        detail = "lrwr does not know yet where it is."
+        detail = "No manuscript was ingested yet."
         return HealthFinding(PART, HealthState.OFF, detail, "Run `lrwr ingest FOLDER`.")
     missing = [str(folder) for folder in folders if not folder.exists()]
     if missing:
-        detail = f"Not there: {', '.join(missing)}. What was read of it is kept."
-        remedy = "Bring it back, or run `lrwr ingest FOLDER` with where it is now."
+        detail = (
+            f"Not found: {', '.join(missing)}. The library still contains its text."
+        )
+        remedy = "Move it back, or run `lrwr ingest FOLDER` with its new location."
         return HealthFinding(PART, HealthState.WARNING, detail, remedy)
     return None
 
 
 def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFinding:
-    """Say how far the library is behind the manuscript."""
+    """Check whether files were changed since the last ingestion."""
     folder_names = ", ".join(str(folder) for folder in folders)
     differences = [
         f"{len(documents):,} {label}"
         for documents, label in (
             (changes.changed, "new or changed"),
-            (changes.stale, "read by other settings or another version"),
-            (changes.gone, "gone"),
+            (changes.stale, "ingested with other settings or another version"),
+            (changes.gone, "deleted"),
         )
         if documents
     ]
@@ -177,5 +185,5 @@ def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFi
     return HealthFinding(
         PART,
         HealthState.OK,
-        f"{folder_names}: {document_count}, all as they were read.",
+        f"{folder_names}: {document_count}, all unchanged since the last ingestion.",
     )

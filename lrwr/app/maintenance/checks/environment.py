@@ -1,4 +1,4 @@
-"""Python, the settings, and the folders that a library stands in."""
+"""Checks of Python, the settings, and the folders of a library."""
 
 import os
 import shutil
@@ -18,18 +18,21 @@ from lrwr.core.settings.library import Library, describe_unsafe_folder
 from lrwr.core.settings.model import Settings, SettingSource
 
 LITTLE_SPACE = 500_000_000
-"""Bytes; with less the next ingestion may not fit."""
+"""Free bytes below which the next ingestion may fail."""
 
 NO_SPACE = 10_000_000
+"""Free bytes below which nothing more can be stored."""
 
 OLDEST_PYTHON = (3, 11)
 
 
 @dataclass(frozen=True, slots=True)
 class FolderFacts:
-    """What is seen of a folder: `free` and `size` in bytes, `refusal` why not to write.
+    """The state of a folder.
 
-    `drive` says what is wrong with the disk that holds it, None when nothing is.
+    `refusal` is the reason why files cannot be created in it, empty if they can. `free`
+    and `size` are in bytes. `drive` is a sentence about a disk on which a database is
+    not safe, such as a network drive; None otherwise.
     """
 
     path: Path
@@ -41,14 +44,14 @@ class FolderFacts:
 
 
 def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
-    """Say which Python runs which lrwr."""
+    """Check the Python version."""
     version_text = ".".join(str(part) for part in version)
     if version < OLDEST_PYTHON:
         return HealthFinding(
             "python",
             HealthState.BROKEN,
-            f"Python {version_text} runs lrwr {lrwr}, which needs 3.11 or later.",
-            "Install lrwr again with a newer Python.",
+            f"lrwr {lrwr} needs Python 3.11 or later, and runs on {version_text}.",
+            "Install lrwr again with a newer Python version.",
         )
     return HealthFinding(
         "python", HealthState.OK, f"Python {version_text}, lrwr {lrwr}."
@@ -56,7 +59,7 @@ def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
 
 
 def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
-    """Say which `files` the settings were read from, and what they warn of."""
+    """Report which of `files` the settings come from, and their warnings."""
     read_files = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
     detail = (
@@ -69,7 +72,7 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
         warnings = " ".join(
             end_with_full_stop(warning) for warning in settings.warnings
         )
-        remedy = "Correct or unset the variable."
+        remedy = "Correct the variable, or unset it."
         return HealthFinding(
             "settings", HealthState.WARNING, f"{detail} {warnings}", remedy
         )
@@ -77,10 +80,9 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
 
 
 def inspect_folder(path: Path) -> FolderFacts:
-    """Look at a folder, and try whether a file can be made in it.
+    """Measure a folder, and try to create a temporary file in it.
 
-    Nothing is left behind. Of a folder that is not there, the nearest one above it
-    that is tells about the disk.
+    If the folder does not exist, its nearest existing parent is tested instead.
     """
     exists = path.is_dir()
     nearest = path
@@ -97,7 +99,7 @@ def inspect_folder(path: Path) -> FolderFacts:
 
 
 def check_root(library: Library, facts: FolderFacts) -> HealthFinding:
-    """Say where the library is; lrwr need not write there."""
+    """Check that the library's folder exists; lrwr need not write there."""
     if not facts.exists:
         return HealthFinding(
             "library",
@@ -112,32 +114,32 @@ def check_root(library: Library, facts: FolderFacts) -> HealthFinding:
 
 
 def check_state(facts: FolderFacts) -> HealthFinding:
-    """Say whether the folder where lrwr keeps what it knows can be used."""
+    """Check the state folder (`.lrwr`): permissions, disk and free space."""
     part, free = "state folder", f"{format_size(facts.free)} free"
     if not facts.exists:
-        detail = f"{facts.path} is not there yet; {free}."
+        detail = f"{facts.path} does not exist yet; {free}."
         return HealthFinding(
-            part, HealthState.OFF, detail, "`lrwr ingest FOLDER` makes it."
+            part, HealthState.OFF, detail, "`lrwr ingest FOLDER` creates it."
         )
-    detail = f"{facts.path} holds {format_size(facts.size)}; {free}."
+    detail = f"{facts.path} contains {format_size(facts.size)}; {free}."
     if facts.refusal:
         return HealthFinding(
             part,
             HealthState.WARNING,
-            f"{detail} It may be read only: {facts.refusal}.",
-            "Searching works. To ingest, allow writing there, or set `state_dir`.",
+            f"{detail} It is read-only: {facts.refusal}.",
+            "Searching works. To ingest, allow writing there or set `state_dir`.",
         )
     if facts.free < NO_SPACE:
-        remedy = "Free some space: nothing more can be stored."
+        remedy = "Free some disk space: nothing more can be stored."
         return HealthFinding(part, HealthState.BROKEN, detail, remedy)
     if facts.drive:
-        remedy = "Set `state_dir` in lrwr.toml to a folder on this machine's own disk."
+        remedy = "Set `state_dir` in `lrwr.toml` to a folder on a local disk."
         return HealthFinding(
             part, HealthState.WARNING, f"{detail} {facts.drive}", remedy
         )
     if facts.free < LITTLE_SPACE:
         return HealthFinding(
-            part, HealthState.WARNING, detail, "Free some space before you ingest."
+            part, HealthState.WARNING, detail, "Free some disk space before you ingest."
         )
     return HealthFinding(part, HealthState.OK, detail)
 
@@ -147,7 +149,7 @@ def _refusal(folder: Path) -> str:
         with tempfile.TemporaryFile(dir=folder):
             return ""
     except OSError as error:
-        return (error.strerror or "no file can be made there").lower()
+        return (error.strerror or "files cannot be created there").lower()
 
 
 def _size(folder: Path) -> int:
@@ -157,5 +159,5 @@ def _size(folder: Path) -> int:
             try:
                 total += (Path(parent) / name).lstat().st_size
             except OSError:
-                continue  # it went away meanwhile
+                continue  # it was deleted meanwhile
     return total

@@ -1,4 +1,4 @@
-"""The models: the one that embeds, the second look, language models, servers."""
+"""Checks of embedding model, reranker, language model and local model servers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,50 +13,49 @@ from lrwr.core.settings.service_access import is_loopback_host
 
 _SHOWN_NAMES = 6
 
-_REINSTALL = 'Reinstall lrwr, or set [embedding] model = "off".'
+_REINSTALL = 'Reinstall lrwr, or set `[embedding] model = "off"`.'
 
-_START = "Start the model server, or set [model] base_url to where it is."
-_NAME = "Load it there, or set [model] name to one that is."
-_ANOTHER = "Set it, in [model], to one that this key may use."
+_START = "Start the model server, or set `model.base_url` to its address."
+_NAME = "Load it in the server, or set `model.name` to one of these."
+_ANOTHER = "Set it, in `[model]`, to a model that this key may use."
 
 
 def check_model(facts: EmbeddingModelReport) -> HealthFinding:
-    """Say whether the embedding model is the right one, and works as it should."""
+    """Check the embedding model's file, and its vectors for a test sentence."""
     part = "embedding"
     if facts.genuine is None:
-        detail = f"Your own model, {facts.weights}: {facts.dimensions} numbers a text."
+        detail = f"Your own model, {facts.weights}: {facts.dimensions} dimensions."
         return HealthFinding(part, HealthState.OK, detail)
     if not facts.genuine:
-        detail = f"{facts.weights} is not the file that lrwr was made with."
+        detail = f"{facts.weights} is not the file that was shipped with lrwr."
         return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
     if not facts.agrees:
-        detail = "This machine's arithmetic gives other vectors than it should."
+        detail = "The self-test failed: this machine computes different vectors."
         return HealthFinding(part, HealthState.BROKEN, detail, _REINSTALL)
-    graph = "fused graph" if facts.fused else "plain graph, which is slower"
-    detail = f"{facts.space}: the weights are right, the self-test agrees; {graph}."
+    graph = "fused graph" if facts.fused else "plain graph (slower)"
+    detail = f"{facts.space}: the file is intact, the self-test passed; {graph}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
 def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
-    """Say whether the best candidates are looked at a second time."""
+    """Check whether the local reranker can be used; `embeds`: an embedding model can."""
     part = "reranker"
     if settings.rerank.model == "off":
-        return HealthFinding(part, HealthState.OFF, "[rerank] model is off.")
+        return HealthFinding(part, HealthState.OFF, "`[rerank] model` is off.")
     if not embeds:
-        detail = "It needs the embedding model, which is not at work."
+        detail = "It needs the embedding model, which is off or broken."
         return HealthFinding(part, HealthState.OFF, detail)
     candidates = pluralize(settings.rerank.candidate_count, "candidate")
-    detail = f"Late interaction over the embedding model, {candidates}."
+    detail = f"Late interaction with the embedding model, {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageModelStatus:
-    """The language model that is set, and what its server said.
+    """The configured language model, and what its server answered.
 
-    `answers` says whether the server answered, None where it was not asked. `offered`
-    are its models, None where it lists none. `others` are asked beside the
-    connection's own, in another role.
+    `answers` is None if the server was not asked. `offered` are the server's models,
+    None if it lists none. `others` are the models of other roles.
     """
 
     connection: ChatConnection
@@ -66,17 +65,17 @@ class LanguageModelStatus:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All models that are asked, each once."""
+        """All configured models, without duplicates."""
         return tuple(dict.fromkeys((self.connection.name, *self.others)))
 
 
 def check_services(
     connection: ChatConnection | None, *, refusal: str = "", others: Sequence[str] = ()
 ) -> HealthFinding:
-    """Say who else gets to read the manuscript; None: no language model elsewhere.
+    """Report which data leaves this machine.
 
-    `refusal` says why a service that is on is not asked. `others` are sentences of what
-    leaves besides.
+    `connection` is the language model's, None if none is used. `refusal` is the reason
+    why it may not be asked. `others` are sentences about the other services.
     """
     part = "hosted services"
     if others:
@@ -95,8 +94,8 @@ def check_services(
         connection.server if connection.base_url == OPENAI_CHAT_URL else connection.host
     )
     detail = (
-        f"What a language model is to read is sent to {recipient}: [model] is set so."
-        " `lrwr privacy` lists what left."
+        f"Text for the language model is sent to {recipient}, as `[model]` says."
+        " `lrwr privacy` lists the requests."
     )
     return HealthFinding(part, HealthState.OK, detail)
 
@@ -104,26 +103,26 @@ def check_services(
 def check_language_model(
     language_model_status: LanguageModelStatus | None,
 ) -> HealthFinding:
-    """Say whether the language model that is set can be used; None: it is off."""
+    """Check whether the language model can be used; None means that it is off."""
     part = "language model"
     if language_model_status is None:
-        detail = "[model] use is off: lrwr quotes and does not reason."
+        detail = "`[model] use` is off: lrwr shows quotes and writes no answers."
         return HealthFinding(part, HealthState.OFF, detail)
     connection, names = (
         language_model_status.connection,
         " and ".join(language_model_status.names),
     )
     if not connection.own:
-        return _of_hosted(language_model_status)
+        return _check_hosted_model(language_model_status)
     address = connection.base_url
     if not language_model_status.answers:
-        detail = f"{names} is set, and nothing answers at {address}."
+        detail = f"{names} is set, but no server answers at {address}."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
     if language_model_status.offered is None:
-        detail = f"{names} is set, and {address} lists no models."
+        detail = f"{names} is set, but {address} lists no models."
         return HealthFinding(part, HealthState.WARNING, detail, _START)
     if missing := _missing(language_model_status, language_model_status.offered):
-        detail = f"{address} answers, and has no model {' and '.join(missing)}."
+        detail = f"{address} answers, but has no model {' and '.join(missing)}."
         has = (
             f"It has {_some(language_model_status.offered)}. "
             if language_model_status.offered
@@ -131,24 +130,24 @@ def check_language_model(
         )
         return HealthFinding(part, HealthState.WARNING, detail, f"{has}{_NAME}")
     has = "has it" if len(language_model_status.names) == 1 else "has them"
-    detail = f"{names}: the server at {address} answers, and {has}."
+    detail = f"{names}: the server at {address} answers and {has}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
-def _of_hosted(language_model_status: LanguageModelStatus) -> HealthFinding:
-    """Say whether a hosted server has the models; one that lists none may have them."""
+def _check_hosted_model(language_model_status: LanguageModelStatus) -> HealthFinding:
+    """Check whether a hosted server has the models; one without a list may have them."""
     part, names = "language model", " and ".join(language_model_status.names)
     server = language_model_status.connection.server
     if language_model_status.offered is None:
         detail = (
-            f"{names}, and there is a key for it. {server} does not say which models it"
-            " has for this key: the first reading shows whether it answers."
+            f"{names}, with an API key. {server} does not list the models of this key, so"
+            " only the first request shows whether it works."
         )
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if missing := _missing(language_model_status, language_model_status.offered):
-        # Whoever stands in for OpenAI may list other names than it answers to.
+        # A server in place of OpenAI may accept models that it does not list.
         is_openai = language_model_status.connection.base_url == OPENAI_CHAT_URL
-        detail = f"{server} takes the key, and has no model {' and '.join(missing)}."
+        detail = f"{server} accepts the key, but has no model {' and '.join(missing)}."
         nearest = find_nearest_name(missing[0], language_model_status.offered)
         remedy = f"Did you mean {nearest}? {_ANOTHER}" if nearest else _ANOTHER
         return HealthFinding(
@@ -159,14 +158,14 @@ def _of_hosted(language_model_status: LanguageModelStatus) -> HealthFinding:
         )
     has = "has it" if len(language_model_status.names) == 1 else "has them"
     return HealthFinding(
-        part, HealthState.OK, f"{names}: {server} takes the key, and {has}."
+        part, HealthState.OK, f"{names}: {server} accepts the key and {has}."
     )
 
 
 def _missing(
     language_model_status: LanguageModelStatus, offered: Sequence[str]
 ) -> list[str]:
-    """Return the models that are asked and not offered."""
+    """Return the configured models that the server does not offer."""
     offered_names = {name.removesuffix(":latest") for name in offered}
     return [
         name
@@ -178,9 +177,9 @@ def _missing(
 def check_server(
     server: LocalServer, answered: LocalServerModels | None, *, used: bool = False
 ) -> HealthFinding:
-    """Say what listens on a port where a model server usually does.
+    """Report what listens on the default port of a model server.
 
-    `used` says that the settings name it already.
+    `used` says that the settings already use this server.
     """
     part = server.name
     address = f"127.0.0.1:{server.port}"
@@ -190,11 +189,11 @@ def check_server(
         detail = f"Something listens on {address}, but it lists no models."
         return HealthFinding(part, HealthState.NOT_CHECKED, detail)
     if not answered.models:
-        detail = f"It runs on {address}, without a model."
+        detail = f"It runs on {address}, but has no models."
         return HealthFinding(part, HealthState.WARNING, detail, "Load a model in it.")
     remedy = (
-        f'To let one of them read, set [model] use = "local", name to the model, and'
-        f' base_url = "http://{address}/v1".'
+        f'To use it, set `[model] use = "local"`, `name` to one of these models, and'
+        f' `base_url = "http://{address}/v1"`.'
     )
     detail = f"It runs on {address}: {_some(answered.models)}."
     return HealthFinding(part, HealthState.OK, detail, "" if used else remedy)

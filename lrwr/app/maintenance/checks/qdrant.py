@@ -1,7 +1,4 @@
-"""The Qdrant server that keeps vectors: whether it answers, and holds what it should.
-
-It is asked only where a setting turned it on, and the writer has allowed it.
-"""
+"""Check of the Qdrant server that stores vectors, if it is configured and allowed."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -33,27 +30,27 @@ from lrwr.core.settings.model import Settings
 
 PART = "vector index"
 
-_MEANWHILE = "Vectors are compared on this machine meanwhile."
-_ANEW = "The next search makes it anew."
+_FALLBACK = "Until then, vectors are compared on this machine."
+_REBUILD = "The next search creates it."
 
 
 class EmbeddingSpace(Protocol):
-    """An embedding space, and how many numbers its vectors have."""
+    """An embedding space and the length of its vectors."""
 
     @property
     def space(self) -> str:
-        """Its name."""
+        """The name of the space."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """How many."""
+        """The length of a vector."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCollection:
-    """What a collection should bear and hold: see `QdrantCursor`."""
+    """The state that the collection should have: see `QdrantCursor`."""
 
     mark: str
     epoch: str
@@ -68,25 +65,25 @@ async def check_qdrant(
     *,
     in_order: bool,
 ) -> HealthFinding:
-    """Ask the server how far the library's collection has come.
+    """Compare the library's collection on the server with the database.
 
-    `model` is None where nothing is embedded. `in_order` says whether the database can
-    be read: without it nothing is asked. What leaves this machine is noted.
+    `model` is None if nothing is embedded. Unless the database is `in_order`, nothing is
+    sent. Requests that leave this machine are recorded in the send log.
     """
     if model is None or not in_order:
-        detail = "Qdrant is set; it is asked once passages are embedded."
+        detail = "Qdrant is configured. It is checked when passages were embedded."
         return HealthFinding(PART, HealthState.NOT_CHECKED, detail)
     try:
         connection = build_qdrant_connection(settings, env)
         async with open_workspace(settings) as workspace:
             refusal = workspace.egress.consent_refusal("qdrant")
             if refusal is not None or connection is None:
-                detail = f"Qdrant is not asked. {_MEANWHILE}"
+                detail = f"Qdrant may not be used. {_FALLBACK}"
                 remedy = refusal.full_text if refusal else ""
                 return HealthFinding(PART, HealthState.WARNING, detail, remedy)
             return await _check_collection(settings, workspace, connection, model)
     except ServiceUnavailable as error:
-        detail = f"{end_with_full_stop(str(error))} {_MEANWHILE}"
+        detail = f"{end_with_full_stop(str(error))} {_FALLBACK}"
         return HealthFinding(PART, HealthState.WARNING, detail, error.hint)
     except LrwrError as error:
         return finding_from_error(PART, error)
@@ -124,12 +121,12 @@ def describe_collection(
     vector_count: int,
     expected: ExpectedCollection,
 ) -> HealthFinding:
-    """Say whether a collection that holds so many vectors is as it should be."""
+    """Compare a collection with `vector_count` vectors with the expected state."""
     if cursor is None:
-        detail = f"{server} answers, and has no collection of this library yet."
-        return HealthFinding(PART, HealthState.OK, f"{detail} {_ANEW}")
+        detail = f"{server} answers, but has no collection of this library yet."
+        return HealthFinding(PART, HealthState.OK, f"{detail} {_REBUILD}")
     if (cursor.mark, cursor.epoch) != (expected.mark, expected.epoch):
-        detail = f"{server} answers; its collection is outdated. {_ANEW}"
+        detail = f"{server} answers; its collection is outdated. {_REBUILD}"
         return HealthFinding(PART, HealthState.OK, detail)
     pending_changes = expected.seq - cursor.seq
     if pending_changes > 0:
@@ -138,9 +135,11 @@ def describe_collection(
             PART, HealthState.OK, f"{detail} The next search catches up."
         )
     if vector_count != expected.vectors:
-        detail = f"{server} holds {vector_count:,} vectors, the records {expected.vectors:,}."
+        detail = (
+            f"{server} has {vector_count:,} vectors, the database {expected.vectors:,}."
+        )
         return HealthFinding(PART, HealthState.BROKEN, detail, "Run `lrwr repair`.")
     detail = (
-        f"{server} answers; {pluralize(vector_count, 'vector')}, as the records say."
+        f"{server} answers; {pluralize(vector_count, 'vector')}, matching the database."
     )
     return HealthFinding(PART, HealthState.OK, detail)

@@ -1,6 +1,7 @@
-"""The servers that answer, embed, look again, search and keep traces: whether they do.
+"""Checks of the services that embed, rerank, answer, search, trace and process documents.
 
-They are asked only where a setting turned them on, and the writer has allowed it.
+A service is contacted only if it is configured and the user allows it. No text of the
+user is sent. Requests are recorded in the send log if there is a library.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,17 +43,17 @@ from lrwr.core.settings.consent import HOSTED_SERVICES, ConsentState
 from lrwr.core.settings.model import Settings
 
 REMOTE_EMBEDDING_MODELS = ("openai", "server")
-"""Values of `embedding.model` with which a server embeds."""
+"""Values of `embedding.model` with which a server computes embeddings."""
 WORD = "lrwr"
-"""What an embedding server is given to try it: nothing of the writer's."""
-_LONGEST = 10.0
-"""Seconds that a server is given to answer."""
-_UNKNOWN = 1
-"""Numbers of a vector, where the setting does not say how many: the server will."""
+"""The text that is embedded as a test."""
+_TIMEOUT = 10.0
+"""Seconds to wait for an answer, if the settings do not say less."""
+_UNKNOWN_DIMENSIONS = 1
+"""Stands for a vector length that is not configured: the answer shows the real one."""
 
 
 class _Timed(Protocol):
-    """A connection: a dataclass that says how many seconds it may take."""
+    """A connection: a dataclass with a timeout in seconds."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -65,14 +66,14 @@ Connected = TypeVar("Connected", bound=_Timed)
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbeddingSpace:
-    """The embedding space that the settings name, and the length of its vectors."""
+    """The embedding space of a server, and the length of its vectors."""
 
     space: str
     dimensions: int
 
 
 def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
-    """Return the space of a server; None where none is set or it is not known."""
+    """Return the embedding space of the configured server; None if there is none."""
     try:
         connection = embedding.build_embedding_connection(settings)
     except SettingsProblem:
@@ -87,10 +88,7 @@ def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
 async def check_embeddings(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask the server that embeds for the vector of one word.
-
-    Without `request_logger` nothing is noted: there is no library yet.
-    """
+    """Ask the embedding server for the vector of one word."""
     part = "embedding"
     try:
         connection = _embedding_of(settings)
@@ -105,21 +103,21 @@ async def check_embeddings(
     except VectorLengthMismatch as wrong:
         dimensions = settings.embedding.dimensions
         says = f"says {dimensions}" if dimensions else "is not set"
-        detail = f"{wrong.server} gives vectors of {wrong.gives} numbers, and"
+        detail = f"{wrong.server} returns vectors with {wrong.gives} dimensions, but"
         detail += f" `embedding.dimensions` {says}."
         return HealthFinding(part, HealthState.BROKEN, detail, wrong.hint)
     except LrwrError as error:
         return _failed(part, error, keyring, "openai-embeddings")
-    detail = f"{connection.server} answers, and has {connection.name}:"
+    detail = f"{connection.server} answers and has {connection.name}:"
     return HealthFinding(
-        part, HealthState.OK, f"{detail} {connection.dimensions} numbers a text."
+        part, HealthState.OK, f"{detail} {connection.dimensions} dimensions."
     )
 
 
 async def check_cohere(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Cohere whether it has the model. No text is sent."""
+    """Ask Cohere whether the configured model exists and can rerank."""
     part = "reranker"
     try:
         connection = _with_short_timeout(reranking.build_cohere_connection(settings))
@@ -131,18 +129,18 @@ async def check_cohere(
     except LrwrError as error:
         return _failed(part, error, keyring, "cohere")
     if not reranks:
-        detail = f"Cohere has {connection.model}, and it does not rerank."
-        remedy = "Set `rerank.cohere_model` to a model that does."
+        detail = f"Cohere's model {connection.model} cannot rerank."
+        remedy = "Set `rerank.cohere_model` to a model that can."
         return HealthFinding(part, HealthState.BROKEN, detail, remedy)
     candidates = pluralize(settings.rerank.candidate_count, "candidate")
-    detail = f"Cohere answers, and has {connection.model}; {candidates}."
+    detail = f"Cohere answers and has {connection.model}; {candidates}."
     return HealthFinding(part, HealthState.OK, detail)
 
 
 async def check_langsmith(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask LangSmith whether it takes the key. Nothing of a trace is sent."""
+    """Ask LangSmith whether it accepts the key. No trace is sent."""
     part = "traces"
     try:
         connection = _with_short_timeout(build_langsmith_connection(settings))
@@ -153,14 +151,14 @@ async def check_langsmith(
     detail = f"LangSmith answers; project {connection.project},"
     texts = "with your texts." if connection.texts else "without your texts."
     if settings.traces.texts and not connection.texts:
-        texts = "without your texts: `traces.texts` does not count in a folder's file."
+        texts = "without your texts (`traces.texts` in a folder's file is ignored)."
     return HealthFinding(part, HealthState.OK, f"{detail} {texts}")
 
 
 async def check_openai(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask OpenAI which models it has for the key. No model is asked: nothing is paid."""
+    """Ask OpenAI which models the key may use. This is free of charge."""
     part = "language model"
     refusal = keyring.consent_refusal("openai")
     if refusal is not None:
@@ -184,7 +182,7 @@ async def check_openai(
 async def check_web(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Tavily what the account has used. Nothing is searched for: nothing is paid."""
+    """Ask Tavily for the account's usage. This is free of charge."""
     part = "web search"
     refusal = keyring.consent_refusal("tavily")
     if refusal is not None:
@@ -206,17 +204,20 @@ async def check_web(
     except LrwrError as error:
         return _failed(part, error, keyring, "tavily")
     if tavily_credits is None:
-        return HealthFinding(part, HealthState.OK, "Tavily takes the key.")
+        return HealthFinding(part, HealthState.OK, "Tavily accepts the key.")
     used = (
         f"{tavily_credits.used:,} of the plan's {tavily_credits.of:,} credits are used"
     )
-    return HealthFinding(part, HealthState.OK, f"Tavily takes the key; {used}.")
+    return HealthFinding(part, HealthState.OK, f"Tavily accepts the key; {used}.")
 
 
 def describe_outgoing_data(
     settings: Settings, leave: Callable[[str], ConsentState]
 ) -> list[str]:
-    """Return, a sentence each, what leaves this machine besides a language model's."""
+    """Return a sentence on each service, except language models, that receives data.
+
+    `leave` returns the consent state of a service.
+    """
     sentences = [
         f"{hosted.title} is sent {hosted.describe_sent(settings)}."
         for name, hosted in HOSTED_SERVICES.items()
@@ -231,14 +232,14 @@ def describe_outgoing_data(
 
 
 def _embedding_of(settings: Settings) -> EmbeddingConnection:
-    """Return who embeds, asked quickly; with a guess where the length is not known."""
+    """Return the embedding connection with a short timeout and some vector length."""
     embedding_settings = settings.embedding
     if (
         embedding_settings.model == "server"
         and embedding_settings.name
         and not embedding_settings.dimensions
     ):
-        embedding_settings = replace(embedding_settings, dimensions=_UNKNOWN)
+        embedding_settings = replace(embedding_settings, dimensions=_UNKNOWN_DIMENSIONS)
     return _with_short_timeout(
         embedding.build_embedding_connection(
             replace(settings, embedding=embedding_settings)
@@ -247,10 +248,10 @@ def _embedding_of(settings: Settings) -> EmbeddingConnection:
 
 
 def _with_short_timeout(connection: Connected | None) -> Connected:
-    """Return a connection that is not waited for long; that there is one is known."""
+    """Return a connection that waits at most `_TIMEOUT` seconds."""
     if connection is None:
-        raise LookupError("a service was asked that is not turned on")
-    return replace(connection, timeout=min(connection.timeout, _LONGEST))
+        raise LookupError("the service is not configured")
+    return replace(connection, timeout=min(connection.timeout, _TIMEOUT))
 
 
 def _failed(
@@ -268,7 +269,7 @@ def _failed(
 
 
 def _single_request_limit() -> RateLimit:
-    """Return the pace of one who is asked once, and not waited for."""
+    """Return the limit for a single request without retries."""
     return RateLimit(concurrency=1, patience=0.0)
 
 
@@ -282,14 +283,11 @@ PART = "ingestion"
 async def check_modal(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Modal whether it takes the token and has the app. No text is sent.
-
-    Without `request_logger` nothing is noted: there is no library yet.
-    """
+    """Ask Modal whether it accepts the token and has lrwr's app."""
     try:
         connection = find_modal_connection(settings)
         if connection is None:
-            raise LookupError("Modal is not turned on")
+            raise LookupError("Modal is not configured")
         select_remote_settings(settings)
         library, token = keyring.library, keyring.modal_token
         async with aclosing(
@@ -299,5 +297,5 @@ async def check_modal(
     except LrwrError as error:
         return finding_from_error(PART, error)
     containers = pluralize(settings.ingest.containers, "container")
-    detail = f"Modal answers, and has {connection.app}; at most {containers}."
+    detail = f"Modal answers and has the app {connection.app}; at most {containers}."
     return HealthFinding(PART, HealthState.OK, detail)

@@ -1,7 +1,7 @@
-"""The Supabase project that is set: whether it is ready, and has this library.
+"""Check of the configured Supabase project: its tables, the account and the library.
 
-It is asked only where the writer has not forbidden it. A project that is merely set,
-and keeps nothing yet, makes nothing broken.
+It is contacted unless the user denied it. A problem is a warning only, unless
+`[records] keeper` is "supabase".
 """
 
 from contextlib import aclosing
@@ -23,8 +23,8 @@ from lrwr.core.adapters.storage.supabase.library_link import (
     LibraryLink,
     load_library_link,
 )
-from lrwr.core.adapters.storage.supabase.records import RemoteLibraryState as Stand
 from lrwr.core.adapters.storage.supabase.records import (
+    RemoteLibraryState,
     SupabaseRecords,
     find_missing_migrations,
     list_applied_migrations,
@@ -43,12 +43,12 @@ from lrwr.core.settings.model import Settings
 
 PART = "records"
 
-_LONGEST = 10
-"""Seconds that a project is given to answer."""
+_TIMEOUT = 10
+"""Seconds to wait for an answer, if the settings do not say less."""
 
 
 def is_project_configured(settings: Settings) -> bool:
-    """Say whether there is a project to be looked at."""
+    """Return whether the settings name a Supabase project."""
     return settings.records.keeper == SUPABASE_SERVICE or bool(
         settings.supabase.url.strip()
     )
@@ -57,9 +57,10 @@ def is_project_configured(settings: Settings) -> bool:
 async def check_supabase(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask the project who is signed in, which scripts it has run, and for the library.
+    """Check the sign-in, the project's migrations, and its copy of the library.
 
-    Without `request_logger` nothing is noted: there is no library here yet. No text is sent.
+    Requests are recorded with `request_logger`, None if there is no library yet. No text
+    of the user is sent.
     """
     is_record_store = settings.records.keeper == SUPABASE_SERVICE
     try:
@@ -83,44 +84,48 @@ async def check_supabase(
 
 
 def describe_working_copy(
-    link: LibraryLink, remote_state: Stand, *, is_record_store: bool
+    link: LibraryLink, remote_state: RemoteLibraryState, *, is_record_store: bool
 ) -> HealthFinding:
-    """Say how a working copy stands to the library that it is bound to.
+    """Compare the library on this machine with its copy in the project.
 
-    `is_record_store` says whether the project keeps it by now, or is only pushed to.
+    With `is_record_store`, the project is the primary store; otherwise it is a copy for
+    `lrwr push` and `lrwr pull`.
     """
     pending_changes = max(0, remote_state.version - link.cursor)
-    library_text = f"{link.name} is there"
+    library_text = f"The library {link.name} is there"
     if is_record_store and link.apart:
-        detail = f"{library_text}; something was read here that the project does not know yet."
+        detail = f"{library_text}, but documents ingested here were not uploaded yet."
         return HealthFinding(
-            PART, HealthState.BROKEN, detail, "Take it there: lrwr push"
+            PART, HealthState.BROKEN, detail, "Upload them with `lrwr push`."
         )
     if link.apart:
         others_note = (
-            ", and others have changed it there" if remote_state.others else ""
+            ", and another machine has changed it" if remote_state.others else ""
         )
-        detail = f"{library_text}, a copy: something was read here since{others_note}."
+        detail = f"{library_text}. Documents were ingested here since{others_note}."
         return HealthFinding(
-            PART, HealthState.OK, f"{detail} `lrwr push` takes it there."
+            PART, HealthState.OK, f"{detail} `lrwr push` uploads them."
         )
     if pending_changes and is_record_store:
-        detail = f"{library_text}; this copy is {pluralize(pending_changes, 'change')} behind."
+        detail = f"{library_text}; this machine is {pluralize(pending_changes, 'change')} behind."
         return HealthFinding(
-            PART, HealthState.OK, f"{detail} The next command that reads it catches up."
+            PART, HealthState.OK, f"{detail} The next command catches up."
         )
     if pending_changes:
         detail = (
             f"{library_text}, {pluralize(pending_changes, 'change')} ahead of here."
         )
-        return HealthFinding(PART, HealthState.OK, f"{detail} `lrwr pull` brings them.")
-    return HealthFinding(
-        PART, HealthState.OK, f"{library_text}, and all of it is here."
-    )
+        return HealthFinding(
+            PART, HealthState.OK, f"{detail} `lrwr pull` downloads them."
+        )
+    return HealthFinding(PART, HealthState.OK, f"{library_text} and up to date.")
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
-    """Return why nothing may be asked: a denial holds for a project that is only set."""
+    """Return why the project may not be contacted, else None.
+
+    A denial of the user also counts if the project is only a copy.
+    """
     refusal = keyring.consent_refusal(SUPABASE_SERVICE)
     if refusal is not None:
         return refusal
@@ -128,8 +133,8 @@ def find_project_refusal(keyring: Keyring) -> LrwrError | None:
         return None
     title = HOSTED_SERVICES[SUPABASE_SERVICE].title
     return SettingsProblem(
-        f"You denied {title} for this folder: it is not asked",
-        hint=f"To allow it, run `lrwr privacy allow {SUPABASE_SERVICE}`.",
+        f"You denied {title} for this folder, so it is not contacted",
+        hint=f"Allow it with `lrwr privacy allow {SUPABASE_SERVICE}`.",
     )
 
 
@@ -138,7 +143,7 @@ async def _check_project(
 ) -> HealthFinding:
     supabase_settings = settings.supabase
     impatient_settings = replace(
-        supabase_settings, timeout=min(supabase_settings.timeout, _LONGEST)
+        supabase_settings, timeout=min(supabase_settings.timeout, _TIMEOUT)
     )
     sign_in = create_supabase_sign_in(
         replace(settings, supabase=impatient_settings), keyring.env
@@ -147,37 +152,37 @@ async def _check_project(
     is_record_store = settings.records.keeper == SUPABASE_SERVICE
     if account is None:
         state = HealthState.BROKEN if is_record_store else HealthState.OFF
-        detail = f"Nobody is signed in at {sign_in.project.host}."
-        return HealthFinding(PART, state, detail, "Sign in: lrwr login")
+        detail = f"You are not signed in at {sign_in.project.host}."
+        return HealthFinding(PART, state, detail, "Sign in with `lrwr login`.")
     async with aclosing(
         SupabaseRpc(sign_in.project, sign_in.auth.token, request_logger)
     ) as hosted:
         await _check_tables(hosted, sign_in.project)
         link = load_library_link(keyring.library.database)
         if link is None:
-            finding = _not_there(is_record_store=is_record_store)
+            finding = _describe_missing_copy(is_record_store=is_record_store)
         else:
             _check_home(link, sign_in.project, account)
             finding = describe_working_copy(
-                link, await _stand(hosted, link), is_record_store=is_record_store
+                link, await _fetch_state(hosted, link), is_record_store=is_record_store
             )
     detail = f"{account.email} at {sign_in.project.host}. {finding.detail}"
     return replace(finding, detail=detail)
 
 
 async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> None:
-    """Make sure that the project has run every script.
+    """Check that the project has run all migrations.
 
     Raises:
-        StoreProblem: It has not.
+        StoreProblem: Some are missing.
     """
-    hint = "Run in the project's SQL editor what `lrwr doctor --sql` prints."
+    hint = "Run the output of `lrwr doctor --sql` in the project's SQL editor."
     try:
         run = await list_applied_migrations(hosted)
     except StoreProblem as error:
         names = f"{list_supabase_migrations()[0].name} to {list_supabase_migrations()[-1].name}"
         raise StoreProblem(
-            f"{project.host} has none of lrwr's tables: {names} were not run there",
+            f"{project.host} has no tables for lrwr: {names} were not run there",
             hint=hint,
         ) from error
     missing_names = [
@@ -185,8 +190,8 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
     ]
     if missing_names:
         raise StoreProblem(
-            f"{project.host} lacks some of lrwr's tables: {', '.join(missing_names)} was not"
-            " run there",
+            f"{project.host} has an older version of lrwr's tables. Missing:"
+            f" {', '.join(missing_names)}",
             hint=hint,
         )
 
@@ -194,55 +199,53 @@ async def _check_tables(hosted: SupabaseRpc, project: SupabaseConnection) -> Non
 def _check_home(
     link: LibraryLink, project: SupabaseConnection, account: Account
 ) -> None:
-    """Make sure that it is this project and this account that have the library.
+    """Check that the library belongs to this project and this account.
 
     Raises:
-        StoreProblem: Another has.
+        StoreProblem: It belongs to another.
     """
     if link.project != project.url:
         raise StoreProblem(
-            f"{link.name} is kept at {link.project}, and `supabase.url` leads to"
+            f"The library {link.name} is at {link.project}, but `supabase.url` is"
             f" {project.url}",
-            hint="Set `supabase.url` back, or take the library there: lrwr push --new",
+            hint="Set `supabase.url` back, or upload the library with `lrwr push --new`.",
         )
     if link.account != account.id:
         raise StoreProblem(
-            f"{link.name} belongs to another account at {project.host} than"
+            f"The library {link.name} at {project.host} belongs to another account than"
             f" {account.email}",
-            hint="Sign in with that account: lrwr login",
+            hint="Sign in with that account: `lrwr login`.",
         )
 
 
-async def _stand(hosted: SupabaseRpc, link: LibraryLink) -> Stand:
-    """Return where the library stands there.
+async def _fetch_state(hosted: SupabaseRpc, link: LibraryLink) -> RemoteLibraryState:
+    """Return the state of the library in the project.
 
     Raises:
-        NotFound: It is not there any more.
-        LrwrError: The project refuses, or does not answer.
+        NotFound: It was deleted there.
+        LrwrError: The project did not answer or refused.
     """
     records = SupabaseRecords(hosted, link.library, link.writer)
     try:
         return await records.state(link.cursor)
     except NotFound as error:
         raise NotFound(
-            f"{link.name} is not there any more",
-            hint="Take it there anew: lrwr push --new",
+            f"The library {link.name} was deleted there",
+            hint="Upload it again with `lrwr push --new`.",
         ) from error
 
 
-def _not_there(*, is_record_store: bool) -> HealthFinding:
-    detail = "This library is not kept there"
+def _describe_missing_copy(*, is_record_store: bool) -> HealthFinding:
+    detail = "This library was not uploaded there"
     if is_record_store:
-        remedy = "Take it there with `lrwr push`, or bring one here with `lrwr pull`."
+        remedy = "Upload it with `lrwr push`, or download one with `lrwr pull`."
         return HealthFinding(PART, HealthState.BROKEN, f"{detail} yet.", remedy)
-    return HealthFinding(
-        PART, HealthState.OK, f"{detail}; `lrwr push` would take it there."
-    )
+    return HealthFinding(PART, HealthState.OK, f"{detail}; `lrwr push` does that.")
 
 
 def _describe_outage(error: LrwrError, *, is_record_store: bool) -> str:
     read_only_note = (
-        " What is here is read meanwhile; nothing can be changed."
+        " Until then, the library can be read but not changed."
         if is_record_store
         else ""
     )
@@ -250,7 +253,7 @@ def _describe_outage(error: LrwrError, *, is_record_store: bool) -> str:
 
 
 def _failed(error: LrwrError, *, is_record_store: bool) -> HealthFinding:
-    """Return what a failure says: nothing is broken while nothing is kept there."""
+    """Return the finding of an error: only a primary store can be broken."""
     if is_record_store:
         return finding_from_error(PART, error)
     return HealthFinding(

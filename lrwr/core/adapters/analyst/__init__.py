@@ -1,1 +1,1 @@
-"""Who reads closely: rules, or a language model."""
+"""Analysts, which extract facts from excerpts: by rules, or with a language model."""

@@ -1,4 +1,4 @@
-"""Reads excerpts with a language model, and believes nothing it cannot find."""
+"""The analyst that uses a language model, and drops facts without a verified quote."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -33,18 +33,18 @@ from lrwr.core.ports.models import (
 
 S = TypeVar("S", bound=BaseModel)
 
-_MOST_PROBLEMS = 3
-"""Faults of a reply that the model is told of."""
+_MAX_PROBLEMS = 3
+"""Validation errors that the repair prompt lists."""
 
-_THOUGHT = "</think>"
-"""Ends what some local models think aloud before they answer."""
+_END_OF_REASONING = "</think>"
+"""Ends the reasoning that some local models write before their answer."""
 
 
 class ModelAnalyst:
-    """An analyst that asks a language model, and checks every quote by code.
+    """Analyses excerpts with a language model, and verifies every quote in the text.
 
-    A reply that is not as asked is asked for once more. A fact whose quote does not
-    stand in the excerpt is dropped; both quotes are counted in the usage.
+    An invalid reply is requested once more. A fact whose quote is not in the excerpt is
+    dropped. The usage counts all quotes, and those that were verified.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -52,12 +52,12 @@ class ModelAnalyst:
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The name of the model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """Name the model, and the revisions of prompts and schemas."""
+        """The model and the revisions of prompts and schema: a new value invalidates replies."""
         prompts, shapes = (
             model_prompts.ANALYST_PROMPT_REVISION,
             model_prompts.ANALYST_SCHEMA_REVISION,
@@ -65,7 +65,7 @@ class ModelAnalyst:
         return f"{self.name}/prompts-{prompts}/shapes-{shapes}"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return about how many tokens it takes to ask: characters / 4."""
+        """Return the estimated prompt tokens, at four characters a token."""
         if extracting:
             return sum(
                 _prompt_tokens(build_extract_messages(excerpt), Extracted)
@@ -79,9 +79,10 @@ class ModelAnalyst:
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return what each excerpt is, in order; `EXCERPTS_PER_CALL` are read in one call.
+        """Return the passage types of the excerpts, in order, with the usage.
 
-        An excerpt that a reply leaves out is asked for again, alone.
+        One call covers `EXCERPTS_PER_CALL` excerpts. One that is missing in the reply is
+        requested again, alone.
         """
         findings: list[ExcerptFinding] = []
         usage = Usage()
@@ -92,10 +93,10 @@ class ModelAnalyst:
         return findings, usage
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Return what an excerpt of some pages says."""
+        """Return the facts of an excerpt of some pages, with the usage."""
         reply, usage = await self._ask(build_extract_messages(excerpt), Extracted)
         if reply is None:
-            return _unread(excerpt), usage
+            return _no_finding(excerpt), usage
         evidence = QuoteMatcher(excerpt, self.name)
         facts = tuple(build_extracted_facts(reply, evidence))
         return ExcerptFinding(facts), usage + evidence.usage()
@@ -130,7 +131,7 @@ class ModelAnalyst:
         self, excerpt: Excerpt, passage: PassageClassification | None
     ) -> tuple[ExcerptFinding, Usage]:
         if passage is None:
-            return _unread(excerpt), Usage()
+            return _no_finding(excerpt), Usage()
         evidence = QuoteMatcher(excerpt, self.name)
         facts = tuple(build_passage_facts(passage, evidence))
         return ExcerptFinding(facts), evidence.usage()
@@ -138,17 +139,17 @@ class ModelAnalyst:
     async def _ask(
         self, messages: Sequence[ChatMessage], kind: type[S], *, repair: bool = True
     ) -> tuple[S | None, Usage]:
-        """Return what the model said, None if it cannot be understood even then."""
+        """Return the parsed reply, or None if it is invalid even after one repair."""
         first = await self._chat.fill(messages, build_reply_shape(kind))
-        usage = _spent(first)
-        parsed, problem = _parsed(first.text, kind)
+        usage = _reply_usage(first)
+        parsed, problem = _parse_reply(first.text, kind)
         if parsed is None and repair:
             repair_messages = build_analyst_repair_messages(
                 messages, first.text, problem
             )
             second = await self._chat.fill(repair_messages, build_reply_shape(kind))
-            parsed, _ = _parsed(second.text, kind)
-            usage += _spent(second) + Usage(repaired=1)
+            parsed, _ = _parse_reply(second.text, kind)
+            usage += _reply_usage(second) + Usage(repaired=1)
         return parsed, usage + Usage(failed=int(parsed is None))
 
 
@@ -163,24 +164,27 @@ def _prompt_tokens(messages: Sequence[ChatMessage], kind: type[BaseModel]) -> in
     return -(-(characters + len(build_reply_shape(kind).schema)) // 4)
 
 
-def _parsed(text: str, kind: type[S]) -> tuple[S | None, str]:
-    """Return the reply, or what is wrong with it; words around the JSON are ignored."""
-    answer = text.rpartition(_THOUGHT)[2]
+def _parse_reply(text: str, kind: type[S]) -> tuple[S | None, str]:
+    """Return the parsed reply, or a description of its faults.
+
+    Text around the JSON object is ignored.
+    """
+    answer = text.rpartition(_END_OF_REASONING)[2]
     start, end = answer.find("{"), answer.rfind("}") + 1
     if not 0 <= start < end:
-        return None, "it holds no JSON object."
+        return None, "it contains no JSON object."
     try:
         return kind.model_validate_json(answer[start:end]), ""
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         problems = [
             f"{'.'.join(map(str, fault['loc'])) or 'JSON'}: {fault['msg']}"
-            for fault in faults[:_MOST_PROBLEMS]
+            for fault in faults[:_MAX_PROBLEMS]
         ]
         return None, "; ".join(problems)
 
 
-def _spent(reply: ChatReply) -> Usage:
+def _reply_usage(reply: ChatReply) -> Usage:
     return Usage(
         calls=1,
         prompt_tokens=reply.prompt_tokens,
@@ -188,5 +192,7 @@ def _spent(reply: ChatReply) -> Usage:
     )
 
 
-def _unread(excerpt: Excerpt) -> ExcerptFinding:
-    return ExcerptFinding((), f"The model gave no usable answer about {excerpt.where}")
+def _no_finding(excerpt: Excerpt) -> ExcerptFinding:
+    return ExcerptFinding(
+        (), f"The language model gave no valid reply about {excerpt.where}"
+    )

@@ -1,4 +1,4 @@
-"""From a model's reply to facts: each with the words that it rests on, or not at all."""
+"""Converts a model's replies into facts with verified quotes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,11 @@ _FIELDS = {
 
 @dataclass(slots=True)
 class QuoteMatcher:
-    """Finds quotes in one excerpt, and counts how many it was given and found."""
+    """Finds quotes in one excerpt, and counts them.
+
+    `keeper` is the source of the facts: the model's name. `offered` counts the quotes
+    that were looked up, `found` those in the text.
+    """
 
     excerpt: Excerpt
     keeper: str
@@ -44,7 +48,7 @@ class QuoteMatcher:
     found: int = 0
 
     def find(self, quote: str) -> tuple[Span, ...]:
-        """Return where the document has the words; nothing if it has not."""
+        """Return the spans of a quote in the document; empty if it is not in the excerpt."""
         self.offered += 1
         start = self.excerpt.span.start
         spans = find_fuzzy_quote(quote, self.excerpt.text)
@@ -52,13 +56,13 @@ class QuoteMatcher:
         return tuple(Span(start + span.start, start + span.end) for span in spans)
 
     def usage(self) -> Usage:
-        """Return what was counted."""
+        """Return the counts of quotes as usage."""
         return Usage(quotes=self.offered, verified=self.found)
 
-    def place_of(self, name: str) -> tuple[Span, ...]:
-        """Return where a name stands, else the whole excerpt. Counts nothing.
+    def find_name(self, name: str) -> tuple[Span, ...]:
+        """Return the span of a name in the document, else that of the whole excerpt.
 
-        "I" is nobody's name.
+        Names of one character, such as "I", are not looked up. Nothing is counted.
         """
         start = self.excerpt.span.start
         match = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
@@ -76,7 +80,7 @@ class QuoteMatcher:
         *details: tuple[str, str],
         certainty: Certainty = Certainty.VERIFIED,
     ) -> Fact:
-        """Return a fact with the words that it rests on."""
+        """Return a fact; texts are put on one line, and empty details left out."""
         kept_details = tuple(
             (name, flatten_analyst_text(text))
             for name, text in details
@@ -101,13 +105,13 @@ class QuoteMatcher:
         spans: tuple[Span, ...],
         subject: str = "",
     ) -> Fact:
-        """Return a fact that is the model's opinion of a place."""
+        """Return a probable fact: the model's opinion about the text at `spans`."""
         probable = Certainty.PROBABLE
         return self.fact(about, subject, field, value, spans, certainty=probable)
 
 
 def flatten_analyst_text(text: str) -> str:
-    """Return a text on one line, without what no terminal can show."""
+    """Return a text on one line, with unprintable characters replaced by spaces."""
     printable = "".join(
         character if character.isprintable() else " " for character in text
     )
@@ -117,7 +121,7 @@ def flatten_analyst_text(text: str) -> str:
 def build_passage_facts(
     passage: PassageClassification, evidence: QuoteMatcher
 ) -> Iterator[Fact]:
-    """Yield what one passage is, who is there, and what it leaves open."""
+    """Yield the facts of one passage: types, characters present, references and gaps."""
     excerpt_spans = (evidence.excerpt.span,)
     for field, value in (
         (PassageField.CONTENT_TYPE, passage.content),
@@ -125,10 +129,10 @@ def build_passage_facts(
         (PassageField.STORY_GRID_TAG, passage.tag),
     ):
         yield evidence.guess(FactAbout.PASSAGE, field, value, excerpt_spans)
-    for name in _each(passage.present):
-        at = evidence.place_of(name)
+    for name in _unique_texts(passage.present):
+        at = evidence.find_name(name)
         yield evidence.guess(FactAbout.PASSAGE, PassageField.PRESENT, name, at)
-    for reference in _each(passage.references):
+    for reference in _unique_texts(passage.references):
         if spans := evidence.find(reference):
             field = PassageField.EXTERNAL_REFERENCE
             yield evidence.fact(FactAbout.PASSAGE, "", field, reference, spans)
@@ -138,7 +142,7 @@ def build_passage_facts(
 
 
 def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    """Yield what some pages say, kind by kind."""
+    """Yield the facts of some pages: scenes, characters, relations, world, events, gaps."""
     yield from _scenes(reply, evidence)
     yield from _people(reply, evidence)
     yield from _relations(reply, evidence)
@@ -203,7 +207,7 @@ def _world(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
         if described := flatten_analyst_text(element.about):
             field = WorldField.DESCRIPTION
             yield evidence.fact(FactAbout.WORLD, name, field, described, spans)
-        for person in _each(element.people):
+        for person in _unique_texts(element.people):
             field = WorldField.CONNECTED
             yield evidence.guess(FactAbout.WORLD, field, person, spans, name)
 
@@ -212,7 +216,7 @@ def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
     for event in reply.events:
         spans = evidence.find(event.quote)
         if spans and flatten_analyst_text(event.what):
-            involved = [("involved", person) for person in _each(event.people)]
+            involved = [("involved", person) for person in _unique_texts(event.people)]
             feels = [("feels", feeling) for feeling in _feelings(event.feelings)]
             details = *involved, *feels, ("story_grid_tag", event.tag)
             yield evidence.fact(
@@ -221,7 +225,7 @@ def _events(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
 
 
 def _feelings(texts: Iterable[str]) -> Iterator[str]:
-    """Yield "Nell: afraid" for each text that names a person and a feeling."""
+    """Yield "NAME: feeling" for each text of that form."""
     for text in texts:
         person, _, feels = (
             part.strip() for part in flatten_analyst_text(text).partition(":")
@@ -238,7 +242,7 @@ def _told(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
             and flatten_analyst_text(telling.who)
             and flatten_analyst_text(telling.fact)
         ):
-            hearers = [("hearer", name) for name in _each(telling.to)]
+            hearers = [("hearer", name) for name in _unique_texts(telling.to)]
             yield evidence.fact(
                 FactAbout.TOLD, telling.who, "told", telling.fact, spans, *hearers
             )
@@ -260,8 +264,8 @@ def _gap(
     return evidence.fact(FactAbout.GAP, gap.who, gap.what, gap.implied, spans, detail)
 
 
-def _each(texts: Iterable[str]) -> list[str]:
-    """Return texts clean, each once; empty ones left out."""
+def _unique_texts(texts: Iterable[str]) -> list[str]:
+    """Return the texts on one line each, without duplicates and empty ones."""
     return list(
         dict.fromkeys(
             flattened for text in texts if (flattened := flatten_analyst_text(text))

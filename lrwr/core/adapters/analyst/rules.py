@@ -1,4 +1,4 @@
-"""Reads with no model: what English rules can be trusted with, and no more."""
+"""The analyst that uses English rules only: free, and limited to what they do reliably."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,34 +27,34 @@ from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 
 class RulesAnalyst:
-    """Keeps the port `Analyst` at no cost; what it leaves out is not evaluated."""
+    """Extracts facts by rules; what rules cannot recognize is not evaluated."""
 
     def __init__(self, sentences: SentenceSplitter) -> None:
         self._sentences = sentences
 
     @property
     def name(self) -> str:
-        """Name who reads: the rules."""
+        """The name of the rules as a source of facts."""
         return RULES_KEEPER
 
     @property
     def revision(self) -> str:
-        """Name the version of the rules; when it changes, excerpts are read again."""
+        """The version of the rules; a new value makes documents be analysed again."""
         return "rules-2"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return 0: nobody is asked."""
+        """Return 0: no model is asked."""
         del excerpts, extracting
         return 0
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Say of each excerpt what it is made of, and what the writer marked in it."""
+        """Return the content types and the marked gaps (such as TODO) of each excerpt."""
         return [self._classified(excerpt) for excerpt in excerpts], Usage()
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Find what the very words of an excerpt say of people, places and scenes."""
+        """Return the kinship, attributes, settings, events and scenes stated in an excerpt."""
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
             find_kinship_facts(prose),
@@ -86,7 +86,7 @@ def _scenes(prose: AnnotatedProse) -> Iterator[Fact]:
 
 
 def _placed(facts: Iterator[Fact], excerpt: Excerpt) -> tuple[Fact, ...]:
-    """Move spans from the excerpt's characters to the document's, in order."""
+    """Return facts with spans in the document, in text order."""
     start = excerpt.span.start
     moved = (
         replace(

@@ -1,1 +1,1 @@
-"""Judges of answers."""
+"""Judges that score answers for `lrwr eval`."""

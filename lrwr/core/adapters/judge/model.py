@@ -1,4 +1,4 @@
-"""A language model that says whether an answer is right."""
+"""A language model that judges whether an answer is correct."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -25,10 +25,10 @@ from lrwr.core.ports.models import (
 CORRECTNESS = "correctness"
 
 CORRECTNESS_PROMPT_REVISION = "1"
-"""Changes with the words below; judgements depend on it."""
+"""Change it with the prompt below: cached judgements depend on it."""
 
-_REPLY = 40
-"""Tokens of a reply, about."""
+_REPLY_TOKENS = 40
+"""Estimated tokens of a reply."""
 
 _RULES = f"""\
 {FENCE_RULE}
@@ -40,9 +40,10 @@ reason: why, in one short sentence."""
 
 
 class CorrectnessJudge:
-    """Asks a model whether an answer says what the reference says: 1.0 or 0.0.
+    """Asks a model whether an answer agrees with the reference: 1.0 or 0.0.
 
-    A sample without a reference is not judged. `mark` makes the mark of the fences.
+    A sample without a reference is not judged. `mark` generates the fence mark, which
+    separates the texts from the instructions.
     """
 
     def __init__(
@@ -53,30 +54,30 @@ class CorrectnessJudge:
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The name of the model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """Name the model and the revision of what it is asked."""
+        """The model and the revision of the prompt: a new value invalidates judgements."""
         return f"{self.name}/{CORRECTNESS}-{CORRECTNESS_PROMPT_REVISION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Name what is judged."""
+        """The names of the scores."""
         return (CORRECTNESS,)
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return about what one try takes: characters / 4 of what is sent."""
+        """Return the estimated usage of one judgement, at four characters a token."""
         if not sample.reference.strip():
             return Usage()
         characters = sum(
             len(chat_message.text) for chat_message in _messages(sample, self._mark)
         )
-        return Usage(1, (characters + len(_shape().schema)) // 4, _REPLY)
+        return Usage(1, (characters + len(_shape().schema)) // 4, _REPLY_TOKENS)
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Ask once."""
+        """Ask the model once. Errors are part of the result."""
         if not sample.reference.strip():
             return JudgeResult({})
         try:
@@ -87,7 +88,7 @@ class CorrectnessJudge:
         try:
             value = _verdict(reply.text)
         except MalformedReply as error:
-            reason = f"The judge's reply cannot be understood: {error}"
+            reason = f"The judge's reply is not valid: {error}"
             return JudgeResult({}, {CORRECTNESS: reason}, usage + Usage(failed=1))
         return JudgeResult({CORRECTNESS: value}, usage=usage)
 
@@ -115,5 +116,5 @@ def _verdict(reply: str) -> float:
     json_object = extract_json_object(reply)
     value = json_object.get("correct") if isinstance(json_object, dict) else None
     if isinstance(value, bool) or value not in (0, 1):
-        raise MalformedReply("it says neither 0 nor 1")
+        raise MalformedReply("`correct` is neither 0 nor 1")
     return float(value)

@@ -1,8 +1,8 @@
-"""The RAGAS figures, asked of our own chat model.
+"""The RAGAS scores, computed with lrwr's own chat model.
 
-RAGAS is an extra of 420 MB: it is imported when a judge is opened, with its reports
-to its makers turned off first. Keys, pace, consent and the log of what was sent stay
-those of the chat model.
+RAGAS is an optional dependency of 420 MB. It is imported when a judge is opened, with
+its usage reports turned off. API key, rate limit, consent and send log are those of the
+chat model.
 """
 
 import asyncio
@@ -27,12 +27,11 @@ CONTEXT_PRECISION = "context_precision"
 CONTEXT_RECALL = "context_recall"
 
 RAGAS_VERSION = "0.4.3"
-"""The version whose prompts these figures are; the extra pins it."""
+"""The version whose prompts are used; the `eval` extra pins it."""
 
-_SILENCE = "RAGAS_DO_NOT_TRACK"
+_NO_REPORTS_VARIABLE = "RAGAS_DO_NOT_TRACK"
 
-_SHOWN = 200
-"""Characters of what is wrong with a reply that are told."""
+_MAX_ERROR_CHARS = 200
 
 
 class _RagasResult(Protocol):
@@ -48,9 +47,9 @@ class _RagasMetricFactory(Protocol):
 
 
 class RagasChatModel:
-    """What RAGAS takes for its language model: it asks a chat model of ours.
+    """RAGAS's interface to a language model, over lrwr's chat model.
 
-    One for each try, so that `usage` is what that try took.
+    Create one for each score: `usage` then is the usage of that score.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -58,15 +57,15 @@ class RagasChatModel:
         self.usage = Usage()
 
     def generate(self, prompt: str, response_model: type[T]) -> T:
-        """Refuse: nothing here waits without a loop."""
-        raise NotImplementedError(f"{response_model.__name__}: ask with `agenerate`")
+        """Raise `NotImplementedError`: only the asynchronous method is supported."""
+        raise NotImplementedError(f"{response_model.__name__}: use `agenerate`")
 
     async def agenerate(self, prompt: str, response_model: type[T]) -> T:
-        """Return the model's reply to a prompt, of the shape that is wanted.
+        """Return the model's reply to a prompt, parsed as `response_model`.
 
         Raises:
             ServiceUnavailable: The server did not answer.
-            MalformedReply: The reply has another shape.
+            MalformedReply: The reply does not match the schema.
         """
         messages = [ChatMessage("user", prompt)]
         try:
@@ -79,19 +78,19 @@ class RagasChatModel:
             return response_model.model_validate(extract_json_object(reply.text))
         except ValidationError as error:
             self.usage += Usage(failed=1)
-            raise MalformedReply(_told(error)) from error
+            raise MalformedReply(_describe_validation_error(error)) from error
         except MalformedReply:
             self.usage += Usage(failed=1)
             raise
 
 
 class RagasJudge:
-    """Judges with RAGAS; open one with `open`.
+    """Scores answers with RAGAS; create one with `open`.
 
-    A sample without a reference has no `context_precision` and no `context_recall`:
-    they compare with it. Where no context was given both are 0.0, which RAGAS itself
-    refuses to say. An answer that says that the text does not tell claims nothing, and
-    has no `faithfulness`, nor has one that was given nothing.
+    `context_precision` and `context_recall` need a reference; without contexts both are
+    0.0, where RAGAS itself raises an error. `faithfulness` needs an answer and contexts,
+    and is left out if the answer says that the text does not contain it: such an answer
+    makes no claim.
     """
 
     def __init__(
@@ -102,38 +101,41 @@ class RagasJudge:
 
     @classmethod
     async def open(cls, chat: ChatModel) -> "RagasJudge":
-        """Import RAGAS, which takes seconds. Nothing is sent.
+        """Import RAGAS, which takes seconds, and return a judge. Nothing is sent.
 
         Raises:
-            LrwrError: It is not installed.
+            LrwrError: RAGAS is not installed.
         """
-        return cls(chat, await asyncio.to_thread(_imported))
+        return cls(chat, await asyncio.to_thread(_import_ragas))
 
     @property
     def name(self) -> str:
-        """Name the model."""
+        """The name of the model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """Name the model and the version of RAGAS."""
+        """The model and the version of RAGAS: a new value invalidates judgements."""
         return f"{self.name}/ragas-{RAGAS_VERSION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Name what is judged."""
+        """The names of the scores."""
         return (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL)
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return about what one try takes: the prompts, which are long, and the texts."""
-        return sum((_ESTIMATES[figure](sample) for figure in _asked(sample)), Usage())
+        """Return the estimated usage of one judgement: RAGAS's prompts and the texts."""
+        return sum(
+            (_ESTIMATES[figure](sample) for figure in _select_arguments(sample)),
+            Usage(),
+        )
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Judge a sample once, one figure after the other."""
+        """Compute the scores of a sample, one after the other. Errors are in the result."""
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
         usage = Usage()
-        for figure, arguments in _asked(sample).items():
+        for figure, arguments in _select_arguments(sample).items():
             if not sample.contexts:
                 values[figure] = 0.0
                 continue
@@ -144,7 +146,7 @@ class RagasJudge:
             except ServiceUnavailable as error:
                 failed[figure] = str(error)
             except MalformedReply as error:
-                failed[figure] = f"The judge's reply cannot be understood: {error}"
+                failed[figure] = f"The judge's reply is not valid: {error}"
             usage += model.usage
         return JudgeResult(values, failed, usage)
 
@@ -184,16 +186,16 @@ _ESTIMATES: Mapping[str, Callable[[JudgeSample], Usage]] = MappingProxyType(
         CONTEXT_RECALL: _recall,
     }
 )
-"""What a figure takes. The numbers are the tokens of its prompts around the texts, as
-measured with `RAGAS_VERSION`."""
+"""Estimators of the usage of a score. Their constants are the tokens of RAGAS's prompts
+around the texts, measured with `RAGAS_VERSION`."""
 
 
 def _tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def _asked(sample: JudgeSample) -> dict[str, Mapping[str, str | list[str]]]:
-    """Return what each figure that applies is asked with, by its name in RAGAS."""
+def _select_arguments(sample: JudgeSample) -> dict[str, Mapping[str, str | list[str]]]:
+    """Return the arguments of each score that applies to a sample, by RAGAS's names."""
     common: dict[str, str | list[str]] = {
         "user_input": sample.question,
         "retrieved_contexts": list(sample.contexts),
@@ -209,23 +211,22 @@ def _asked(sample: JudgeSample) -> dict[str, Mapping[str, str | list[str]]]:
 
 def _number(value: float) -> float:
     if not isfinite(value):
-        raise MalformedReply("no figure comes of it (NaN)")
+        raise MalformedReply("the score is not a number (NaN)")
     if not 0.0 <= value <= 1.0:
-        raise MalformedReply(f"{value:g} comes of it, which is not between 0 and 1")
+        raise MalformedReply(f"the score {value:g} is not between 0 and 1")
     return float(value)
 
 
-def _told(error: ValidationError) -> str:
+def _describe_validation_error(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False)
     fault_texts = (
         f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults
     )
-    return "; ".join(fault_texts)[:_SHOWN]
+    return "; ".join(fault_texts)[:_MAX_ERROR_CHARS]
 
 
-def _imported() -> dict[str, _RagasMetricFactory]:
-    """Import RAGAS with its reports turned off, and without its warnings."""
-    os.environ[_SILENCE] = "true"
+def _import_ragas() -> dict[str, _RagasMetricFactory]:
+    os.environ[_NO_REPORTS_VARIABLE] = "true"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -238,10 +239,10 @@ def _imported() -> dict[str, _RagasMetricFactory]:
         except ImportError as error:
             raise LrwrError(
                 "RAGAS is not installed",
-                hint='Add it with `pip install "lrwr[eval]"`.',
+                hint='Install it with `pip install "lrwr[eval]"`.',
             ) from error
-    # Its metrics take an instance of this class alone; it may be no base of ours, since
-    # ours is made where RAGAS may not be.
+    # RAGAS's metrics accept only instances of this class. It cannot be a base class,
+    # because RAGAS may not be installed.
     InstructorBaseRagasLLM.register(RagasChatModel)
     return {
         FAITHFULNESS: Faithfulness,
