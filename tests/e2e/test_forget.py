@@ -329,13 +329,8 @@ def test_here_alone_leaves_the_server_and_says_so(desk: Desk, server: Listing) -
     there, asked = server.collections, len(server.asked)
     ran = desk.run("--here", "--yes")
     assert ran.code == ExitCode.PARTIAL
-<<<<<<< HEAD
     assert there[0] in ran.out
     assert "lrwr does not know them any more" in told(ran)
-=======
-    assert there[0] in ran.err
-    assert "lrwr cannot find them any more" in told(ran)
->>>>>>> b052a1f0 (app: describe services, maintenance and analysts in plain English)
     assert (server.collections, len(server.asked)) == (there, asked)
     assert desk.kept() == []
 
