@@ -125,8 +125,19 @@ async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
             HealthFinding("everything else", HealthState.NOT_CHECKED, rest),
         ]
         return findings + await _check_local_servers(context.servers)
+    findings += await _check_library(context, settings, library)
+    used = settings.model.base_url or OLLAMA_CHAT_URL
+    return findings + await _check_local_servers(
+        context.servers, used if settings.model.use == "local" else ""
+    )
+
+
+async def _check_library(
+    context: DoctorContext, settings: Settings, library: Library
+) -> list[HealthFinding]:
+    """Run the checks that need readable settings."""
     files = (get_user_settings_path(), library.root / SETTINGS_FILE_NAME)
-    findings.append(check_settings(settings, files))
+    findings = [check_settings(settings, files)]
     findings.append(check_root(library, inspect_folder(library.root)))
     findings.append(check_state(inspect_folder(library.state_dir)))
     keyring = Keyring(
@@ -159,12 +170,7 @@ async def run_doctor(context: DoctorContext) -> list[HealthFinding]:
     findings += await _check_language_models(
         settings, keyring, service_findings.get(_MODEL)
     )
-    used = (
-        settings.model.base_url or OLLAMA_CHAT_URL
-        if settings.model.use == "local"
-        else ""
-    )
-    return findings + await _check_local_servers(context.servers, used)
+    return findings
 
 
 async def _check_embedding_model(
