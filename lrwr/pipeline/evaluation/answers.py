@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
 
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.errors import ServiceUnavailable
@@ -30,9 +29,6 @@ from lrwr.core.ports.models import (
 from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.outcomes import ContextPiece
 
-PROMPT = "1"
-"""Version of the prompt; part of the key of an answer."""
-
 TRIES = 2
 """Calls until a reply can be parsed."""
 
@@ -44,9 +40,6 @@ answer: after each sentence put the number of the passage it rests on, as in [2]
 [1][3]. Quote word for word, in “…”, or do not quote.
 told: whether the passages tell what is asked. Where they do not, say in one sentence \
 that the text does not tell, and claim nothing else."""
-
-_REPLY_TOKENS = 150
-"""Estimated tokens of an answer."""
 
 _NO_PASSAGE = "No passage was found."
 _HORIZON_NOTE = "The story is read as far as {as_of}; speak of nothing later."
@@ -124,26 +117,6 @@ class ContextReader:
     def name(self) -> str:
         """The name of the language model."""
         return self.chat.name
-
-    def key(self, reader_input: ReaderInput) -> str:
-        """Return a hash of everything that the answer depends on."""
-        parts = (
-            PROMPT,
-            self.name,
-            reader_input.question,
-            reader_input.as_of,
-            *reader_input.contexts,
-        )
-        serialized_parts = json.dumps(parts, ensure_ascii=True)
-        return sha256(serialized_parts.encode("ascii")).hexdigest()
-
-    def estimate(self, reader_input: ReaderInput) -> Usage:
-        """Return the estimated usage of an answer, at four characters a token."""
-        sent = sum(
-            len(chat_message.text)
-            for chat_message in _build_messages(reader_input, self.mark)
-        )
-        return Usage(1, (sent + len(_reply_shape().schema)) // 4, _REPLY_TOKENS)
 
     async def read(self, reader_input: ReaderInput) -> GroundedAnswer:
         """Ask the model for an answer; ask again if the reply cannot be parsed.

@@ -77,11 +77,6 @@ class JudgeFigureSummary:
     spread: float
     reasons: tuple[tuple[str, int], ...] = ()
 
-    @property
-    def failed_share(self) -> float:
-        """The share of tries that failed, 0.0 to 1.0."""
-        return self.failed / self.tries if self.tries else 0.0
-
 
 def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> JudgeSample:
     """Return the input of a judge: question, answer, contexts and the known answer.
@@ -95,17 +90,6 @@ def build_judge_sample(question: EvalQuestion, answered: GroundedAnswer) -> Judg
         reference=question.answer if question.answerable else "",
         says_gap=answered.says_gap,
     )
-
-
-def estimate_judging_usage(
-    judges: Sequence[AnswerJudge],
-    samples: Iterable[JudgeSample],
-    *,
-    repeats: int = REPEATS,
-) -> Usage:
-    """Return the estimated usage of all judges on all samples; sends nothing."""
-    once = [judge.estimate(sample) for sample in samples for judge in judges]
-    return sum((usage for usage in once for _ in range(repeats)), Usage())
 
 
 async def judge_answer(

@@ -1,7 +1,6 @@
 """Plans, results and comparisons of evaluation runs, and the folder that stores them."""
 
 import json
-import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
+from lrwr.core.model.codec import InvalidData, decode_json
 from lrwr.core.model.errors import NotFound, StoreProblem
 from lrwr.core.settings.library import Library, write_private_file
 from lrwr.pipeline.evaluation.judgements import is_single_try_figure
@@ -316,28 +316,15 @@ def load_eval_run(folder: Path, run: str) -> EvalRun:
     """
     place = _find_run_folder(folder, run)
     try:
-        raw_plan = json.loads((place / ASKED).read_text(encoding="utf-8"))
+        stored = decode_json((place / ASKED).read_bytes(), _StoredPlan)
         text = (place / QUESTIONS).read_text(encoding="utf-8")
-        plan = _plan(raw_plan, parse_questions(text, f"{place.name}/{QUESTIONS}"))
-        return EvalRun(place.name, float(raw_plan["made"]), plan, tuple(_lines(place)))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        plan = stored.build_plan(parse_questions(text, f"{place.name}/{QUESTIONS}"))
+        return EvalRun(place.name, stored.made, plan, tuple(_lines(place)))
+    except (OSError, ValueError) as error:
         raise StoreProblem(
             f"The run {place.name} cannot be read",
             hint=f"Delete the folder {place}.",
         ) from error
-
-
-def delete_eval_run(folder: Path, run: str) -> str:
-    """Delete a run by its id or an unambiguous prefix; return its id.
-
-    Raises:
-        NotFound: No run matches, or more than one does.
-        StoreProblem: Its files cannot be deleted.
-    """
-    place = _find_run_folder(folder, run)
-    with _as_store_problem(place):
-        shutil.rmtree(place)
-    return place.name
 
 
 def begin_eval_run(folder: Path, plan: EvalPlan, now: float) -> EvalRun:
@@ -385,26 +372,33 @@ class EvalRunWriter:
             file.write(text.encode("utf-8", "replace"))
 
 
-def _plan(
-    raw_plan: Mapping[str, object], questions: Sequence[EvalQuestion]
-) -> EvalPlan:
-    arms, parts, budgets, models = (
-        raw_plan[name] for name in ("arms", "parts", "budgets", "models")
-    )
-    if raw_plan["format"] != _FORMAT or not isinstance(models, dict):
-        raise ValueError("another format")
-    if not all(isinstance(value, list) for value in (arms, parts, budgets)):
-        raise ValueError("no lists")
-    return EvalPlan(
-        questions=tuple(questions),
-        arms=tuple(EvalComponent(**arm) for arm in arms),  # type: ignore[attr-defined]
-        parts=tuple(EvalComponent(**part) for part in parts),  # type: ignore[attr-defined]
-        budgets=tuple(int(budget) for budget in budgets),  # type: ignore[attr-defined]
-        library=str(raw_plan["library"]),
-        lrwr=str(raw_plan["lrwr"]),
-        seed=int(str(raw_plan["seed"])),
-        models={str(use): str(name) for use, name in models.items()},
-    )
+@dataclass(frozen=True, slots=True)
+class _StoredPlan:
+    """The content of `run.json`; the questions are in a file of their own."""
+
+    format: int
+    made: float
+    library: str
+    lrwr: str
+    seed: int
+    budgets: tuple[int, ...]
+    models: Mapping[str, str]
+    arms: tuple[EvalComponent, ...]
+    parts: tuple[EvalComponent, ...]
+
+    def build_plan(self, questions: Sequence[EvalQuestion]) -> EvalPlan:
+        if self.format != _FORMAT:
+            raise ValueError("unknown format")
+        return EvalPlan(
+            tuple(questions),
+            self.arms,
+            self.parts,
+            self.budgets,
+            self.library,
+            self.lrwr,
+            self.seed,
+            self.models,
+        )
 
 
 def _lines(place: Path) -> Iterator[OutcomePart]:
@@ -413,25 +407,12 @@ def _lines(place: Path) -> Iterator[OutcomePart]:
     content = path.read_bytes() if path.exists() else b""
     for row in content.split(b"\n")[:-1]:
         try:
-            line = _line(json.loads(row))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            line = decode_json(row, OutcomePart)
+        except InvalidData:
             continue
         if line.pair not in yielded_pairs:
             yielded_pairs.add(line.pair)
             yield line
-
-
-def _line(raw_line: Mapping[str, object]) -> OutcomePart:
-    figures, failed = raw_line["figures"], raw_line["failed"]
-    if not isinstance(figures, dict) or not isinstance(failed, dict):
-        raise TypeError("no figures")
-    names = ("arm", "question", "part", "key", "first")
-    arm, question, part, key, first = (str(raw_line[name]) for name in names)
-    numbers = {str(name): float(value) for name, value in figures.items()}
-    if not all(map(math.isfinite, numbers.values())):
-        raise ValueError("no number")
-    reasons = {str(name): str(why) for name, why in failed.items()}
-    return OutcomePart(arm, question, part, key, numbers, reasons, first)
 
 
 def _cut_torn(path: Path) -> None:

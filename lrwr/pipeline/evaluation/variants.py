@@ -1,11 +1,11 @@
 """The arms of an evaluation: pipeline a, pipeline b, and the whole text."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from lrwr.core.model.chunks import ChunkKind, Pipeline, SearchScope
+from lrwr.core.model.codec import encode_json
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import LrwrError, NotFound, ServiceUnavailable
 from lrwr.core.model.text import Span
@@ -362,4 +362,4 @@ def _hashed(text: str) -> str:
 
 def _hash_facts(facts: Sequence[DocumentFact]) -> str:
     # Values only: a class that is renamed must not change the key of stored results.
-    return _hashed(json.dumps([asdict(fact) for fact in facts]))
+    return _hashed(encode_json(list(facts)))

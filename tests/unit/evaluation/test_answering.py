@@ -1,5 +1,4 @@
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -10,7 +9,6 @@ from lrwr.core.model.errors import ServiceUnavailable
 from lrwr.core.model.language_model import Usage
 from lrwr.core.model.text import LineIndex, LineRange, Span
 from lrwr.core.model.turns import Citation, GapFlag, Turn
-from lrwr.core.ports.models import ChatMessage, ReplyShape
 from lrwr.core.ports.stores import DocumentText
 from lrwr.pipeline.evaluation.answers import (
     ContextReader,
@@ -130,30 +128,6 @@ async def test_a_reply_of_another_form_is_asked_for_once_more(said: str) -> None
 async def test_a_model_that_does_not_answer_is_a_failure() -> None:
     with pytest.raises(ServiceUnavailable):
         await reader(ServiceUnavailable("down")).read(asked(LAMP))
-
-
-def test_the_same_question_over_the_same_texts_has_the_same_key() -> None:
-    key = reader().key(asked(LAMP, EELS))
-    assert key == reader().key(asked(LAMP, EELS))
-    others = [
-        reader(name="reader-2").key(asked(LAMP, EELS)),
-        reader().key(asked(EELS, LAMP)),
-        reader().key(asked(LAMP)),
-        reader().key(asked(LAMP, EELS, question="Who?")),
-        reader().key(asked(LAMP, EELS, as_of="ch1")),
-    ]
-    assert len({key, *others}) == 6
-
-
-async def test_what_an_answer_takes_is_estimated_before_it_is_asked_for() -> None:
-    def say(messages: Sequence[ChatMessage], shape: ReplyShape | None) -> str:
-        return reply("Nell [1].")
-
-    one = ContextReader(ScriptedChat(answer=say), lambda _: None, lambda: 0.0)
-    usage = (await one.read(asked(LAMP, EELS))).usage
-    estimate = one.estimate(asked(LAMP, EELS))
-    assert estimate.calls == usage.calls
-    assert estimate.prompt_tokens == pytest.approx(usage.prompt_tokens, rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ def test_a_recipe_hashes_the_values_of_facts_and_no_class_names() -> None:
     )  # fmt: skip
     facts = (DocumentFact(DocumentId("1.md"), fact),)
     known = LibraryFingerprint({Pipeline.AGENTIC: [seen("1")]}, facts, "e", "r", 20, 9)
-    assert "known abe633c37bc47690" in known.recipe(VARIANT_B, (1.0,))
+    assert "known 7c7dbc1495c0bcd9" in known.recipe(VARIANT_B, (1.0,))
 
 
 def test_tokens_are_estimated_where_nothing_counts_them() -> None:
