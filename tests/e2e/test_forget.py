@@ -330,7 +330,7 @@ def test_here_alone_leaves_the_server_and_says_so(desk: Desk, server: Listing) -
     ran = desk.run("--here", "--yes")
     assert ran.code == ExitCode.PARTIAL
     assert there[0] in ran.out
-    assert "lrwr does not know them any more" in told(ran)
+    assert "lrwr cannot find them any more" in told(ran)
     assert (server.collections, len(server.asked)) == (there, asked)
     assert desk.kept() == []
 
