@@ -90,8 +90,8 @@ def format_file_stamp(now: float) -> str:
 def _clear_vector_index(library: Library) -> list[str]:
     cleared = clear_shards(library.index_dir)
     steps = []
-    if cleared.gone:
-        deleted = pluralize(len(cleared.gone), "shard")
+    if cleared.deleted:
+        deleted = pluralize(len(cleared.deleted), "shard")
         steps.append(
             f"{deleted} of the vector index deleted. The next search rebuilds the index."
         )

@@ -51,7 +51,7 @@ class KeyState:
 
     name: str
     variable: str
-    place: KeyLocation
+    location: KeyLocation
 
 
 def list_key_variables(name: str) -> tuple[str, ...]:

@@ -112,10 +112,10 @@ async def test_a_shard_that_another_process_holds_is_left_alone(
     await index.catch_up()
     held = inspect_shard(library.index_dir, NAME, DIMENSIONS)
     assert held.state is ShardState.HELD
-    assert clear_shards(library.index_dir).held == (NAME,)
+    assert clear_shards(library.index_dir).in_use == (NAME,)
     assert await index.catch_up() == 0
     await index.aclose()
-    assert clear_shards(library.index_dir).gone == (NAME,)
+    assert clear_shards(library.index_dir).deleted == (NAME,)
 
 
 async def test_a_look_at_a_shard_tells_missing_broken_and_opened_apart(
@@ -152,7 +152,7 @@ def test_a_shard_that_leads_elsewhere_is_left_alone(
     elsewhere.mkdir()
     library.index_dir.mkdir()
     (library.index_dir / NAME).symlink_to(elsewhere)
-    assert clear_shards(library.index_dir).gone == ()
+    assert clear_shards(library.index_dir).deleted == ()
     assert elsewhere.is_dir()
 
 

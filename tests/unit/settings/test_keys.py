@@ -107,7 +107,7 @@ def test_a_machine_without_a_keyring_is_told_of_the_variable() -> None:
             act()
         assert "environment variable" in caught.value.hint
     assert find_key("OPENAI_API_KEY", {}) is None
-    assert {state.place for state in list_key_states({})} == {KeyLocation.NOWHERE}
+    assert {state.location for state in list_key_states({})} == {KeyLocation.NOWHERE}
 
 
 def test_a_locked_keyring_is_told(ring: MemoryKeyring) -> None:

@@ -65,10 +65,10 @@ class EmbeddingConnection:
         """The server's name in messages."""
         if self.base_url == OPENAI_EMBEDDING_URL:
             return "OpenAI"
-        return f"The embedding server at {self.place}"
+        return f"The embedding server at {self.netloc}"
 
     @property
-    def place(self) -> str:
+    def netloc(self) -> str:
         """The server's host name, with its port if the address has one."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
@@ -80,8 +80,8 @@ class EmbeddingConnection:
     @property
     def space(self) -> str:
         """The name of the embedding space: server, model and length of vectors."""
-        whose = "openai" if self.base_url == OPENAI_EMBEDDING_URL else self.place
-        return f"{whose}/{self.name}/{self.dimensions}"
+        server = "openai" if self.base_url == OPENAI_EMBEDDING_URL else self.netloc
+        return f"{server}/{self.name}/{self.dimensions}"
 
 
 def plan_embedding_batches(
@@ -94,13 +94,13 @@ def plan_embedding_batches(
     """
     parts: list[list[int]] = []
     batch_tokens = 0
-    for place in sorted(range(len(counts)), key=lambda n: (counts[n], n)):
-        count = max(1, counts[place])
+    for index in sorted(range(len(counts)), key=lambda n: (counts[n], n)):
+        count = max(1, counts[index])
         full = not parts or len(parts[-1]) >= budget.texts
         if full or batch_tokens + count > budget.tokens:
             parts.append([])
             batch_tokens = 0
-        parts[-1].append(place)
+        parts[-1].append(index)
         batch_tokens += count
     return parts
 

@@ -60,11 +60,11 @@ def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVecto
         raise InvalidEmbeddingReply
     rows: dict[int, UnitVector] = {}
     for item in items:
-        place = getattr(item, "index", None)
-        if not isinstance(place, int) or not 0 <= place < texts or place in rows:
+        index = getattr(item, "index", None)
+        if not isinstance(index, int) or not 0 <= index < texts or index in rows:
             raise InvalidEmbeddingReply
-        rows[place] = _parse_row(getattr(item, "embedding", None), dimensions)
-    return [rows[place] for place in range(texts)]
+        rows[index] = _parse_row(getattr(item, "embedding", None), dimensions)
+    return [rows[index] for index in range(texts)]
 
 
 def _parse_row(values: object, dimensions: int) -> "UnitVector":
@@ -147,7 +147,7 @@ class OpenAIEmbedder:
                 section="embedding",
                 model="embedding.name",
                 key="openai",
-                overload="Try again later; what is embedded is kept.",
+                overload="Try again later. Finished embeddings are saved.",
                 request="`embedding.name` and `embedding.base_url`",
             ),
         )
@@ -203,13 +203,13 @@ class OpenAIEmbedder:
         client = await self._open()
         counts = await asyncio.to_thread(self._count, texts)
         parts = plan_embedding_batches(counts, self._connection.budget)
-        batches = [[texts[place] for place in part] for part in parts]
+        batches = [[texts[index] for index in part] for part in parts]
         rows: UnitVectors = [build_blank_vector(self.dimensions)] * len(texts)
         for part, batch_rows in zip(
             parts, await self._embed_batches(client, batches), strict=True
         ):
-            for place, row in zip(part, batch_rows, strict=True):
-                rows[place] = row
+            for index, row in zip(part, batch_rows, strict=True):
+                rows[index] = row
         return rows
 
     async def _embed_batches(

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 from cohere.core.api_error import ApiError
 
+from lrwr.core.adapters.chat.connection import create_empty_ssl_context
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import (
     ErrorHints,
@@ -199,14 +199,12 @@ class CohereReranker:
 
 def _open_http(connection: CohereConnection) -> "AsyncClient":
     """Create the HTTP client; it follows no redirects."""
-    # Without TLS, an empty context saves a tenth of a second of reading certificates.
-    no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
     return httpx.AsyncClient(
         timeout=connection.timeout,
         follow_redirects=False,
         trust_env=not connection.own,
-        verify=True if encrypted else no_certificates,
+        verify=True if encrypted else create_empty_ssl_context(),
     )
 
 
@@ -266,13 +264,13 @@ def _parse_scores(reply: "V2RerankResponse", texts: int) -> list[float] | None:
         return None
     scores: dict[int, float] = {}
     for result in results:
-        place = getattr(result, "index", None)
+        index = getattr(result, "index", None)
         score = getattr(result, "relevance_score", None)
-        if not isinstance(place, int) or not isinstance(score, int | float):
+        if not isinstance(index, int) or not isinstance(score, int | float):
             return None
-        if not 0 <= place < texts or not math.isfinite(score):
+        if not 0 <= index < texts or not math.isfinite(score):
             return None
-        scores[place] = float(score)
+        scores[index] = float(score)
     return [scores[n] for n in range(texts)] if len(scores) == texts else None
 
 

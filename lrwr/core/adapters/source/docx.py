@@ -89,7 +89,7 @@ class _DocxReader:
         self._headings: list[Heading] = []
         self._breaks: list[Span] = []
         self._notes: list[Span] = []
-        self._asides: list[Footnote] = []
+        self._footnotes: list[Footnote] = []
         self._anchors: dict[tuple[str, str], _AnchorPosition] = {}
         self._number = 0
         self.length = 0
@@ -113,18 +113,18 @@ class _DocxReader:
             ("endnote", package.endnotes),
         ):
             texts = self._texts_by_id(part, kind)
-            for (referred, name), place in self._anchors.items():
+            for (referred, name), position in self._anchors.items():
                 if referred == kind and texts.get(name):
                     count += 1
-                    span = self._add(f"[note {count}] {texts[name]}", place.number)
-                    self._asides.append(Footnote(span, place.at))
+                    span = self._add(f"[note {count}] {texts[name]}", position.number)
+                    self._footnotes.append(Footnote(span, position.at))
 
     def read_comments(self, package: DocxPackage) -> None:
         """Append the author's comments; skip those without a reference in the text."""
         texts = self._texts_by_id(package.comments, "comment")
-        for (kind, name), place in self._anchors.items():
+        for (kind, name), position in self._anchors.items():
             if kind == "comment" and texts.get(name):
-                self._notes.append(self._add(texts[name], place.number))
+                self._notes.append(self._add(texts[name], position.number))
 
     def layout(self, body_end: int) -> DocumentLayout:
         """Return the layout of everything read.
@@ -140,7 +140,7 @@ class _DocxReader:
             headings=tuple(self._headings) or find_unmarked_headings(blocks),
             breaks=tuple(self._breaks),
             notes=tuple(self._notes),
-            asides=tuple(self._asides),
+            footnotes=tuple(self._footnotes),
         )
 
     def _read_paragraph(self, paragraph: "_Element") -> None:
@@ -199,19 +199,19 @@ class _DocxReader:
             texts[note.get(W + "id", "")] = "\n".join(p for p in paragraphs if p)
         return texts
 
-    def _anchor(self, anchors: DocxAnchors, place: _AnchorPosition) -> None:
+    def _anchor(self, anchors: DocxAnchors, position: _AnchorPosition) -> None:
         for kind, names in (
             ("footnote", anchors.footnotes),
             ("endnote", anchors.endnotes),
             ("comment", anchors.comments),
         ):
             for name in names:
-                self._anchors.setdefault((kind, name), place)
+                self._anchors.setdefault((kind, name), position)
 
     def _anchor_comment(self, item: "_Element") -> None:
         name = item.get(W + "id", "")
-        place = _AnchorPosition(self._number + 1, self._next_start())
-        self._anchors.setdefault(("comment", name), place)
+        position = _AnchorPosition(self._number + 1, self._next_start())
+        self._anchors.setdefault(("comment", name), position)
 
     def _next_start(self) -> int:
         return self.length + len(_SEPARATOR) if self._texts else 0

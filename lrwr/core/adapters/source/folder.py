@@ -317,7 +317,7 @@ class _FolderWalk:
     ) -> Iterator[_ListedFile]:
         inner = f"{inside}/{entry.name}" if inside else entry.name
         path = self._display_path(inner)
-        if not _is_text(entry.name):
+        if not is_encodable(entry.name):
             yield path.encode(errors="replace").decode(), "", BAD_NAME
         elif entry.name in _OWN_NAMES:
             return
@@ -434,7 +434,8 @@ def _relative(path: Path, root: Path) -> str:
         return path.as_posix()
 
 
-def _is_text(name: str) -> bool:
+def is_encodable(name: str) -> bool:
+    """Return whether a file name is valid Unicode; a name may be arbitrary bytes."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -20,6 +20,7 @@ from lrwr.core.adapters.source.folder import (
     FILE_LIMIT,
     explain_skipped_file,
     explain_skipped_folder,
+    is_encodable,
 )
 from lrwr.core.model.errors import LrwrError, NotFound, SettingsProblem
 
@@ -307,16 +308,8 @@ def _blobs(listed: bytes) -> Iterator[_GitBlob]:
         about, _, name = row.partition(b"\t")
         mode, kind, object_, size = about.split()
         path = os.fsdecode(name)
-        if mode in _FILE_MODES and kind == b"blob" and _is_text(path):
+        if mode in _FILE_MODES and kind == b"blob" and is_encodable(path):
             yield _GitBlob(object_, path, int(size) if size.isdigit() else 0)
-
-
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_wanted(path: str, inside: Sequence[PurePosixPath]) -> bool:

@@ -276,7 +276,7 @@ class DocumentLayout:
 
     `body` contains the chapters: it begins after front matter and ends before footnotes
     and comments. `headings`, `breaks` (scene breaks) and `notes` (the author's
-    comments) are in text order; comments may lie outside the body. `asides` are
+    comments) are in text order; comments may lie outside the body. `footnotes` are
     footnotes. `fields` are those of the front matter, with names in lower case and
     values as written.
     """
@@ -287,7 +287,7 @@ class DocumentLayout:
     headings: tuple[Heading, ...] = ()
     breaks: tuple[Span, ...] = ()
     notes: tuple[Span, ...] = ()
-    asides: tuple[Footnote, ...] = ()
+    footnotes: tuple[Footnote, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 

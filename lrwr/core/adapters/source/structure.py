@@ -347,27 +347,31 @@ class ChapterFinder:
 
     def _attach_footnotes(self, chapters: list[Chapter]) -> tuple[Chapter, ...]:
         """Add each footnote to the scene that refers to it."""
-        asides = self._layout.asides
-        if asides and not chapters:
-            first = asides[0].span
+        footnotes = self._layout.footnotes
+        if footnotes and not chapters:
+            first = footnotes[0].span
             chapters = [Chapter("", first, (Scene(first, ()),))]
         by_chapter: dict[int, list[Footnote]] = {}
         starts = [chapter.span.start for chapter in chapters]
-        for aside in asides:
-            by_chapter.setdefault(_index_before(starts, aside.anchor), []).append(aside)
-        for at, chapter_asides in by_chapter.items():
-            scenes = _add_footnotes(chapters[at].scenes, chapter_asides)
+        for footnote in footnotes:
+            by_chapter.setdefault(_index_before(starts, footnote.anchor), []).append(
+                footnote
+            )
+        for at, chapter_footnotes in by_chapter.items():
+            scenes = _add_footnotes(chapters[at].scenes, chapter_footnotes)
             chapters[at] = replace(chapters[at], scenes=scenes)
         return tuple(chapters)
 
 
 def _add_footnotes(
-    scenes: tuple[Scene, ...], asides: Sequence[Footnote]
+    scenes: tuple[Scene, ...], footnotes: Sequence[Footnote]
 ) -> tuple[Scene, ...]:
     extra: dict[int, list[Span]] = {}
     starts = [scene.span.start for scene in scenes]
-    for aside in asides:
-        extra.setdefault(_index_before(starts, aside.anchor), []).append(aside.span)
+    for footnote in footnotes:
+        extra.setdefault(_index_before(starts, footnote.anchor), []).append(
+            footnote.span
+        )
     return tuple(
         Scene(scene.span, (*scene.parts, *extra.get(at, ())))
         for at, scene in enumerate(scenes)

@@ -231,8 +231,8 @@ def build_scope_filter(
         for document, end in scope.until.items()
         if documents is None or document in documents
     }
-    whole = () if documents is None else sorted(documents - scope.until.keys())
-    if not scope.kinds or not (documents is None or whole or until):
+    unbounded = () if documents is None else sorted(documents - scope.until.keys())
+    if not scope.kinds or not (documents is None or unbounded or until):
         return None
     kinds = among("kind", sorted(kind.value for kind in scope.kinds))
     if documents is None and not until:
@@ -243,6 +243,6 @@ def build_scope_filter(
     ]
     if documents is None:
         allowed.append(make_filter(must_not=[among("document", until)]))
-    if whole:
-        allowed.append(make_filter(must=[among("document", whole)]))
+    if unbounded:
+        allowed.append(make_filter(must=[among("document", unbounded)]))
     return make_filter(must=[kinds, make_filter(should=allowed)])

@@ -34,10 +34,10 @@ class ShardReport:
 
 @dataclass(frozen=True, slots=True)
 class ShardCleanup:
-    """Names of the shards that were deleted (`gone`) and that are in use (`held`)."""
+    """Names of the shards that were deleted, and of those that another process uses."""
 
-    gone: tuple[str, ...]
-    held: tuple[str, ...]
+    deleted: tuple[str, ...]
+    in_use: tuple[str, ...]
 
 
 def list_shards(index: Path) -> list[str]:
@@ -78,13 +78,13 @@ def clear_shards(index: Path) -> ShardCleanup:
             hint="Delete the link; lrwr builds the vector index again without it.",
         )
     deleted: list[str] = []
-    locked: list[str] = []
+    in_use: list[str] = []
     for name in list_shards(index):
         with _held(index, name) as is_acquired:
             if is_acquired:
                 _delete(index / name)
-            (deleted if is_acquired else locked).append(name)
-    return ShardCleanup(tuple(deleted), tuple(locked))
+            (deleted if is_acquired else in_use).append(name)
+    return ShardCleanup(tuple(deleted), tuple(in_use))
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Web search through `tavily-python`."""
 
 import asyncio
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from lrwr.core.adapters.chat.connection import create_empty_ssl_context
 from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import (
     ErrorHints,
@@ -218,15 +218,13 @@ class TavilySearch:
 
 def _open_http(connection: TavilyConnection) -> "AsyncClient":
     """Create the HTTP client; it follows no redirects."""
-    # Without TLS, an empty context saves a tenth of a second of reading certificates.
-    no_certificates = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     encrypted = connection.base_url.startswith("https:")
     return httpx.AsyncClient(
         base_url=connection.base_url,
         timeout=connection.timeout,
         follow_redirects=False,
         trust_env=not connection.own,
-        verify=True if encrypted else no_certificates,
+        verify=True if encrypted else create_empty_ssl_context(),
     )
 
 
