@@ -102,7 +102,7 @@ async def test_an_editor_that_fails_is_a_line(
         for written, told in (
             (editor, "code exited with code 3"),
             ("no-such-editor", "The editor `no-such-editor` is not installed"),
-            ("'vim", "EDITOR cannot be read"),
+            ("'vim", "The editor command is invalid"),
         ):
             monkeypatch.setenv("EDITOR", written)
             await room.press("enter")

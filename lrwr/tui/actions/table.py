@@ -1,4 +1,4 @@
-"""The table of all actions: key bindings, command palette and help are built from it."""
+"""The table of all actions, the source of key bindings, palette and help."""
 
 import re
 from dataclasses import dataclass
@@ -68,12 +68,13 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=APPLICATION,
     ),
     Action(
-        "room.characters", "f2", "Character", "Choose a character to ask about or to talk with",
+        "room.characters", "f2", "Character",
+        "Choose a character to ask about or to talk with",
         "do('characters')", "character", "[NAME]", is_shown_in_footer=True,
         section=ASKING,
     ),
     Action(
-        "room.horizon", "f3", "Up to", "Limit answers to a section of the story",
+        "room.horizon", "f3", "Up to", "Limit answers to the story up to a chapter",
         "do('horizon')", "asof", "[CHAPTER]", is_shown_in_footer=True,
         section=ASKING,
     ),
@@ -109,12 +110,14 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=STORY,
     ),
     Action(
-        "room.library", "ctrl+l", "Library", "Show the library, and ingest changed files",
+        "room.library", "ctrl+l", "Library",
+        "Show the library, and ingest changed files",
         "do('library')", "library",
         section=STORY,
     ),
     Action(
-        "room.settings", "ctrl+t", "Settings", "Show all settings and where each is set",
+        "room.settings", "ctrl+t", "Settings",
+        "Show all settings and where each is set",
         "do('settings')", "settings",
         section=APPLICATION,
     ),
@@ -139,7 +142,8 @@ ROOM_ACTIONS: tuple[Action, ...] = (
         section=ASKING,
     ),
     Action(
-        "room.watch", "alt+s", "Watch", "Start or stop ingesting files when you save them",
+        "room.watch", "alt+s", "Watch",
+        "Start or stop ingesting files when you save them",
         "do('watch')", "watch",
         section=STORY,
     ),
@@ -171,7 +175,10 @@ ROOM_ACTIONS: tuple[Action, ...] = (
 """Actions of the chat screen."""
 
 PROMPT_ACTIONS: tuple[Action, ...] = (
-    Action("prompt.ask", "enter", "Ask", "Send the question or run the command", "send", section=ASKING),
+    Action(
+        "prompt.ask", "enter", "Ask", "Send the question or run the command", "send",
+        section=ASKING,
+    ),
     Action(
         "prompt.newline", "alt+enter,shift+enter,ctrl+j", "New line",
         "Insert a line break", "newline", section=ASKING,
@@ -181,11 +188,13 @@ PROMPT_ACTIONS: tuple[Action, ...] = (
         "complete", section=ASKING,
     ),
     Action(
-        "prompt.older", "alt+up", "Previous question", "Recall the previous question, like Up",
+        "prompt.older", "alt+up", "Previous question",
+        "Recall the previous question, like Up",
         "older", section=ASKING,
     ),
     Action(
-        "prompt.newer", "alt+down", "Next question", "Recall the next question, like Down",
+        "prompt.newer", "alt+down", "Next question",
+        "Recall the next question, like Down",
         "newer", section=ASKING,
     ),
 )  # fmt: skip
@@ -214,7 +223,8 @@ SOURCE_ACTIONS: tuple[Action, ...] = (
         is_priority=False,
     ),
     Action(
-        "place.leave", "escape", "Back", "Return to the prompt", "back", is_priority=False
+        "place.leave", "escape", "Back", "Return to the prompt", "back",
+        is_priority=False
     ),
 )  # fmt: skip
 """Actions of the focused sources."""
@@ -228,7 +238,10 @@ TURN_ACTIONS: tuple[Action, ...] = (
         "turn.next", "down", "Next turn", "Go to the next turn", "choose(1)",
         is_priority=False,
     ),
-    Action("turn.end", "end", "End", "Go to the end of the thread", "to_end", is_priority=False),
+    Action(
+        "turn.end", "end", "End", "Go to the end of the thread", "to_end",
+        is_priority=False,
+    ),
 )  # fmt: skip
 """Actions of the focused transcript."""
 
@@ -237,11 +250,13 @@ JUMP = "alt+1,alt+2,alt+3,alt+4,alt+5,alt+6,alt+7,alt+8,alt+9"
 
 DIGIT_ACTIONS: tuple[Action, ...] = (
     Action(
-        "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Show the passage with that number",
+        "turn.jump", "1,2,3,4,5,6,7,8,9", "Passage",
+        "Show the passage with that number",
         "jump", is_priority=False,
     ),
     Action(
-        "place.jump", "1,2,3,4,5,6,7,8,9", "Passage", "Go to the passage with that number",
+        "place.jump", "1,2,3,4,5,6,7,8,9", "Passage",
+        "Go to the passage with that number",
         "jump", is_priority=False,
     ),
 )  # fmt: skip
@@ -269,7 +284,8 @@ CLOSE_ACTION = Action(
 LIST_ACTIONS: tuple[Action, ...] = (
     Action(
         "list.choose", "enter", "Choose",
-        "Choose the row, or open the file at the line's location", "enter", is_shown_in_footer=True,
+        "Choose the row, or open the file at the line's location", "enter",
+        is_shown_in_footer=True,
     ),
     Action("list.up", "up", "Up", "Go to the previous row", "step(-1)"),
     Action("list.down", "down", "Down", "Go to the next row", "step(1)"),
@@ -285,7 +301,8 @@ LIST_ACTIONS: tuple[Action, ...] = (
 
 ANSWER_GAP_ACTION = Action(
     "list.choose", "enter", "Answer",
-    "Answer the question, or open the file at the line's location", "enter", is_shown_in_footer=True,
+    "Answer the question, or open the file at the line's location", "enter",
+    is_shown_in_footer=True,
 )  # fmt: skip
 """Enter on an open question."""
 
@@ -301,7 +318,8 @@ OPEN_THREAD_ACTION = Action(
 
 OPEN_ROW_ACTION = Action(
     "list.choose", "enter", "Open",
-    "Show the details, or open the file at the line's location", "enter", is_shown_in_footer=True,
+    "Show the details, or open the file at the line's location", "enter",
+    is_shown_in_footer=True,
 )  # fmt: skip
 """Enter on a row of the story screens."""
 
@@ -312,13 +330,17 @@ FIND_ACTION = Action(
 """Focuses the filter in lists where letter keys run actions."""
 
 GAP_ACTIONS: tuple[Action, ...] = (
-    Action("gaps.answer", "a", "Answer", "Answer the question", "answer", is_priority=False),
     Action(
-        "gaps.dismiss", "d", "Leave open", "Leave the question open on purpose", "decline",
+        "gaps.answer", "a", "Answer", "Answer the question", "answer", is_priority=False,
+    ),
+    Action(
+        "gaps.dismiss", "d", "Leave open", "Leave the question open on purpose",
+        "decline",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "gaps.postpone", "p", "Later", "Move the question to the end of the list", "postpone",
+        "gaps.postpone", "p", "Later", "Move the question to the end of the list",
+        "postpone",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
@@ -338,7 +360,8 @@ THREAD_ACTIONS: tuple[Action, ...] = (
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
-        "threads.delete", "d", "Delete", "Delete the thread (you can undo this)", "delete",
+        "threads.delete", "d", "Delete", "Delete the thread (you can undo this)",
+        "delete",
         is_shown_in_footer=True, is_priority=False,
     ),
     Action(
@@ -351,7 +374,8 @@ THREAD_ACTIONS: tuple[Action, ...] = (
 CHARACTER_CHOICE_ACTIONS: tuple[Action, ...] = (
     Action(
         "characters.talk", "f4,ctrl+enter", "Talk with",
-        "Choose the character and let the character answer", "talk", is_shown_in_footer=True,
+        "Choose the character and let the character answer", "talk",
+        is_shown_in_footer=True,
     ),
 )  # fmt: skip
 """Actions of the dialog that chooses a character."""

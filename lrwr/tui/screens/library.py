@@ -237,7 +237,7 @@ def _describe_counts(overview: LibraryOverview) -> str:
     counts = overview.counts
     return (
         f"{format_count(counts.documents, 'document')}, {format_count(counts.words, 'word')},"
-        f" {format_count(counts.chunks, 'passage')}\n{where}"
+        f" {format_count(counts.chunks, 'passage')}\nManuscript: {where}"
     )
 
 
@@ -246,7 +246,7 @@ def _display_path(folder: Path, root: Path) -> str:
     if not folder.is_relative_to(root):
         return str(folder)
     inside = folder.relative_to(root).as_posix()
-    return f"{root} (whole folder)" if inside == "." else inside
+    return "this folder" if inside == "." else inside
 
 
 def _describe_jobs(jobs: Sequence[Job]) -> str:

@@ -131,7 +131,10 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
             _character_row(character, chosen=chosen)
             for character in self._bible.characters
         )
-        return [ListRow(EVERYONE, EVERYONE), *marked]
+        return [
+            ListRow(EVERYONE, EVERYONE, search_terms=("everyone", "nobody")),
+            *marked,
+        ]
 
     async def lines(self, key: str) -> Iterable[StyledLine]:
         """Return a character's profile."""
