@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CrashReporter = Callable[[Exception], LrwrError]
 """Turns an unexpected error into one that can be shown."""
 MAX_INGEST_NOTICES = 100
-"""Lines about ingested saves that are kept for the library screen."""
+"""Maximum number of changes that the library screen shows."""
 
 
 class RoomApp(App[None], inherit_bindings=False):
@@ -58,7 +58,7 @@ class RoomScreen(Screen[None]):
         self.scope_lock = asyncio.Lock()
         """Held while an action changes `scope`, so that such actions run in order."""
         self.ingest_notices: deque[str] = deque(maxlen=MAX_INGEST_NOTICES)
-        """What each watched save added, oldest first."""
+        """Descriptions of changes by watched saves, oldest first."""
 
     @property
     def room(self) -> RoomApp:

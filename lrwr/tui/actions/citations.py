@@ -33,7 +33,7 @@ from lrwr.tui.widgets.sources import PageView, SourceView
 from lrwr.tui.widgets.split_view import SplitView
 
 STARTUP_SECONDS = 2.0
-"""Seconds in which an editor with a window of its own may say that it cannot."""
+"""Seconds to wait for a windowed editor that fails to start."""
 
 
 async def open_cited_passage(screen: RoomScreen, words: str) -> None:

@@ -72,7 +72,7 @@ async def choose_horizon(screen: RoomScreen, words: str) -> None:
     after = await screen.room.service_thread.run(
         lambda workspace: move_chat_scope(workspace, before, as_of)
     )
-    now = screen.scope  # a conversation may have begun meanwhile
+    now = screen.scope  # a new thread may have started meanwhile
     screen.scope = replace(after, thread=now.thread, title=now.title)
     if before.character and not after.character:
         message = _explain_lost_character(before.character, as_of)

@@ -25,7 +25,7 @@ from lrwr.tui.widgets.split_view import SplitView
 from lrwr.tui.widgets.transcript import Transcript
 
 TURN_GROUPS = frozenset({"turn", "stopped"})
-"""Worker groups of one turn: its answer, and what is saved of a stopped one."""
+"""Worker groups of a turn: streaming, and showing a stopped turn as saved."""
 
 
 async def choose_thread(screen: RoomScreen, words: str) -> None:

@@ -37,9 +37,9 @@ WINDOWED_EDITORS = GOTO_EDITORS | LINE_OPTION_EDITORS | frozenset({
     "ghostwriter", "focuswriter", "apostrophe", "marktext", "libreoffice",
     "soffice", "lowriter", "open", "xdg-open",
 })  # fmt: skip
-"""Editors that have a window of their own; all others need the terminal."""
+"""Editors that open their own window; all others need the terminal."""
 FALLBACK_EDITORS = ("nano", "micro")
-"""Editors that say on the screen how to leave them, for whoever has set none."""
+"""Editors used if none is configured: both show on screen how to quit."""
 _EXECUTABLE_SUFFIXES = (".exe", ".cmd", ".bat", ".com")
 _SHELL_CHARACTERS = frozenset('"%&|<>^!\r\n')
 

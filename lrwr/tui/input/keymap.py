@@ -26,10 +26,10 @@ ALL_ACTIONS = (
     *TURN_ACTIONS,
     *(action for _, actions in SCREEN_ACTIONS for action in actions),
 )
-"""All that keys can be set for."""
+"""Actions whose keys can be configured."""
 
 LETTER_KEY_PREFIXES = ("place.", "gaps.", "threads.", "library.", "list.find")
-"""How that begins for which letters may be keys, for nobody writes there."""
+"""Prefixes of actions that letters may run: no text is typed where they are active."""
 
 CONCURRENT_PREFIXES = (
     *(frozenset({"room", part}) for part in ("prompt", "place", "turn")),
@@ -38,10 +38,10 @@ CONCURRENT_PREFIXES = (
         for part in ("gaps", "threads", "characters", "library")
     ),
 )
-"""Whose actions listen at the same time."""
+"""Prefixes of actions that are active at the same time."""
 
 GLOBAL_ACTIONS = frozenset({"room.quit", "room.help"})
-"""What listens even where something lies on the conversation."""
+"""Actions that also work while another screen covers the chat screen."""
 
 MODIFIERS = frozenset({"alt", "ctrl", "hyper", "meta", "shift", "super"})
 
@@ -55,7 +55,7 @@ KEY_SYNONYMS = {
     "pgup": "pageup",
     "pgdn": "pagedown",
 }
-"""How keys are called elsewhere."""
+"""Other names of keys, and Textual's names."""
 
 
 REASSIGN_HINT = "Assign another key to that action first."

@@ -169,7 +169,7 @@ def escape_question(question: str) -> str:
 
 
 MAX_PAST_QUESTIONS = 200
-"""Questions of former conversations that are brought back at most."""
+"""Maximum number of questions loaded from earlier threads."""
 
 
 class PromptHistory:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
 MAX_CONTEXT_CHARS = 300
-"""Characters of the text that are shown before a passage at most, and after it."""
+"""Maximum number of characters shown before a passage, and after it."""
 MIN_WRAPPED_CHARS = 50
-"""Characters from which on a line may have been wrapped, by an editor or by hand."""
+"""Minimum length of a line that may have been hard-wrapped."""
 _LINE_END = re.compile(r"(?<=\S)\n(?=[^\s#>*+|\-\d])")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
@@ -200,7 +200,7 @@ def _find_scene(outline: DocumentOutline, at: int) -> tuple[int, int]:
 
 
 MAX_SEARCHED_BYTES = 20_000_000
-"""Bytes of a file that are searched for a passage; it is opened all the same."""
+"""Larger files are opened at the library's line, without a search."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
 MAX_OPENING_CHARS = 70
-"""Characters of a scene's beginning that tell it from the others."""
+"""Maximum number of characters shown of a scene's first words."""
 
 
 @dataclass(frozen=True, slots=True)

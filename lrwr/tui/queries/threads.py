@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
 MAX_MATCHES = 20
-"""Turns that a search through conversations gives at most."""
+"""Maximum number of turns that a search considers."""
 _DAY_SECONDS = 86_400.0
 
 
@@ -107,7 +107,7 @@ async def suggest_export_path(workspace: "Workspace", title: str) -> str:
     words = "".join(
         character if character.isalnum() else " " for character in title.casefold()
     ).split()
-    name = "-".join(words)[:40].strip("-") or "conversation"
+    name = "-".join(words)[:40].strip("-") or "thread"
     folder = workspace.library.root.parent
     existing_names = {path.name for path in folder.glob(f"{name}*.md")}
     names = (

@@ -13,7 +13,7 @@ from lrwr.app.presenters.text import sanitize_text
 from lrwr.tui.actions.table import TEXT_INPUT_ACTIONS
 
 SIDE_BY_SIDE = 90
-"""Columns from which two panes fit beside each other."""
+"""Minimum width, in columns, for two panes side by side."""
 
 ResultT = TypeVar("ResultT")
 

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from lrwr.app.container import Workspace
 
 MAX_JOBS = 100
-"""Jobs that are looked at."""
+"""Maximum number of jobs loaded."""
 
 REFRESH_SECONDS = 2.0
-"""Seconds between two looks at the jobs."""
+"""Seconds between two updates of the screen."""
 
 
 @dataclass(frozen=True, slots=True)

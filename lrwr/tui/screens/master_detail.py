@@ -25,7 +25,7 @@ SEARCH_DELAY = 0.3
 """Seconds without a key before `extra_rows` is called."""
 
 _HIGHLIGHT_DELAY = 0.04
-"""Seconds that a row is highlighted before its lines load: keys repeat faster."""
+"""Seconds before a highlighted row's details load; longer than a key repeat."""
 
 _CSS = """
 MasterDetailScreen {

@@ -16,7 +16,7 @@ from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow
 
 WHOLE_STORY = "the whole story"
-"""What the writer says for no bound at all, and the list's first row."""
+"""The first row of the list: no horizon."""
 _CURRENT_MARK = "◆ "
 
 
@@ -161,7 +161,7 @@ class CharactersScreen(MasterDetailScreen[CharacterChoice | None]):
 
 
 _NAME_KEY_PREFIX = "="
-"""Stands before a name in a row's key: somebody may be called Nobody."""
+"""Prefix of row keys with a name, so that no name equals `EVERYONE`."""
 
 
 def _name(key: str) -> str:

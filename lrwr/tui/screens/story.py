@@ -35,10 +35,10 @@ class StoryScreen(MasterDetailScreen[None]):
         OPEN_ROW_ACTION.binding,
     ]
     EMPTY_STATEMENT: ClassVar[str] = ""
-    """What is said where there is no row at all."""
+    """Start of the sentence shown if the list is empty."""
 
     MODEL_ONLY_TOPIC: ClassVar[str] = ""
-    """What only a language model can tell; empty where each row says so itself."""
+    """What only a language model finds, for the note under the list; may be empty."""
 
     def __init__(self, room: RoomScreen, title: str, *, words: str = "") -> None:
         as_of = room.scope.as_of

@@ -36,7 +36,7 @@ from lrwr.tui.screens.master_detail import MasterDetailScreen
 from lrwr.tui.widgets.lists import ListRow, RowList
 
 _PREVIEW_TURNS = 6
-"""Turns of a conversation that are shown beside the list, its newest."""
+"""Number of newest turns shown beside the list."""
 
 
 class ThreadsScreen(MasterDetailScreen[ThreadId | None]):

@@ -17,9 +17,9 @@ from textual.widgets.option_list import Option
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 
 MIN_SIMILARITY = 70.0
-"""The least similarity, out of 100, that counts as a typing error."""
+"""Minimum similarity, from 0 to 100, of a name with a typing error."""
 _MIN_FUZZY_LETTERS = 3
-"""The fewest letters in which a typing error is looked for."""
+"""Minimum length of a query that may contain a typing error."""
 
 _EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
     500.0,
@@ -28,7 +28,7 @@ _EXACT, _PREFIX, _WORD_PREFIX, _SUBSTRING, _IN_DETAIL = (
     200.0,
     150.0,
 )
-"""Scores of names that contain the query; all above those that are only similar."""
+"""Scores of names that contain the query; higher than any similarity score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _normalize(text: str) -> str:
 
 
 BATCH = 100
-"""Options that are added at once."""
+"""Options added at once, so that long lists do not block keys."""
 BATCH_PAUSE = 0.02
 """Seconds between two batches, in which keys are handled."""
 _TONES = (

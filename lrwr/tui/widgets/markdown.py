@@ -32,7 +32,7 @@ from lrwr.tui.widgets.reply import (
 )
 
 _TEXT_BLOCKS = (MarkdownHeader, MarkdownParagraph, MarkdownTD, MarkdownTH)
-"""The blocks that hold words of their own; all others hold blocks."""
+"""Markdown blocks that contain text; all others contain blocks."""
 
 
 @cache

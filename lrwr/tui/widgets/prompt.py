@@ -89,7 +89,7 @@ def _build_options(suggestions: Sequence[Suggestion]) -> list[Option]:
 
 
 OWN_KEYS_IN_PROMPT = frozenset({"f6", "f7"})
-"""Keys of a text area that the room uses for something else."""
+"""Default keys of Textual's text area that the chat screen uses itself."""
 ANSWER_RUNNING = (
     "An answer is still being written. Press Escape to stop it; your text stays here."
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LABEL, MUTED, CHANGED = "bold $accent", "$foreground 60%", "$warning"
 MAX_SHOWN_CHARS = 4_000
-"""Characters of a passage that are shown; the editor shows the rest."""
+"""Maximum number of characters shown of a passage."""
 
 
 class SourceView(Static):

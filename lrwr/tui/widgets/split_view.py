@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lrwr.tui.queries.passages import CitationContext
 
 MIN_WIDE_COLUMNS = 100
-"""Columns below which only one of the two panes is shown."""
+"""Minimum width, in columns, for both panes."""
 
 JUMP_BINDINGS = tuple(
     Binding(
@@ -31,12 +31,12 @@ JUMP_BINDINGS = tuple(
     )
     for n in range(1, 10)
 )
-"""Keys that show a passage, whatever has the focus."""
+"""Keys that show a passage, independent of the focus."""
 
 CitationContextLoader: TypeAlias = (
     "Callable[[Sequence[Citation]], Awaitable[Sequence[CitationContext]]]"
 )
-"""Returns cited passages with their surroundings in the present text."""
+"""Returns the contexts of citations in the current text."""
 
 
 class SplitView(Horizontal):

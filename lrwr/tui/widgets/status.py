@@ -79,7 +79,7 @@ class StatusLine(Horizontal):
 
 SEPARATOR = "  ·  "
 MIN_TITLE_WIDTH = 12
-"""Columns of the title that are always shown."""
+"""Minimum width of the title, in columns."""
 
 
 class RoomHeader(Static):

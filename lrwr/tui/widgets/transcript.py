@@ -18,16 +18,16 @@ from lrwr.tui.actions.table import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
 
 INITIAL_TURNS = 20
-"""Turns that are mounted at the end of the conversation."""
+"""Turns mounted when a thread is opened."""
 
 PAGE_TURNS = 10
-"""Turns that are mounted at once when one scrolls to an end."""
+"""Turns mounted when the user scrolls to an end."""
 
 MAX_TURNS = INITIAL_TURNS + 2 * PAGE_TURNS
-"""Turns that are mounted at most, running ones not counted."""
+"""Maximum number of mounted turns, without running ones."""
 
 DIGITS = frozenset("123456789")
-"""Keys that show a passage."""
+"""Keys that show the passage with that number."""
 
 MORE_BELOW = "▼ more below · press End"
 

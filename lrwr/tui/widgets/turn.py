@@ -20,7 +20,7 @@ SUPERVISOR = "lrwr"
 """Name of the speaker of system messages."""
 
 WARNING_PREFIXES = ("no passage", "stopped", "the evidence is weak")
-"""Beginnings of notes that are shown as warnings."""
+"""Starts of answer notes that are shown as warnings."""
 
 
 class TurnView(Vertical):
@@ -151,11 +151,13 @@ class TurnView(Vertical):
 
 
 def _note(text: str) -> Static:
-    bad = text.startswith(WARNING_PREFIXES)
-    kind = f"note bad{' stopped' if text.startswith('stopped') else ''}"
-    sign = "■ " if text.startswith("stopped") else ""
+    start = text.casefold()
+    is_stopped = start.startswith("stopped")
+    classes = "note bad" if start.startswith(WARNING_PREFIXES) else "note"
     return Static(
-        f"{sign}{sanitize_text(text)}", markup=False, classes=kind if bad else "note"
+        f"{'■ ' if is_stopped else ''}{sanitize_text(text)}",
+        markup=False,
+        classes=f"{classes} stopped" if is_stopped else classes,
     )
 
 
