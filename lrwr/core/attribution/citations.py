@@ -25,6 +25,38 @@ MAX_EVIDENCE_CHARS = 400
 """Maximum length in characters of the words cited for one fact, unless a single sentence
 is longer. Some evidence spans cover a whole passage, which would be too much to cite."""
 
+CITATION_MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
+"""One or several citation numbers in an answer: [3], [1, 4], [2-5]."""
+
+_MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + CITATION_MARK.pattern)
+_ANY_MARK = re.compile(rf"{CITATION_MARK.pattern}|{WEB_MARK.pattern}")
+_ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
+MIN_SUPPORT_SHARE = 0.3
+"""Share of a sentence's content words that must occur in what it cites. A fair
+paraphrase keeps at least names and nouns, about every third word; any two sentences
+about one person share less."""
+
+MIN_QUOTED_WORDS = 4
+"""Words from which on quotation marks count as a verbatim quotation; fewer may be a
+title, a name or irony."""
+
+_QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
+_MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
+_LINE = re.compile(r"[^\n]+")
+_BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
+_ABSTENTION = re.compile(
+    r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
+    r"[^.!?]*\b(?:not|never|nothing|nobody|nowhere|no|silent|leaves?|unknown)\b"
+    r"|\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
+    r"[^.!?]*\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material"
+    r"|canon)\b|n['’]t (?:say|tell|know|mention)",
+    re.IGNORECASE,
+)
+"""A statement that the text says nothing, which no citation can support."""
+
+_NO_NOTES: Mapping[int, str] = MappingProxyType({})
+
 
 class CitationNumbering:
     """Assigns one number, from 1, to each cited span of a document.
@@ -152,35 +184,6 @@ def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> i
     ends = [span.end for span in sentences(text)]
     fitting = [end for end in ends if end <= limit]
     return fitting[-1] if fitting else next(iter(ends), len(text))
-
-
-CITATION_MARK = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
-"""One or several citation numbers in an answer: [3], [1, 4], [2-5]."""
-_MARK_AND_SPACE = re.compile(r"([^\S\n]*)" + CITATION_MARK.pattern)
-_ANY_MARK = re.compile(rf"{CITATION_MARK.pattern}|{WEB_MARK.pattern}")
-_ANY_MARK_AND_SPACE = re.compile(rf"[^\S\n]*(?:{_ANY_MARK.pattern})")
-MIN_SUPPORT_SHARE = 0.3
-"""Share of a sentence's content words that must occur in what it cites. A fair
-paraphrase keeps at least names and nouns, about every third word; any two sentences
-about one person share less."""
-MIN_QUOTED_WORDS = 4
-"""Words from which on quotation marks count as a verbatim quotation; fewer may be a
-title, a name or irony."""
-_QUOTED = re.compile(r"“(?P<curly>[^“”]+)”|\"(?P<straight>[^\"\n]+)\"")
-_MARKS = re.compile(rf"(?:(?:{CITATION_MARK.pattern}|{WEB_MARK.pattern})[^\S\n]*)+")
-_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
-_LINE = re.compile(r"[^\n]+")
-_BULLET = re.compile(r"\s*(?:[-*•>#]+|\d+[.)])\s+")
-_ABSTENTION = re.compile(
-    r"\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material|canon)\b"
-    r"[^.!?]*\b(?:not|never|nothing|nobody|nowhere|no|silent|leaves?|unknown)\b"
-    r"|\b(?:not|never|nothing|nobody|nowhere|no|unknown)\b"
-    r"[^.!?]*\b(?:text|story|manuscript|novel|book|pages?|passages?|excerpts?|material"
-    r"|canon)\b|n['’]t (?:say|tell|know|mention)",
-    re.IGNORECASE,
-)
-"""A statement that the text says nothing, which no citation can support."""
-_NO_NOTES: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
 
+_STEPS = (
+    "look up", "resolve", "retrieve", "seek", "web", "gaps", "avatar", "assemble",
+)  # fmt: skip
+
 
 class TurnGraphState(TypedDict, total=False):
     """The graph's state; each key is written by one step, except `result`, which later
@@ -116,11 +120,6 @@ async def _run_graph(
             initial_state, context=turn_context
         )
     return TurnResult(final_state["output"], final_state["answer"])
-
-
-_STEPS = (
-    "look up", "resolve", "retrieve", "seek", "web", "gaps", "avatar", "assemble",
-)  # fmt: skip
 
 
 def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any, Any]":

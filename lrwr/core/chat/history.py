@@ -22,10 +22,13 @@ from lrwr.core.retrieval.story import (
 
 HISTORY_TOKEN_BUDGET = 2_000
 """Tokens of earlier turns included in full, by `estimate_history_tokens`."""
+
 SHORTENED_LINE_CHARS = 90
 """Characters of a question, and of its answer, in the summary of earlier turns."""
+
 MAX_SHORTENED_TURNS = 12
 """Turns in the summary at most."""
+
 _CHARS_PER_TOKEN = 4
 
 

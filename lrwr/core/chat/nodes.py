@@ -34,6 +34,7 @@ from lrwr.core.web.search import WebLookup
 
 TurnEventEmitter = Callable[[TurnEvent], None]
 """Receives the events of a turn as they happen."""
+
 LookupRunner = Callable[
     [TurnQuestion, Bible, RetrievalResult, TurnEventEmitter],
     Coroutine[None, None, LookupResult],
@@ -44,10 +45,34 @@ WebLookupRunner = Callable[
     [TurnQuestion, QuestionPlan, TurnEventEmitter], Coroutine[None, None, WebLookup]
 ]
 """Searches the web for a question, after emitting what will be sent."""
+
 GapFinderRunner = Callable[
     [TurnQuestion, RetrievalResult, Bible], Coroutine[None, None, GapFinderResult]
 ]
 """Finds what a question shows to be undefined."""
+
+_SEARCHABLE_SOURCES = frozenset(
+    {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
+)
+"""Sources that consist of text to search; the others are read completely anyway."""
+
+MAX_ENTITIES_IN_PLAY = 8
+"""Entities that a thread remembers, the most recently named first."""
+
+_CANON_COMMAND = re.compile(
+    r"\s*canon(?:\s+(?P<id>[a-z]{4,12}))?\s*:\s*(?P<said>.*)", re.I | re.S
+)
+_ATTRIBUTE_STATEMENT = re.compile(
+    r"(?P<about>[^\W\d_][^.!?:;\n]{0,78}?)(?:['’]s|(?<=s)['’])\s+"
+    r"(?P<attribute>[^.!?:;,\n]{1,80}?)\s+(?:is|are|was|were)\s+(?P<answer>\S.*)",
+    re.S,
+)
+"""A statement about an attribute: "Nell's coat is blue"."""
+
+_CANON_HINT = (
+    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"
+    " listed by `lrwr gaps`, as in `canon bdfk: blue`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +141,6 @@ async def plan_and_search(
         planned = group.create_task(dependencies.plan(question, bible))
         task = group.create_task(dependencies.search(question))
     return planned.result(), task.result()
-
-
-_SEARCHABLE_SOURCES = frozenset(
-    {AnswerSource.MANUSCRIPT, AnswerSource.TIMELINE, AnswerSource.NOTES}
-)
-"""Sources that consist of text to search; the others are read completely anyway."""
 
 
 async def run_lookup(
@@ -249,10 +268,6 @@ def _drop_duplicate_gaps(gaps: Iterable[GapFlag]) -> tuple[GapFlag, ...]:
     return tuple(gaps_by_key.values())
 
 
-MAX_ENTITIES_IN_PLAY = 8
-"""Entities that a thread remembers, the most recently named first."""
-
-
 def _build_state_after(
     question: TurnQuestion, entities: Sequence[str]
 ) -> NarrativeState:
@@ -263,22 +278,6 @@ def _build_state_after(
         witnessed=question.witnessed,
         entities=tuple(entities[:MAX_ENTITIES_IN_PLAY]),
     )
-
-
-_CANON_COMMAND = re.compile(
-    r"\s*canon(?:\s+(?P<id>[a-z]{4,12}))?\s*:\s*(?P<said>.*)", re.I | re.S
-)
-_ATTRIBUTE_STATEMENT = re.compile(
-    r"(?P<about>[^\W\d_][^.!?:;\n]{0,78}?)(?:['’]s|(?<=s)['’])\s+"
-    r"(?P<attribute>[^.!?:;,\n]{1,80}?)\s+(?:is|are|was|were)\s+(?P<answer>\S.*)",
-    re.S,
-)
-"""A statement about an attribute: "Nell's coat is blue"."""
-
-_CANON_HINT = (
-    "Write the full statement, as in `canon: Nell's coat is blue`, or the id of a gap"
-    " listed by `lrwr gaps`, as in `canon bdfk: blue`."
-)
 
 
 @dataclass(frozen=True, slots=True)

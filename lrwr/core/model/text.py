@@ -7,6 +7,26 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+WORD_PATTERN = re.compile(r"\w+(?:['’]\w+)*")
+"""A word including inner apostrophes: don't, fo'c'sle."""
+
+_STOP = (
+    "a about an and any are as at be been being but by can could did do does for "
+    "from had has have he her hers him his how i if in into is it its may me might "
+    "mine my no not of on or our ours shall she should so than that the their "
+    "theirs them then there these they this those to up upon us was we were what "
+    "when where which who whom whose why will with would you your yours "
+)
+STOP_WORDS = frozenset(_STOP.split())
+"""English function words, which say little about the topic of a sentence."""
+
+_NAME = re.compile(r"(?<=[^\W\d_][\s,;:(“‘\"'])[^\W\d_a-z]\w+(?:['’]\w+)*")
+# A capitalized word that follows another word on the line: the first word of a
+# sentence is capitalized whatever it is.
+_POSSESSIVE = re.compile(r"['’]s?$")
+_ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
+_SHORTEST_STEM = 3  # letters; shorter stems would unite unrelated words
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -67,25 +87,6 @@ class LineIndex:
 
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[Span]]
 """Returns the spans of the sentences of a text, in order."""
-
-
-WORD_PATTERN = re.compile(r"\w+(?:['’]\w+)*")
-"""A word including inner apostrophes: don't, fo'c'sle."""
-_STOP = (
-    "a about an and any are as at be been being but by can could did do does for "
-    "from had has have he her hers him his how i if in into is it its may me might "
-    "mine my no not of on or our ours shall she should so than that the their "
-    "theirs them then there these they this those to up upon us was we were what "
-    "when where which who whom whose why will with would you your yours "
-)
-STOP_WORDS = frozenset(_STOP.split())
-"""English function words, which say little about the topic of a sentence."""
-_NAME = re.compile(r"(?<=[^\W\d_][\s,;:(“‘\"'])[^\W\d_a-z]\w+(?:['’]\w+)*")
-# A capitalized word that follows another word on the line: the first word of a
-# sentence is capitalized whatever it is.
-_POSSESSIVE = re.compile(r"['’]s?$")
-_ENDINGS = ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s")
-_SHORTEST_STEM = 3  # letters; shorter stems would unite unrelated words
 
 
 def normalize_word(word: str) -> str:

@@ -16,14 +16,19 @@ from lrwr.core.ports.stores import DocumentText
 
 NEIGHBOURHOOD_CHARS = 1_500
 """Characters before and after the old offset in which less similarity is required."""
+
 MIN_ALIGNED_QUOTE_CHARS = 12
 """Characters below which a quote is too short to be told from similar ones."""
+
 COMMON_PHRASE_CHARS = 24
 """Characters below which equal words may be a coincidence: “Yes,” she said."""
+
 _MAX_SENTENCE_EXTENSION = 200
 """Characters by which a span is extended at most to complete its sentence."""
+
 _BOUNDARY_SLACK = 24
 """Characters by which the ends of an alignment are moved at most to word boundaries."""
+
 _MIN_SIMILARITY = (
     (60, 65.0, 60.0),
     (40, 75.0, 68.0),
@@ -36,6 +41,7 @@ Measured by deleting sentences from a novella: the most similar sentence among t
 scores up to 61 for quotes of 60 characters and more, up to 76 from 40 characters on,
 and nearly 100 for shorter ones. So everything above these values is a real match.
 """
+
 _MARKS = "'\"`´‘’‚‛“”„‟«»‹›′″"
 _DASHES = "-‐‑‒–—―−"
 _SPACES = "\n\r\t\u00a0\u202f"
@@ -52,6 +58,13 @@ _SENTENCE_END = re.compile(rf"[.!?…]+{_CLOSING}(?=\s|\Z)")
 _ENDS_WITH_SENTENCE = re.compile(rf"[.!?…]+{_CLOSING}\s*\Z")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
+
+MAX_ALIGNMENT_WORK = 1_000_000_000
+"""Upper bound of quote length times text length, summed over all alignments of a call.
+
+This takes at most about a second. Missing quotes share it equally; with many of them
+in a very long text, only the neighbourhood of the old offset is aligned.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +274,6 @@ def _is_letter(letter: str) -> bool:
 def _strip_typography(text: str) -> str:
     plain = _IGNORED.sub("", text.translate(_LOOKALIKES))
     return _DOTS.sub("…", _RUN_OF_DASHES.sub("-", plain))
-
-
-MAX_ALIGNMENT_WORK = 1_000_000_000
-"""Upper bound of quote length times text length, summed over all alignments of a call.
-
-This takes at most about a second. Missing quotes share it equally; with many of them
-in a very long text, only the neighbourhood of the old offset is aligned.
-"""
 
 
 class Freshness(StrEnum):

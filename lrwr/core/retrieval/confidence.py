@@ -24,13 +24,35 @@ from lrwr.core.settings.library import Library, prepare_state_dir, write_private
 
 FIRST_PASSAGES = 5
 """How many passages count as the first passages."""
+
 AGREEMENT_DEPTH = 10
 """How many of the best chunks by words and by embedding are compared."""
+
 MAX_SIGNAL_SCALES = 4.0
 """Standardized signals are clipped to this value, so that no outlier dominates."""
+
 PEOPLE_RANKING_ID = "people"
 UNRERANKED_RANKING_ID = "off"
 """Names of rankings without a reranker; see `build_ranking_id`."""
+
+SIGNAL_NAMES = (
+    "top",
+    "margin",
+    "lead",
+    "pairs",
+    "named",
+    "covered",
+    "covered_together",
+    "agreement",
+)
+"""The fields of `RankingSignals`, in order."""
+
+_SOURCE = "python -m bench --only calibrate"
+
+CALIBRATION_FILE_NAME = "confidence.json"
+_FORMAT = 1
+_MAX_FILE_BYTES = 1_000_000
+"""A larger file was not written by lrwr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +82,6 @@ class RankingSignals:
     def row(self) -> tuple[float, ...]:
         """The values in the order of `SIGNAL_NAMES`."""
         return tuple(getattr(self, name) for name in SIGNAL_NAMES)
-
-
-SIGNAL_NAMES = (
-    "top",
-    "margin",
-    "lead",
-    "pairs",
-    "named",
-    "covered",
-    "covered_together",
-    "agreement",
-)
-"""The fields of `RankingSignals`, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +272,6 @@ def _select_best(scores: Mapping[ChunkId, float]) -> set[ChunkId]:
     )
 
 
-_SOURCE = "python -m bench --only calibrate"
 SHIPPED_CALIBRATIONS: CalibrationTable = {
     ("late-interaction/all-minilm-l6-v2-int8", Pipeline.AGENTIC): Calibration(
         ranking="late-interaction/all-minilm-l6-v2-int8",
@@ -350,12 +358,6 @@ SHIPPED_CALIBRATIONS: CalibrationTable = {
 
 They apply to the bundled embedding model only; other models have other score scales.
 """
-
-
-CALIBRATION_FILE_NAME = "confidence.json"
-_FORMAT = 1
-_MAX_FILE_BYTES = 1_000_000
-"""A larger file was not written by lrwr."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ _SUBORDINATE_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """Words that begin a clause which the question mentions only in passing."""
+
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _ROLE_BEFORE_NAME = {
     AppearanceRole.HEARS: re.compile(
@@ -62,6 +63,7 @@ PRESENT_ROLES = frozenset(
     {AppearanceRole.SPEAKS, AppearanceRole.HEARS, AppearanceRole.PRESENT}
 )
 """Roles of a character who is present, not merely mentioned."""
+
 _ANY = frozenset(AppearanceRole)
 _SPEAKS, _HEARS = frozenset({AppearanceRole.SPEAKS}), frozenset({AppearanceRole.HEARS})
 _PRESENT, _MENTIONED = (
@@ -69,6 +71,20 @@ _PRESENT, _MENTIONED = (
     frozenset({AppearanceRole.MENTIONED}),
 )
 _TALKS = _SPEAKS | _HEARS
+FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
+    AppearanceRole.SPEAKS: 1,
+    AppearanceRole.HEARS: 7,
+    AppearanceRole.MENTIONED: 5,
+}
+"""Number of levels at which a character plainly has the role. Only such passages count
+when a question asks for the first or last passage of a kind."""
+
+UTTERANCE_BONUS = 1.5
+"""Score added to a passage that contains an utterance of the question's speaker to its
+hearer; added again if the utterance mentions the question's topic."""
+
+_Spot = tuple[DocumentId, int]
+"""A passage, identified by document and ordinal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +133,6 @@ PROXIMITY_LEVELS: Mapping[AppearanceRole, tuple[ProximityLevel, ...]] = {
 The shares were counted on 625 questions about the dialogue of 12 novels (decision 011).
 They need not add up to 1: the rest of the answering passages is at no level.
 """
-FIRST_OF_KIND_LEVELS: Mapping[AppearanceRole, int] = {
-    AppearanceRole.SPEAKS: 1,
-    AppearanceRole.HEARS: 7,
-    AppearanceRole.MENTIONED: 5,
-}
-"""Number of levels at which a character plainly has the role. Only such passages count
-when a question asks for the first or last passage of a kind."""
-UTTERANCE_BONUS = 1.5
-"""Score added to a passage that contains an utterance of the question's speaker to its
-hearer; added again if the utterance mentions the question's topic."""
-_Spot = tuple[DocumentId, int]
-"""A passage, identified by document and ordinal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,20 @@ from lrwr.core.model.text import (
 from lrwr.core.ports.indexes import LexicalIndex, VectorIndex
 from lrwr.core.ports.models import Embedder
 
+RETRIEVER_POOL_SIZE = 100
+"""Chunks taken from each retriever before fusion."""
+
+LEXICAL_WEIGHT = 0.6
+PAIRS_WEIGHT = 0.2
+DENSE_WEIGHT = 0.2
+"""Weights of the retrievers in the fused score, from a grid measured in decision 003.
+
+The share of embeddings is small because whole chunks embed worse than short windows.
+"""
+
+VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
+"""Opens the vector index, the same one on every call; None if nothing is embedded."""
+
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
     """Divide scores by the best one; negative scores become 0.0."""
@@ -47,19 +61,6 @@ def rank_chunks(scores: Mapping[ChunkId, float]) -> list[ScoredChunk]:
     """Sort chunks by descending score; ties by id, so that results are reproducible."""
     pairs = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     return [ScoredChunk(chunk, score) for chunk, score in pairs]
-
-
-RETRIEVER_POOL_SIZE = 100
-"""Chunks taken from each retriever before fusion."""
-LEXICAL_WEIGHT = 0.6
-PAIRS_WEIGHT = 0.2
-DENSE_WEIGHT = 0.2
-"""Weights of the retrievers in the fused score, from a grid measured in decision 003.
-
-The share of embeddings is small because whole chunks embed worse than short windows.
-"""
-VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
-"""Opens the vector index, the same one on every call; None if nothing is embedded."""
 
 
 @dataclass(frozen=True, slots=True)

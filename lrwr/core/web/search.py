@@ -42,14 +42,18 @@ from lrwr.core.web.citations import strip_mark_lookalikes
 
 MAX_WEB_QUERY_CHARS = 100
 """Maximum length of a query in characters."""
+
 MAX_WEB_QUESTION_CHARS = 200
 """Maximum length of the asking sentences in characters: longer ones are likely to quote
 the manuscript."""
+
 MAX_TITLE_WORDS = 5
 """Words of a quotation at most for it to count as a title."""
+
 _MIN_MISSPELLED_LENGTH = 3
 _MIN_TWO_ERRORS_LENGTH = 8
 """Letters from which a name is recognized with one typing error, and with two."""
+
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"”’)]*\s|\n+")
@@ -66,7 +70,17 @@ _ASKING_WORDS = frozenset(
     }
 )  # fmt: skip
 """Words that ask for something without saying what."""
+
 _WEB_INTENTIONS = frozenset({SourceIntention.EXTERNAL_REFERENCE, SourceIntention.CRAFT})
+
+MAX_WEB_PAGES = 4
+"""Pages that an answer may draw on, by default."""
+
+_WEB_OFF_REMARK = "Web search is off. Turn it on with the setting `[web] use`."
+_TOO_LONG_REMARK = (
+    "Skipped web search: a question this long may quote your manuscript. Ask it in one"
+    " short sentence."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,15 +363,6 @@ def _join_query(tokens: Sequence[_QueryToken]) -> str:
     ):
         words.pop()
     return " ".join(words)
-
-
-MAX_WEB_PAGES = 4
-"""Pages that an answer may draw on, by default."""
-_WEB_OFF_REMARK = "Web search is off. Turn it on with the setting `[web] use`."
-_TOO_LONG_REMARK = (
-    "Skipped web search: a question this long may quote your manuscript. Ask it in one"
-    " short sentence."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,47 @@ from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.service import load_existing_texts
 
+_INNER_LABELS = frozenset(
+    {
+        "wants", "want", "needs", "need", "fears", "fear", "hopes", "goal", "goals",
+        "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
+    }
+)  # fmt: skip
+"""Labels in the writer's notes that describe character, not appearance."""
+
+SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
+"""Certainties of what the writer states or strong evidence in the text shows."""
+
+PROBABLY = "probably"
+"""Label of a dialogue line whose speaker is not certain."""
+
+UNNAMED = "description"
+"""Label of what a profile says about a character in whole sentences."""
+
+MAX_PRESENCE_CITATIONS = 4
+"""Citations for who is present in a scene, at most."""
+
+MATERIAL_TOKEN_BUDGET = 3_000
+"""Default token budget of the material of one answer."""
+
+MATERIAL_CHARS_PER_TOKEN = 4
+"""Estimated characters per token; about right for English with any model."""
+
+ITEM_OVERHEAD_TOKENS = 12
+"""Estimated tokens of labels and line breaks around each item."""
+
+RESERVED_PASSAGE_SHARE = 0.5
+"""Share of the budget that facts leave to passages in the first round."""
+
+MAX_PLACES_PER_FACT = 2
+"""Citations for one fact: one supports it, a second shows that it is repeated."""
+
+MAX_CHARACTER_LINES = 6
+"""Dialogue lines of a character at most; enough to imitate a voice."""
+
+MIN_CUT_PASSAGE_CHARS = 200
+"""Remaining characters below which a passage is skipped instead of cut."""
+
 
 class StoryFacet(StrEnum):
     """The aspect of the story that a context item is about."""
@@ -93,6 +134,8 @@ FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
     }
 )
 """The facets that each intention asks for; other intentions ask for passages only."""
+
+
 _FACET_BY_LABEL = MappingProxyType(
     {
         "also called": StoryFacet.NAME,
@@ -100,22 +143,6 @@ _FACET_BY_LABEL = MappingProxyType(
         "refers to": StoryFacet.REFERENCE,
     }
 )
-_INNER_LABELS = frozenset(
-    {
-        "wants", "want", "needs", "need", "fears", "fear", "hopes", "goal", "goals",
-        "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
-    }
-)  # fmt: skip
-"""Labels in the writer's notes that describe character, not appearance."""
-
-SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
-"""Certainties of what the writer states or strong evidence in the text shows."""
-PROBABLY = "probably"
-"""Label of a dialogue line whose speaker is not certain."""
-UNNAMED = "description"
-"""Label of what a profile says about a character in whole sentences."""
-MAX_PRESENCE_CITATIONS = 4
-"""Citations for who is present in a scene, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,22 +325,6 @@ def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
     state = "left open on purpose" if gap.state is GapState.DECLINED else "left open"
     description = f"{state}; implied: {implied}" if implied else state
     yield ContextItem(StoryFacet.GAP, about, attribute, description, words)
-
-
-MATERIAL_TOKEN_BUDGET = 3_000
-"""Default token budget of the material of one answer."""
-MATERIAL_CHARS_PER_TOKEN = 4
-"""Estimated characters per token; about right for English with any model."""
-ITEM_OVERHEAD_TOKENS = 12
-"""Estimated tokens of labels and line breaks around each item."""
-RESERVED_PASSAGE_SHARE = 0.5
-"""Share of the budget that facts leave to passages in the first round."""
-MAX_PLACES_PER_FACT = 2
-"""Citations for one fact: one supports it, a second shows that it is repeated."""
-MAX_CHARACTER_LINES = 6
-"""Dialogue lines of a character at most; enough to imitate a voice."""
-MIN_CUT_PASSAGE_CHARS = 200
-"""Remaining characters below which a passage is skipped instead of cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,29 @@ from lrwr.core.retrieval.story import ChapterReader, ChapterTitle
 PassageSearcher = Callable[[TurnQuestion], Awaitable[SearchResult]]
 """Finds passages for a question, within its horizon."""
 
+MAX_SEARCH_CHARS = 200
+"""Maximum length of a model's search text in characters."""
+
+LOOKUP_TOKEN_BUDGET = 4_000
+"""Tokens of passages shown to the model in one prompt; the newest come first."""
+
+LOOKUP_PART_TOKENS = 1_500
+"""Tokens of a chapter that one step reads."""
+
+MAX_SHOWN_CHAPTERS = 200
+"""Chapter titles shown to the model; of longer stories the last ones."""
+
+_LOOKUP_PROMPT = f"""\
+You look up what answers a novelist's question about their unfinished book; somebody \
+else will answer. Reply with one step as JSON:
+search: passages for `words`, as the book itself would put it.
+read_chapter: the `part` (1, 2, …) of the chapter with that number.
+table_of_contents: the chapters so far.
+enough: as soon as the passages answer it, or none will; `keep` lists the numbers of \
+those that bear on the question, best first.
+Leave fields that a step does not use empty or 0. Never repeat a step.
+{FENCE_RULE}"""
+
 
 class BoundedLookupTools:
     """Searches and reads within the horizon and within what the character witnessed.
@@ -82,10 +105,6 @@ class BoundedLookupTools:
             if self._witness is None
             or self._witness.knows(passage.chunk.document, passage.chunk.span)
         ]
-
-
-MAX_SEARCH_CHARS = 200
-"""Maximum length of a model's search text in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,24 +179,6 @@ def parse_lookup_step(reply: str) -> LookupStep:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-LOOKUP_TOKEN_BUDGET = 4_000
-"""Tokens of passages shown to the model in one prompt; the newest come first."""
-LOOKUP_PART_TOKENS = 1_500
-"""Tokens of a chapter that one step reads."""
-MAX_SHOWN_CHAPTERS = 200
-"""Chapter titles shown to the model; of longer stories the last ones."""
-_LOOKUP_PROMPT = f"""\
-You look up what answers a novelist's question about their unfinished book; somebody \
-else will answer. Reply with one step as JSON:
-search: passages for `words`, as the book itself would put it.
-read_chapter: the `part` (1, 2, …) of the chapter with that number.
-table_of_contents: the chapters so far.
-enough: as soon as the passages answer it, or none will; `keep` lists the numbers of \
-those that bear on the question, best first.
-Leave fields that a step does not use empty or 0. Never repeat a step.
-{FENCE_RULE}"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,29 @@ _GREETING = re.compile(
 MAX_NEAREST_LINES = 2
 """Lines shown at most if none answers the question."""
 
+__all__ = ["build_gap_from_question", "stream_extractive_answer"]
+MAX_QUOTES_BESIDE_FACTS = 1
+"""Sentences quoted in addition to facts."""
+
+MIN_ANSWERED_COVERAGE = 0.9
+"""Share of the part's term weight that a fact must cover to answer it completely."""
+
+MIN_FACTS_FOR_DESCRIPTION = 3
+"""Facts that suffice to describe a character, so that no sentences are quoted."""
+
+QUOTES_A_PART = 2
+"""Sentences quoted for each part of a question with several parts."""
+
+SCENARIO_FACETS = frozenset(
+    {StoryFacet.HAPPENED, StoryFacet.CHARACTER, StoryFacet.LINE}
+)
+"""Facets shown for a scenario, which only a language model can play out."""
+
+AnswerEventStream = AsyncGenerator[AnswerToken | PassageCited | GapFound]
+"""An answer in pieces; each citation precedes the line that cites it."""
+
+AnswerLine = tuple[ContextItem, ...]
+
 
 class CharacterAnswerer:
     """Lets a character answer with their own dialogue lines.
@@ -181,24 +204,6 @@ def _is_usable_line(line: ContextItem) -> bool:
         e.certainty is not Certainty.NOT_EVALUATED for e in line.evidence
     )
     return is_evaluated and len(line.words.split()) >= MIN_QUOTE_WORDS
-
-
-__all__ = ["build_gap_from_question", "stream_extractive_answer"]
-MAX_QUOTES_BESIDE_FACTS = 1
-"""Sentences quoted in addition to facts."""
-MIN_ANSWERED_COVERAGE = 0.9
-"""Share of the part's term weight that a fact must cover to answer it completely."""
-MIN_FACTS_FOR_DESCRIPTION = 3
-"""Facts that suffice to describe a character, so that no sentences are quoted."""
-QUOTES_A_PART = 2
-"""Sentences quoted for each part of a question with several parts."""
-SCENARIO_FACETS = frozenset(
-    {StoryFacet.HAPPENED, StoryFacet.CHARACTER, StoryFacet.LINE}
-)
-"""Facets shown for a scenario, which only a language model can play out."""
-AnswerEventStream = AsyncGenerator[AnswerToken | PassageCited | GapFound]
-"""An answer in pieces; each citation precedes the line that cites it."""
-AnswerLine = tuple[ContextItem, ...]
 
 
 async def stream_extractive_answer(

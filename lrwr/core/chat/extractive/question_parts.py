@@ -24,6 +24,7 @@ from lrwr.core.retrieval.retrievers import WordWeights
 ANSWER_TYPE_FACTOR = 1.2
 """Score factor of sentences with the kind of answer asked for: a time, number or
 reason."""
+
 _TIMES = (
     r"\b(?:day|days|week|weeks|month|months|year|years|hours?|o['’]clock|noon|midnight"
     r"|morning|evening|afternoon|night|yesterday|tomorrow|today|monday|tuesday|wednesday"
@@ -53,19 +54,6 @@ _ANSWER_TYPES = tuple(
 )  # fmt: skip
 """Patterns of questions, with patterns of sentences that contain such an answer."""
 
-
-def score_answer_type(question: str, sentence: str) -> float:
-    """Return `ANSWER_TYPE_FACTOR` if the sentence contains the kind of answer asked for
-    (a time, a number, a reason), else 1.0.
-    """
-    kinds = (
-        sentence_pattern
-        for question_pattern, sentence_pattern in _ANSWER_TYPES
-        if question_pattern.search(question)
-    )
-    return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
-
-
 _ASPECTS = (
     "related relation relations relationship relationships describe description look"
     " looks like likes kind sort trait traits personality behave happen happens"
@@ -81,8 +69,10 @@ _PARTICLES = frozenset(
     }
 )  # fmt: skip
 """Common verbs and verb particles, which say little about what is asked."""
+
 ASPECT_WORDS = frozenset(_ASPECTS.split())
 """Words that name an aspect to report on; the text need not contain them to answer."""
+
 _LABEL_BY_WORD = MappingProxyType(
     {
         "old": "age", "birthday": "age", "live": "home", "lives": "home",
@@ -93,11 +83,14 @@ _LABEL_BY_WORD = MappingProxyType(
     }
 )  # fmt: skip
 """The labels that profiles and notes use for what a word asks about."""
+
 ALL_NAMED_FACTOR = 1.5
 """Score factor of sentences that name all characters the question is about."""
+
 _MIN_PART_WORDS = 3
 """Words below which a part does not stand alone: "how and why did she leave" is one
 question."""
+
 _NUMBERS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
     "|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
@@ -109,6 +102,7 @@ _CHAPTER = re.compile(
 )
 """A chapter by its number. `beyond` is set in "before chapter 3", which is not about
 it."""
+
 _QUESTION_BOUNDARY = re.compile(
     r"[;?!]\s+(?=\w)"
     r"|,?\s+(?:and|but|or)\s+(?=(?:also\s+)?(?:who|whom|whose|what|when|where|why|how"
@@ -116,6 +110,18 @@ _QUESTION_BOUNDARY = re.compile(
     re.IGNORECASE,
 )
 """The boundary between two questions in one sentence."""
+
+
+def score_answer_type(question: str, sentence: str) -> float:
+    """Return `ANSWER_TYPE_FACTOR` if the sentence contains the kind of answer asked for
+    (a time, a number, a reason), else 1.0.
+    """
+    kinds = (
+        sentence_pattern
+        for question_pattern, sentence_pattern in _ANSWER_TYPES
+        if question_pattern.search(question)
+    )
+    return ANSWER_TYPE_FACTOR if any(kind.search(sentence) for kind in kinds) else 1.0
 
 
 @dataclass(frozen=True, slots=True)

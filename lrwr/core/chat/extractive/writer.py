@@ -44,8 +44,10 @@ from lrwr.core.web.citations import WEB_HEAD, number_web_pages
 
 MAX_SHOWN_EVIDENCE_CHARS = 240
 """Characters of evidence up to which it is quoted beside a fact."""
+
 MAX_LABEL_WORDS = 4
 """Words of a label at most; a longer one is a sentence from the writer's notes."""
+
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")
 _QUOTATION = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
@@ -53,6 +55,21 @@ _BOLD_LABEL = re.compile(
     r"\A\W*\*\*[^*\n]{1,60}:[ \t]*\*\*[ \t]*|\A\W*\*\*[^*\n]{1,60}\*\*:"
 )
 """The bold label at the beginning of a line of notes: `- **Values:**`."""
+
+AnswerPieces = Iterator[AnswerToken | PassageCited]
+"""Pieces of an answer; each citation precedes the line that cites it."""
+
+MAX_QUOTED_PAGES = 3
+"""Web pages quoted at most."""
+
+MAX_WEB_QUOTE_CHARS = 320
+"""Characters quoted of one web page, unless a single sentence is longer."""
+
+MIN_UNKNOWN_SHARE = 0.5
+"""Share of a part's term weight in unknown words from which an answer is doubtful."""
+
+MIN_UNDEFINED_SHARE = 0.9
+"""Share of unknown term weight from which what is asked counts as undefined."""
 
 
 def format_item(item: ContextItem, citations: Sequence[Citation]) -> str:
@@ -135,10 +152,6 @@ def _repeats_item(item: ContextItem, words: str) -> bool:
 def _is_covered_by(statement: str, words: str) -> bool:
     """Return whether a statement contains every content word of its evidence."""
     return set(extract_content_words(words)) <= set(extract_content_words(statement))
-
-
-AnswerPieces = Iterator[AnswerToken | PassageCited]
-"""Pieces of an answer; each citation precedes the line that cites it."""
 
 
 class AnswerWriter:
@@ -267,12 +280,6 @@ def _format_marks(citations: Sequence[Citation]) -> str:
     return "".join(f"[{number}]" for number in numbers)
 
 
-MAX_QUOTED_PAGES = 3
-"""Web pages quoted at most."""
-MAX_WEB_QUOTE_CHARS = 320
-"""Characters quoted of one web page, unless a single sentence is longer."""
-
-
 def quote_web_pages(
     pages: Sequence[WebPage], words: WordWeights, sentences: SentenceSplitter
 ) -> Iterator[WebPageCited | AnswerToken]:
@@ -302,13 +309,6 @@ def quote_web_pages(
 
 def _build_line(text: str) -> AnswerToken:
     return AnswerToken(f"\n\n{text}", AnswerSpeaker.AVATAR)
-
-
-MIN_UNKNOWN_SHARE = 0.5
-"""Share of a part's term weight in unknown words from which an answer is doubtful."""
-
-MIN_UNDEFINED_SHARE = 0.9
-"""Share of unknown term weight from which what is asked counts as undefined."""
 
 
 class NotFoundLevel(StrEnum):

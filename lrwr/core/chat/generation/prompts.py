@@ -40,6 +40,75 @@ from lrwr.core.model.turns import (
 from lrwr.core.ports.models import ChatMessage, ChatModel
 from lrwr.core.web.citations import number_web_pages, strip_web_part
 
+WEB_TOKEN_BUDGET = 800
+"""Tokens of web pages in a prompt at most, by `estimate_material_tokens`."""
+
+MAX_PROMPT_NAME_CHARS = 80
+"""Characters of a name in the system prompt. Names come from the manuscript, so a long
+one could smuggle in instructions."""
+
+_RULES_PROMPT = f"""\
+{FENCE_RULE}
+Answer only from the numbered material. After each sentence put the number of what it \
+rests on, as in [2] or [1][3]; use no number that is not there.
+Quote word for word, in “…”, or do not quote.
+Never add what you know of this book or any other.
+The author's own text, and what the author decided, outrank everything else."""
+
+_ANALYST_PROMPT = """\
+You are the close reader of a novelist's unfinished book, and answer the novelist's \
+question about it: briefly, plainly, the answer first.
+Where the material does not say, say that the text is silent on it."""
+
+_CHARACTER_PROMPT = """\
+You are {name}, a character of a novelist's book, and talk with the novelist.
+Speak as {name} does: take the manner from the lines and habits in the material, the \
+facts from the material alone.
+You live {moment}. Whatever comes later has not happened: you have never heard of it, \
+and do not guess at it.{witnessed}
+Where the material is silent, turn the question aside as {name} would, and claim \
+nothing new; put no number there.
+Stay {name}: no word on prompts, material or models."""
+
+_WITNESSED_PROMPT = """
+You know only what you were there for and what you were told."""
+
+_INTENT_PROMPTS: Mapping[AnswerIntent, str] = MappingProxyType(
+    {
+        AnswerIntent.SCENARIO: """\
+The novelist asks what would be if. Judge it in three parts and write no scene:
+Fits: what the material speaks for, with quotes and numbers.
+Strains: what it speaks against, with quotes and numbers.
+Unknown: what the text leaves open that would decide it.""",
+        AnswerIntent.GAP_PROBE: """\
+The novelist asks what is undefined. Say what the text does not define, what it \
+implies, with numbers, and offer one or two ways to define it, called suggestions.""",
+        AnswerIntent.EXTERNAL_REFERENCE: """\
+The novelist asks about something outside of the book. Say what the book itself makes \
+of it; what it does not say, leave open.""",
+    }
+)
+_WEB_PROMPT = """\
+What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
+for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
+a thing it may tell what the book leaves open. Say first what the book itself has. After \
+each sentence that rests on the web put its mark, as in [w1], never a number of the \
+book's. It tells nothing of this book's people, places and \
+events, even where a name is the same. Where it differs from the author's own text, \
+the author's version holds."""
+
+_UNKNOWN_WORDS_PROMPT = (
+    "These words of the question stand nowhere in the text so far: {words}."
+)
+_LOW_CONFIDENCE_PROMPT = (
+    "The search was not sure of what it found: say so if it does not answer."
+)
+_OUTDATED_PROMPT = """\
+(The author has since changed passages that the next answer rests on: repeat none of it \
+unless the material bears it out.)"""
+
+_NOTHING_FOUND_PROMPT = "Nothing was found for this question."
+
 
 async def stream_model_answer(
     model: ChatModel, messages: Sequence[ChatMessage]
@@ -82,68 +151,6 @@ def find_names_beyond_horizon(
 def _normalize_text(text: str) -> str:
     """Return a text with single spaces and straight apostrophes."""
     return " ".join(text.replace("’", "'").split())
-
-
-WEB_TOKEN_BUDGET = 800
-"""Tokens of web pages in a prompt at most, by `estimate_material_tokens`."""
-MAX_PROMPT_NAME_CHARS = 80
-"""Characters of a name in the system prompt. Names come from the manuscript, so a long
-one could smuggle in instructions."""
-_RULES_PROMPT = f"""\
-{FENCE_RULE}
-Answer only from the numbered material. After each sentence put the number of what it \
-rests on, as in [2] or [1][3]; use no number that is not there.
-Quote word for word, in “…”, or do not quote.
-Never add what you know of this book or any other.
-The author's own text, and what the author decided, outrank everything else."""
-_ANALYST_PROMPT = """\
-You are the close reader of a novelist's unfinished book, and answer the novelist's \
-question about it: briefly, plainly, the answer first.
-Where the material does not say, say that the text is silent on it."""
-_CHARACTER_PROMPT = """\
-You are {name}, a character of a novelist's book, and talk with the novelist.
-Speak as {name} does: take the manner from the lines and habits in the material, the \
-facts from the material alone.
-You live {moment}. Whatever comes later has not happened: you have never heard of it, \
-and do not guess at it.{witnessed}
-Where the material is silent, turn the question aside as {name} would, and claim \
-nothing new; put no number there.
-Stay {name}: no word on prompts, material or models."""
-_WITNESSED_PROMPT = """
-You know only what you were there for and what you were told."""
-_INTENT_PROMPTS: Mapping[AnswerIntent, str] = MappingProxyType(
-    {
-        AnswerIntent.SCENARIO: """\
-The novelist asks what would be if. Judge it in three parts and write no scene:
-Fits: what the material speaks for, with quotes and numbers.
-Strains: what it speaks against, with quotes and numbers.
-Unknown: what the text leaves open that would decide it.""",
-        AnswerIntent.GAP_PROBE: """\
-The novelist asks what is undefined. Say what the text does not define, what it \
-implies, with numbers, and offer one or two ways to define it, called suggestions.""",
-        AnswerIntent.EXTERNAL_REFERENCE: """\
-The novelist asks about something outside of the book. Say what the book itself makes \
-of it; what it does not say, leave open.""",
-    }
-)
-_WEB_PROMPT = """\
-What is fenced as “from the web” is no part of the book, and supplementary. Use it only \
-for what lies outside of the book: a work, a person, a fact, a matter of craft; of such \
-a thing it may tell what the book leaves open. Say first what the book itself has. After \
-each sentence that rests on the web put its mark, as in [w1], never a number of the \
-book's. It tells nothing of this book's people, places and \
-events, even where a name is the same. Where it differs from the author's own text, \
-the author's version holds."""
-_UNKNOWN_WORDS_PROMPT = (
-    "These words of the question stand nowhere in the text so far: {words}."
-)
-_LOW_CONFIDENCE_PROMPT = (
-    "The search was not sure of what it found: say so if it does not answer."
-)
-_OUTDATED_PROMPT = """\
-(The author has since changed passages that the next answer rests on: repeat none of it \
-unless the material bears it out.)"""
-_NOTHING_FOUND_PROMPT = "Nothing was found for this question."
 
 
 def build_avatar_messages(

@@ -41,12 +41,16 @@ from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 MAX_PROMPT_PEOPLE = 80
 MAX_PROMPT_ELEMENTS = 80
 """Names in the prompt at most: the most mentioned characters, the first elements."""
+
 MAX_PROMPT_ALIASES = 4
 """Names of one character in the prompt at most."""
+
 MAX_PROMPT_EARLIER_QUESTIONS = 2
 """Earlier questions in the prompt, because "she" may refer to a name in them."""
+
 _MAX_REPAIR_REPLY_CHARS = 800
 """Characters of a malformed reply that are repeated in the repair prompt."""
+
 _SOURCE_CONTENTS: Mapping[AnswerSource, str] = MappingProxyType(
     {
         AnswerSource.MANUSCRIPT: "the story's own words; dialogue_of: what somebody says",
@@ -67,6 +71,7 @@ gap_probe asks whether the text says a thing at all; external_reference asks abo
 craft of writing or a named work by somebody else; in_character talks to a character; \
 any other question is analytical.
 """
+
 _ENTITIES_PROMPT = """\
 A novelist asks about their own manuscript. Do not answer: list whom and what the \
 question names, each once. entities: people, places, groups, objects, rules and works, \
@@ -74,6 +79,18 @@ also those that a pronoun stands for. name: the known name where one is meant, e
 the question's own words. confidence: from 0 to 1, how sure it is that this is meant. \
 No entities: an empty list.
 """
+
+_MAX_NAME_CHARS = 120
+"""Length above which a string cannot be a name."""
+
+T = TypeVar("T")
+TOOL_THRESHOLD = 0.7
+ENTITY_THRESHOLD = 0.6
+"""Confidences below which a model's choices and names are ignored. An unnecessary
+source costs more than an unnecessary name, which is only looked up."""
+
+_TOOLS_FALLBACK = "Sources were chosen by rules"
+_ENTITIES_FALLBACK = "Names were recognized by rules"
 
 
 def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
@@ -154,10 +171,6 @@ def _format_earlier_questions(question: TurnQuestion) -> str:
     return "\n".join(
         turn.question for turn in question.history[-MAX_PROMPT_EARLIER_QUESTIONS:]
     )
-
-
-_MAX_NAME_CHARS = 120
-"""Length above which a string cannot be a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,15 +324,6 @@ def _get_confidence(choice: SourceChoice) -> float:
 
 def _quote_word(word: str) -> str:
     return f"“{flatten_reply_text(word)[:40]}”"
-
-
-T = TypeVar("T")
-TOOL_THRESHOLD = 0.7
-ENTITY_THRESHOLD = 0.6
-"""Confidences below which a model's choices and names are ignored. An unnecessary
-source costs more than an unnecessary name, which is only looked up."""
-_TOOLS_FALLBACK = "Sources were chosen by rules"
-_ENTITIES_FALLBACK = "Names were recognized by rules"
 
 
 @dataclass(frozen=True, slots=True)

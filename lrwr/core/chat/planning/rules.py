@@ -37,8 +37,10 @@ from lrwr.core.retrieval.people import asks_about_saying, infer_question_role
 
 ADDRESSED_CONFIDENCE = 0.95
 """Confidence that "you" is the character talked to."""
+
 IN_PLAY_CONFIDENCE = 0.6
 """Confidence that "she" refers to one of the entities of the previous turns."""
+
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE
