@@ -97,8 +97,8 @@ def _clear_vector_index(library: Library) -> list[str]:
         )
     else:
         steps.append("There was no vector index on disk.")
-    if cleared.held:
-        locked = pluralize(len(cleared.held), "shard")
+    if cleared.in_use:
+        locked = pluralize(len(cleared.in_use), "shard")
         steps.append(f"{locked} skipped, because another lrwr process uses it.")
     return steps
 

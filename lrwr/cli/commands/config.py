@@ -140,7 +140,7 @@ def config_keys_command(
     if as_json:
         output.json(states)
         return
-    rows = [[state.name, str(state.place), state.variable] for state in states]
+    rows = [[state.name, str(state.location), state.variable] for state in states]
     output.table(["Service", "Key", "Variable"], rows)
     output.info("A key alone does not turn a service on; set it in `lrwr.toml`.")
 
