@@ -21,7 +21,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "ask": ("Answer a question from your text, with citations.", "ask"),
         "search": ("Find passages by their words and by their meaning.", "search"),
         "chat": (
-            "Open the writing room: ask, read, and follow each answer to its source.",
+            "Open the writing room: ask, read, follow answers to the text.",
             "chat",
         ),
         "watch": (
@@ -29,17 +29,17 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "watch",
         ),
         "threads": (
-            "List your threads (saved conversations), newest first, or work with one.",
+            "List your saved conversations, called threads, or use one.",
             "threads",
         ),
     },
     "Story": {
         "characters": (
-            "List the characters, or show one with the source of every fact.",
+            "List the characters, or show one with all facts and sources.",
             "bible",
         ),
         "world": (
-            "List settings and other parts of the story world, or show one with its sources.",
+            "List the elements of the story world, or show one.",
             "bible",
         ),
         "relations": (
@@ -56,17 +56,17 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Check": {
         "check": (
-            "List contradictions in the text, and with your notes and decisions.",
+            "List contradictions with your notes, decisions and earlier text.",
             "check",
         ),
         "diff": (
-            "Show what changed in the story since the last ingest or a git revision.",
+            "Show what changed in the story since the last ingest.",
             "diff",
         ),
     },
     "Decide": {
         "gaps": (
-            "List open questions: what the text mentions and leaves undefined.",
+            "List open questions: what the text leaves undefined.",
             "bible",
         ),
         "canon": (
@@ -76,12 +76,12 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Library": {
         "status": (
-            "Show what the library holds and what changed since the last ingest.",
+            "Show what the library holds and what has changed.",
             "status",
         ),
         "jobs": ("List recent processing jobs, newest first.", "status"),
         "init": (
-            "Create an lrwr.toml that explains every setting and changes none.",
+            "Create an lrwr.toml that explains every setting.",
             "config",
         ),
         "config": ("Show settings and where they are set; store API keys.", "config"),
@@ -95,11 +95,11 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "backup",
         ),
         "restore": (
-            "Restore a library from a backup file, after checking every file in it.",
+            "Restore a library from a backup file.",
             "backup",
         ),
         "forget": (
-            "Delete what lrwr stores about this manuscript, here and on configured servers.",
+            "Delete what lrwr stores about this manuscript.",
             "forget",
         ),
         "eval": (
@@ -109,12 +109,12 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Services": {
         "privacy": (
-            "Show which services may receive data, and what was sent to them.",
+            "Show which services may receive data, and what was sent.",
             "privacy",
         ),
         "login": ("Sign in to your Supabase project.", "account"),
         "logout": (
-            "Sign out of your Supabase project and delete the session stored here.",
+            "Sign out of your Supabase project.",
             "account",
         ),
         "whoami": (
@@ -124,7 +124,7 @@ _PANELS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "push": ("Upload this library to your Supabase project.", "transfer"),
         "pull": ("Download a library from your Supabase project.", "transfer"),
         "deploy": (
-            "Deploy lrwr to a service that processes documents for you.",
+            "Deploy lrwr to Modal, to process documents there.",
             "deploy",
         ),
     },

@@ -25,7 +25,7 @@ def test_a_library_that_was_lost_answers_as_before(
     archive = tmp_path / "safe.zip"
     made = marsh.run("backup", str(archive))
     assert (made.code, made.out.strip()) == (0, str(archive))
-    assert "store it as safely" in made.err
+    assert "Store it in a safe place" in made.err
     shutil.copytree(marsh.folder, tmp_path / "book")
     shutil.rmtree(tmp_path / "book" / ".lrwr")
     again = Terminal(tmp_path / "book", home=tmp_path / "home")

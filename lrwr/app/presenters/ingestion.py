@@ -103,10 +103,10 @@ def _describe_model_usage(report: "IngestReport", settings: "Settings") -> str:
     price_text = format_tokens_and_price(
         usage, compute_ingest_price(report, settings), about=dry
     )
-    would_need = " would need" if dry else ":"
-    return (
-        f"{report.model}{would_need} {format_count(usage.calls, 'call')}: {price_text}"
-    )
+    calls = format_count(usage.calls, "call")
+    if dry:
+        return f"{report.model} would need {calls}: {price_text}"
+    return f"{report.model}: {calls}, {price_text}"
 
 
 def _describe_verified_quotes(usage: Usage) -> str:

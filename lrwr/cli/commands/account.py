@@ -60,7 +60,10 @@ def login_command(
 
 @app.command("logout", epilog=LOGOUT_EPILOG)
 def logout_command(context: typer.Context) -> None:
-    """Sign out of your Supabase project and delete the session stored here."""
+    """Sign out of your Supabase project.
+
+    The session stored on this machine is deleted.
+    """
     sign_in, output = _create_sign_in(context)
     try:
         was_signed_in = run_async(sign_in.auth.sign_out())

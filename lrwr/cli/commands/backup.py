@@ -36,7 +36,7 @@ def backup_command(
 ) -> None:
     """Save the library, your settings and your decisions to one file.
 
-    It contains the text of your manuscript, but not its files and no API keys. Other
+    It contains the text of your manuscript, but neither its files nor API keys. Other
     lrwr commands can run meanwhile.
     """
     settings, output = start_session(context)
@@ -47,7 +47,7 @@ def backup_command(
     output.answer(str(report.file))
     file_names = ", ".join(report.manifest.files)
     output.info(f"{format_size(report.size)}: {file_names}.")
-    output.info("It contains the text of your manuscript: store it as safely.")
+    output.info("It contains the text of your manuscript. Store it in a safe place.")
 
 
 @app.command("restore", epilog=RESTORE_EXAMPLES)
@@ -62,7 +62,10 @@ def restore_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Restore a library from a backup file, after checking every file in it."""
+    """Restore a library from a backup file.
+
+    Every file in the backup is checked first.
+    """
     settings, output = start_session(context)
     library = resolve_library(settings)
     report = restore_library(library, file, force=force, now=time.time())

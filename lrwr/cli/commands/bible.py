@@ -155,7 +155,7 @@ def characters_command(
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the characters, or show one with the source of every fact."""
+    """List the characters, or show one with all facts and sources."""
     if context.invoked_subcommand is not None:
         return
     character_name = join_name(name)
@@ -197,7 +197,10 @@ def world_command(
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List settings and other parts of the story world, or show one with its sources."""
+    """List the elements of the story world, or show one.
+
+    Elements are settings, objects, groups, rules and the like, with their sources.
+    """
     element_name = join_name(name)
     if not element_name:
         _print_story_list(context, WORLD, as_of)
@@ -277,7 +280,7 @@ def gaps_command(
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List open questions: what the text mentions and leaves undefined.
+    """List open questions: what the text leaves undefined.
 
     Answer one with `lrwr gaps answer`, or dismiss it with `lrwr gaps dismiss`.
     """

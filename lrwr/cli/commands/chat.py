@@ -60,7 +60,7 @@ def chat_command(
     watch: WatchOption = False,
     plain: PlainOption = False,
 ) -> None:
-    """Open the writing room: ask, read, and follow each answer to its source."""
+    """Open the writing room: ask, read, follow answers to the text."""
     gc.disable()  # faster start: what is imported for the first frame stays anyway
 
     settings, output = start_session(context)

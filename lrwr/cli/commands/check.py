@@ -137,7 +137,7 @@ def check_command(
     ] = None,
     as_json: JsonOption = False,  # noqa: ARG001 - `start_session` reads it
 ) -> None:
-    """List contradictions in the text, and with your notes and decisions.
+    """List contradictions with your notes, decisions and earlier text.
 
     The exit code is 9 if there is one that you did not mark as intended.
     """

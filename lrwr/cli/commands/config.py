@@ -117,7 +117,10 @@ def init_command(
         ),
     ] = False,
 ) -> None:
-    """Create an lrwr.toml that explains every setting and changes none."""
+    """Create an lrwr.toml that explains every setting.
+
+    All settings in it are commented out, so it changes nothing.
+    """
     output = create_output(context)
     if not folder.is_dir():
         raise NotFound(

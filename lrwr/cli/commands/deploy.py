@@ -35,7 +35,7 @@ DeployDryRunOption = Annotated[
 
 app = typer.Typer(
     name="deploy",
-    help="Deploy lrwr to a service that processes documents for you.",
+    help="Deploy lrwr to Modal, to process documents there.",
     no_args_is_help=True,
 )
 

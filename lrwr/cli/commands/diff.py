@@ -91,7 +91,10 @@ def diff_command(
     exit_code: ExitOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what changed in the story since the last ingest or a git revision.
+    """Show what changed in the story since the last ingest.
+
+    With REV, the comparison is with a git revision.
+
 
     Lists gained, changed and lost facts, and later scenes that mention them. The library
     is not changed, and nothing is sent to any service.

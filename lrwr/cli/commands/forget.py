@@ -79,7 +79,10 @@ def forget_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete what lrwr stores about this manuscript, here and on configured servers.
+    """Delete what lrwr stores about this manuscript.
+
+    Deletes on this machine and on configured servers.
+
 
     Your manuscript, lrwr.toml and lrwr.canon.toml are never changed. Threads (saved
     conversations) cannot be restored; run `lrwr backup` first to keep them.

@@ -123,7 +123,7 @@ def privacy_command(
     ] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which services may receive data, and what was sent to them.
+    """Show which services may receive data, and what was sent.
 
     Every request is logged before it is sent: time, service, size and price, but not its
     content.

@@ -73,7 +73,7 @@ def _show_next_steps(output: Output, *steps: tuple[str, str]) -> None:
 
 @app.command("status", epilog=STATUS_EPILOG)
 def status_command(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Show what the library holds and what changed since the last ingest."""
+    """Show what the library holds and what has changed."""
     settings, output = start_session(context)
     facts = run_async(collect_status(settings, output.info))
     if as_json:

@@ -70,7 +70,10 @@ app = typer.Typer(name="threads", invoke_without_command=True, epilog=EPILOG)
 
 @app.callback()
 def threads_command(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List your threads (saved conversations), newest first, or work with one."""
+    """List your saved conversations, called threads, or use one.
+
+    Threads are listed newest first.
+    """
     if context.invoked_subcommand is not None:
         return
 

@@ -32,7 +32,7 @@ def said(usage: Usage, *, model: str = "pretend-1", dry_run: bool = False) -> st
 def test_it_says_what_was_asked_what_it_cost_and_what_of_it_stands() -> None:
     told = said(READ)
     assert (
-        "pretend-1: 12 calls: 40,000 tokens sent, 2,000 received ($0.06);"
+        "pretend-1: 12 calls, 40,000 tokens sent, 2,000 received ($0.06);"
         " 3 replies from the cache.\n"
     ) in told
     assert (

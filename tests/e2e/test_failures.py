@@ -1,0 +1,103 @@
+"""How a failure is printed, and what limits an answer, in text and with `--json`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lrwr.app.presenters.answers import NO_MODEL
+from lrwr.core.model.errors import ExitCode
+from tests.fakes.terminal import Terminal
+
+FAILURES = [
+    (["search", "frog", "--json"], ExitCode.NOT_FOUND),
+    (["ask", "Who?", "--json"], ExitCode.NOT_FOUND),
+    (["ask", " ", "--json"], ExitCode.SETTINGS),
+    (["status", "--json"], ExitCode.NOT_FOUND),
+    (["jobs", "--json"], ExitCode.NOT_FOUND),
+    (["characters", "--json"], ExitCode.NOT_FOUND),
+    (["gaps", "--json"], ExitCode.NOT_FOUND),
+    (["check", "--json"], ExitCode.NOT_FOUND),
+    (["recap", "--as-of", "ch99", "--json"], ExitCode.NOT_FOUND),
+    (["diff", "--json"], ExitCode.NOT_FOUND),
+    (["threads", "show", "9", "--json"], ExitCode.NOT_FOUND),
+    (["export", "bible", "--json"], ExitCode.NOT_FOUND),
+    (["ingest", "nowhere", "--json"], ExitCode.NOT_FOUND),
+    (["watch", "nowhere", "--json"], ExitCode.NOT_FOUND),
+    (["restore", "nowhere.zip", "--json"], ExitCode.NOT_FOUND),
+    (["whoami", "--json"], ExitCode.SETTINGS),
+    (["search", "frog", "--limit", "0", "--json"], ExitCode.SETTINGS),
+    (["search", "frog", "--json", "--nonsense"], ExitCode.SETTINGS),
+    (["serch", "frog", "--json"], ExitCode.SETTINGS),
+]
+
+
+def error_in(out: str) -> Any:
+    answer = json.loads(out)
+    assert list(answer) == ["error"]
+    return answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    FAILURES,
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_with_json_a_failure_is_json_too(
+    empty: Terminal, words: list[str], code: ExitCode
+) -> None:
+    ran = empty.run(*words)
+    assert ran.code == code
+    error = error_in(ran.out)
+    assert list(error) == ["message", "hint", "exit_code"]
+    assert error["exit_code"] == code
+    assert error["message"]
+    assert error["message"] in " ".join(ran.err.split()) or "Usage: " in ran.err
+
+
+def test_without_json_a_failure_prints_nothing_on_stdout(empty: Terminal) -> None:
+    for words in (["search", "frog"], ["serch"], ["search", "--", "--json"]):
+        ran = empty.run(*words)
+        assert (ran.out, ran.code != 0) == ("", True)
+
+
+def test_where_answers_are_lines_the_error_is_one_line(read_sample: Terminal) -> None:
+    for words in (
+        ["watch", "nowhere", "--json"],
+        ["search", "--batch", "nowhere.jsonl", "--json"],
+    ):
+        ran = read_sample.run(*words)
+        assert ran.out.count("\n") == 1
+        assert error_in(ran.out)["exit_code"] == ran.code == ExitCode.NOT_FOUND
+
+
+def test_an_internal_error_is_json_too(
+    empty: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (empty.folder / ".lrwr").mkdir()
+    (empty.folder / ".lrwr" / "library.db").mkdir()
+    ran = empty.run("status", "--json")
+    assert error_in(ran.out)["exit_code"] == ran.code == ExitCode.STORE
+
+
+def test_what_limits_an_answer_is_part_of_it_and_said_once(
+    read_sample: Terminal,
+) -> None:
+    asked = read_sample.run("ask", "Who lights the lantern?")
+    assert asked.out.count(NO_MODEL) == 1
+    assert NO_MODEL not in asked.err
+    searched = read_sample.run("search", "zyzzyva lantern")
+    assert 'Not found in the text: "zyzzyva".' in searched.out
+    assert searched.err == ""
+    listed = read_sample.run("world")
+    assert "needs a language model" in listed.out or "language model" in listed.out
+    assert listed.err == ""
+
+
+def test_a_file_that_was_skipped_is_named_in_the_answer(empty: Terminal) -> None:
+    (empty.folder / "1.md").write_text("# One\n\nThe frog slept.\n", encoding="utf-8")
+    (empty.folder / "2.docx").write_bytes(b"no zip")
+    ran = empty.run("ingest", ".")
+    assert (ran.code, ran.err) == (ExitCode.PARTIAL, "")
+    assert ran.out.startswith("warning: 2.docx ")
+    assert "\n  hint: " in ran.out
