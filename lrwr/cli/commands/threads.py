@@ -19,14 +19,13 @@ from lrwr.app.presenters.threads import (
     render_thread_matches,
     render_thread_turns,
     thread_as_json,
-    thread_to_blocks,
     turn_as_json,
 )
+from lrwr.app.threads import render_thread
 from lrwr.cli.runtime.options import JsonOption
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import run_async
 from lrwr.cli.runtime.session import start_session
-from lrwr.core.adapters.document_renderer import render_blocks_as_markdown
 from lrwr.core.model.errors import SettingsProblem
 from lrwr.core.model.text import extract_content_words
 from lrwr.core.model.turns import Thread, Turn, TurnId
@@ -191,10 +190,11 @@ def threads_export_command(
         if to is not None:
             check_output_file(to, settings, [".md"], force=force)
 
-    output, (found_thread, turns, places) = _with_services(
-        context, lambda s: _read(s, thread), check
-    )
-    text = render_blocks_as_markdown(thread_to_blocks(found_thread, turns, places))
+    async def render(workspace: Workspace) -> str:
+        found_thread = await _find(workspace.threads, thread)
+        return await render_thread(workspace, found_thread.id)
+
+    output, text = _with_services(context, render, check)
     if to is None:
         with output.paged():
             output.answer(text.rstrip("\n"))
