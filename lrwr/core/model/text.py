@@ -154,3 +154,8 @@ class LazyPattern:
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Yield all non-overlapping matches in `text`, in order."""
         return self._compiled.finditer(text)
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration in words: "1 second", "0.5 seconds", "300 seconds"."""
+    return f"{seconds:g} second{'' if seconds == 1 else 's'}"

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lrwr.core.adapters.http.errors import parse_rate_limit_reset, parse_retry_after
+from lrwr.core.adapters.http.errors import (
+    HttpRequestInfo,
+    build_timeout_error,
+    parse_rate_limit_reset,
+    parse_retry_after,
+)
 
 
 def limits(remaining: str, reset: str) -> dict[str, str]:
@@ -59,3 +64,12 @@ def test_whatever_a_server_says_the_wait_is_a_number_or_none(
 ) -> None:
     wait = parse_retry_after(headers, now=0.0)
     assert wait is None or 0 <= wait < float("inf")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1.0, "1 second"), (0.5, "0.5 seconds"), (300.0, "300 seconds")],
+)
+def test_one_second_is_singular(seconds: float, words: str) -> None:
+    request = HttpRequestInfo("OpenAI", "m", seconds, is_local=False)
+    assert str(build_timeout_error(request)) == f"OpenAI did not answer within {words}"

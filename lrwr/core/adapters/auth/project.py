@@ -15,6 +15,7 @@ from lrwr.core.adapters.http.timeouts import (
     ResponseTooLarge,
 )
 from lrwr.core.model.errors import LrwrError, ServiceUnavailable, SettingsProblem
+from lrwr.core.model.text import format_seconds
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     find_key,
@@ -158,7 +159,7 @@ def translate_supabase_error(
         ]
         seconds = min(waited, default=project.timeout)
         return ServiceUnavailable(
-            f"{project.host} did not answer within {seconds:g} seconds",
+            f"{project.host} did not answer within {format_seconds(seconds)}",
             hint="Try again, or raise `supabase.timeout`.",
             retryable=True,
         )

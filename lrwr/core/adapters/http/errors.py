@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.text import format_seconds
 
 _PARAMETERS = (
     "temperature",
@@ -89,11 +90,6 @@ class HttpErrorResponse:
     status: int
     text: str
     headers: Mapping[str, str]
-
-
-def format_seconds(seconds: float) -> str:
-    """Return a duration in words: "1 second", "0.5 seconds", "300 seconds"."""
-    return f"{seconds:g} second{'' if seconds == 1 else 's'}"
 
 
 def find_service_call_error(error: BaseException) -> ServiceCallError | None:

@@ -2,8 +2,8 @@
 
 from types import ModuleType
 
-from lrwr.core.adapters.http.errors import format_seconds
 from lrwr.core.model.errors import LrwrError, UnreadableDocument
+from lrwr.core.model.text import format_seconds
 from lrwr.core.ports.jobs import RunnerUnavailable
 
 _LOCAL = 'process documents on this machine: set `[ingest] runner = "local"`'

@@ -19,11 +19,11 @@ from lrwr.core.adapters.http.egress_log import EgressLogEntry, EgressLogger
 from lrwr.core.adapters.http.errors import (
     ServiceCallError,
     find_service_call_error,
-    format_seconds,
     parse_retry_after,
 )
 from lrwr.core.adapters.http.rate_limit import Clock
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
+from lrwr.core.model.text import format_seconds
 from lrwr.core.settings.consent import is_tracing_texts
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (

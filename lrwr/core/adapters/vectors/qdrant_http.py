@@ -23,6 +23,7 @@ from lrwr.core.adapters.http.rate_limit import Clock, RateLimit, RateLimiter
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.model.egress import OutboundRequest, RequestPurpose
 from lrwr.core.model.errors import ServiceUnavailable
+from lrwr.core.model.text import format_seconds
 from lrwr.core.settings.model import Settings
 from lrwr.core.settings.service_access import (
     find_key,
@@ -81,7 +82,7 @@ def translate_qdrant_error(
             return _copy_error(cause)
         if isinstance(cause, TimeoutError | httpx.TimeoutException):
             return ServiceCallError(
-                f"{server} did not answer within {timeout:g} seconds",
+                f"{server} did not answer within {format_seconds(timeout)}",
                 hint="Search again, or raise `vectors.timeout`.",
                 retryable=True,
             )

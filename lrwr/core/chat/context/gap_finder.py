@@ -27,6 +27,7 @@ from lrwr.core.model.language_model import (
 from lrwr.core.model.text import (
     WORD_PATTERN,
     extract_content_words,
+    format_seconds,
     normalize_word,
     stem_lightly,
 )
@@ -87,7 +88,7 @@ class GapFinder:
                 tuple(_resolve_characters(parse_gaps_reply(reply.text), bible))
             )
         except TimeoutError:
-            why = f"the model took more than {self._timeout:g} seconds"
+            why = f"the model took more than {format_seconds(self._timeout)}"
         except MalformedReply:
             why = "the model's reply could not be understood"
         except ServiceUnavailable as error:

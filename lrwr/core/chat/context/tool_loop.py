@@ -22,6 +22,7 @@ from lrwr.core.model.language_model import (
     generate_fence_mark,
     wrap_in_fence,
 )
+from lrwr.core.model.text import format_seconds
 from lrwr.core.model.turns import TurnEvent, TurnStageStarted
 from lrwr.core.ports.models import ChatMessage, ChatModel, ReplyShape
 from lrwr.core.retrieval.service import SearchResult
@@ -371,7 +372,7 @@ def _format_part(part: int) -> str:
 
 def _explain_failure(error: Exception, timeout: float) -> str:
     if isinstance(error, TimeoutError):
-        why = f"the model took more than {timeout:g} seconds"
+        why = f"the model took more than {format_seconds(timeout)}"
     elif isinstance(error, MalformedReply):
         why = "the model's reply could not be understood"
     else:

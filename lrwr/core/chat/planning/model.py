@@ -26,6 +26,7 @@ from lrwr.core.model.language_model import (
     generate_fence_mark,
     wrap_in_fence,
 )
+from lrwr.core.model.text import format_seconds
 from lrwr.core.model.turns import (
     INTENTIONS_BY_SOURCE,
     AnswerIntent,
@@ -400,7 +401,7 @@ class ModelPlanner:
                     await self._call_with_repair(chat_messages, shape, read)
                 )
         except TimeoutError:
-            why = f"the model took more than {self._timeout:g} seconds"
+            why = f"the model took more than {format_seconds(self._timeout)}"
         except ServiceUnavailable as error:
             why = str(error).rstrip(".")
         except MalformedReply:
