@@ -1,1 +1,1 @@
-"""Measures lrwr on real manuscripts, beside bare engines in the same run."""
+"""Benchmarks of lrwr on real manuscripts, next to bare engines in the same run."""

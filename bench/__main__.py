@@ -1,4 +1,4 @@
-"""`python -m bench`: measure, show a table, keep the figures."""
+"""`python -m bench`: measure, print a table, store the figures."""
 
 import argparse
 import json

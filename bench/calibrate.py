@@ -1,8 +1,9 @@
-"""What the signals of a search mean: fitted on public questions, tried on others.
+"""Calibration of search confidence: fit on public questions, test on others.
 
 Fitted on fairy tales and on the dialogue of novels. An unanswerable question is one
-whose tale is hidden, or only the passages that answer, or that is asked too early in
-the story. Tried on groups left out, on a novel's questions, and on the sample's own.
+whose tale is hidden, or only its answering passages, or that is asked too early in the
+story. Tested on held-out groups, on a novel's questions, and on the sample's own.
+
 Prints the constants of `lrwr.core.retrieval.confidence.SHIPPED_CALIBRATIONS`.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from bench.children import inside, run
 from bench.data import EXAMPLE, read_lines, write_lines
-from bench.library import Bench, Library, made, of_novel, of_tales
+from bench.library import Bench, Library, make_library, novel_library, tales_library
 from bench.report import Line, say, skipped
 from lrwr.core.adapters.source.parser import parse_document
 from lrwr.core.model.chunks import Pipeline
@@ -58,8 +59,8 @@ Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An example, with how it came to be and whose ranking it is."""
+class LabeledExample:
+    """A calibration example with its variant (plain or hidden) and its ranking."""
 
     example: CalibrationExample
     kind: str
@@ -79,7 +80,9 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def _fitted(
-    ranking: str, samples: Sequence[Found], tests: Mapping[str, Sequence[Found]]
+    ranking: str,
+    samples: Sequence[LabeledExample],
+    tests: Mapping[str, Sequence[LabeledExample]],
 ) -> list[Line]:
     examples = [one.example for one in samples]
     calibration_target = CalibrationTarget(ranking, Pipeline.AGENTIC, SOURCE)
@@ -172,8 +175,8 @@ def _constant(calibration: Calibration) -> str:
     )
 
 
-def _of_tales(bench: Bench) -> list[Found]:
-    path, library = bench.data.questions("fairytale"), of_tales(bench, "b")
+def _of_tales(bench: Bench) -> list[LabeledExample]:
+    path, library = bench.data.questions("fairytale"), tales_library(bench, "b")
     if path is None or library is None:
         return []
     of_tale: dict[str, list[Item]] = {}
@@ -199,7 +202,7 @@ def _three(item: Item) -> Iterator[Item]:
     yield item | {"kind": "passages hidden", "hide": "passages"}
 
 
-def _of_novels(bench: Bench) -> list[Found]:
+def _of_novels(bench: Bench) -> list[LabeledExample]:
     """Ask of what people say: in the whole novel, and at a chapter of it."""
     whole, asof = (bench.data.questions(n) for n in ("novel_dialogue", "asof"))
     if whole is None or asof is None:
@@ -212,7 +215,7 @@ def _of_novels(bench: Bench) -> list[Found]:
             continue
         drawn = random.Random(7).sample(own, min(len(own), 2 * PER_NOVEL))
         items = [_of_dialogue(question, novel.name) for question in drawn]
-        found += _asked(of_novel(bench, novel, "b"), items, NO_RERANK, "dialogue")
+        found += _asked(novel_library(bench, novel, "b"), items, NO_RERANK, "dialogue")
     return found
 
 
@@ -232,7 +235,7 @@ def _novel_gold(gold: Item) -> list[Any]:
     return [f"novel/chapters/{gold['file']}", gold["start"], gold["end"]]
 
 
-def _of_passages(bench: Bench) -> list[Found]:
+def _of_passages(bench: Bench) -> list[LabeledExample]:
     """Ask of a novel what its passages answer, and again with those hidden."""
     whole = bench.data.questions("novel_dialogue")
     novel = next((n for n in bench.data.novels() if n.name == EMMA), None)
@@ -244,11 +247,11 @@ def _of_passages(bench: Bench) -> list[Found]:
         gold = [_novel_gold(one) for one in question["gold_passages"]]
         item = {"group": question["id"], "question": question["question"], "gold": gold}
         items += [one for one in _three(item) if one.get("hide") != "document"]
-    return _asked(of_novel(bench, novel, "b"), items, ALL_WAYS, "passages")
+    return _asked(novel_library(bench, novel, "b"), items, ALL_WAYS, "passages")
 
 
-def _of_sample(bench: Bench) -> list[Found]:
-    library = made(
+def _of_sample(bench: Bench) -> list[LabeledExample]:
+    library = make_library(
         bench.work / "sample-b",
         {name: EXAMPLE / name for name in ("chapters", "notes")},
         pipeline="b",
@@ -277,7 +280,7 @@ def _sample_gold(gold: GoldQuote) -> list[Any]:
 
 def _asked(
     library: Library, items: Sequence[Item], ways: str, name: str
-) -> list[Found]:
+) -> list[LabeledExample]:
     say(f"  asking {library.root.name} {len(items)} questions, {name} …")
     asked = library.root / f"asked-{name}.jsonl"
     told = library.root / f"told-{name}.jsonl"
@@ -300,11 +303,11 @@ def _counts(line: Item) -> bool:
     return not of_people or (line["way"] != "again" and line["people"])
 
 
-def _read(line: Item) -> Found:
+def _read(line: Item) -> LabeledExample:
     example = CalibrationExample(
         line["group"],
         RankingSignals(**line["signals"]),
         line["found"],
         line["answerable"],
     )
-    return Found(example, line["kind"], line["ranking"])
+    return LabeledExample(example, line["kind"], line["ranking"])

@@ -1,4 +1,4 @@
-"""How well rules alone tell who is in a novel, and who speaks."""
+"""Rosters and speaker attribution by rules, scored on novels."""
 
 import json
 from typing import Any

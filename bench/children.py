@@ -1,4 +1,4 @@
-"""Child processes whose cost is known."""
+"""Child processes with measured cost."""
 
 import json
 import os
@@ -18,12 +18,12 @@ LET_IN = "LRWR_CHUNK_"
 
 
 class BenchFailed(Exception):
-    """A command that is measured did not work."""
+    """A measured command failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a child took: CPU of all its threads, wall time, peak memory in MB."""
+    """Cost of a process: CPU seconds of all threads, wall seconds, peak memory in MB."""
 
     cpu: float
     wall: float
@@ -32,7 +32,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A child that ended well."""
+    """A process that exited with code 0."""
 
     out: str
     cost: Cost
@@ -56,10 +56,10 @@ def run(
     env: Mapping[str, str] | None = None,
     out: Path | None = None,
 ) -> Done:
-    """Run `command` to its end; `out` takes its standard output when given.
+    """Run `command` to its end; `out` receives its standard output if given.
 
     Raises:
-        BenchFailed: It ended with another code than 0.
+        BenchFailed: It exited with another code than 0.
     """
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
         report, errors = Path(scratch, "cost.json"), Path(scratch, "err")
@@ -83,9 +83,9 @@ def run(
 
 
 def environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Keep the user's own settings and variables out of what is measured.
+    """Return an environment without the user's own settings, plus `more`.
 
-    Sizes of passages may be given from outside: figures depend on them.
+    Passage sizes may be set from outside, because figures depend on them.
     """
     kept = {
         name: value

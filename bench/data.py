@@ -1,4 +1,4 @@
-"""What a data folder holds. Nothing here writes to it."""
+"""The folder of benchmark data. Nothing here writes to it."""
 
 import json
 import shutil
@@ -15,18 +15,18 @@ SUFFIXES = (".md", ".docx", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """A folder shaped like the measuring data; None: only our own example."""
+    """A folder of benchmark data; `root` None means only the sample manuscript."""
 
     root: Path | None
 
     def manuscript(self) -> Path:
-        """Return a writer's folder."""
+        """Return the manuscript folder, or the sample."""
         for folder in _folders(self._side("manuscript")):
             return folder
         return EXAMPLE
 
     def novels(self) -> list[Path]:
-        """Return whole novels, a folder each, in the order of their names."""
+        """Return the folders of whole novels, by name."""
         return _folders(self._side("novels"))
 
     def novel_root(self) -> Path | None:
@@ -38,9 +38,9 @@ class DataFolder:
         return self._found("retrieval", "fairytale/stories")
 
     def questions(self, name: str) -> Path | None:
-        """Return the file of a question set.
+        """Return the file of a question set; None if it is missing.
 
-        `fairytale`, `novel_dialogue`; of a moment of the story `asof`, `contact`.
+        Names are `fairytale`, `novel_dialogue`, `asof` and `contact`.
         """
         if name in ("asof", "contact"):
             end = "_retrieval" if name == "asof" else ""
@@ -48,7 +48,7 @@ class DataFolder:
         return self._found("retrieval", f"{name}/questions.jsonl")
 
     def scorer(self) -> Path | None:
-        """Return the scorer that stands beside the data."""
+        """Return the scorer's script in the data folder; None if it is missing."""
         if self.root is None:
             return None
         path = self.root.parent / "score" / "retrieval_score.py"
@@ -79,7 +79,7 @@ def write_lines(path: Path, objects: list[dict[str, Any]]) -> None:
 
 
 def copy_in(sources: Mapping[str, Path], target: Path) -> None:
-    """Copy each folder's manuscript files to `target`/its name; rights are not kept."""
+    """Copy the manuscript files of each folder to `target`/its name, without permissions."""
     for name, source in sources.items():
         for path in _texts(source):
             copy = target / name / path.relative_to(source)

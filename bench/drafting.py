@@ -1,9 +1,10 @@
-"""A scripted writer's edits, each followed by the library and compared with a fresh one.
+"""A scripted writer's edits, each followed by an update and compared with a fresh library.
 
-Run on its own: python -m bench.drafting [FOLDER] [--edits 1000] [--seed 1] [--most 3].
-A copy of the folder is edited. After each edit or few, at most `--most`, the library is
-brought up to date by a watch, an ingestion or one that distrusts file times, and must
-then hold what a fresh ingestion of the same files holds. The embedder is a stand-in.
+Run: python -m bench.drafting [FOLDER] [--edits 1000] [--seed 1] [--most 3].
+
+A copy of the folder is edited. After at most `--most` edits the library is updated by a
+watch, an ingestion, or an ingestion that ignores file times, and must then equal a
+fresh ingestion of the same files. The embedding model is a fake.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.held import differences, holdings
+from bench.held import find_differences, read_holdings
 from bench.kills import NAMES, SAMPLE
 from bench.scripted import ScriptedWriter
 from lrwr.core.canon.decision import (
@@ -47,7 +48,7 @@ _LEFT_OUT = shutil.ignore_patterns(".lrwr*")
 
 @dataclass(slots=True)
 class Drafted:
-    """What was done and seen, by kind and way. `failures` tell what differed, and when."""
+    """Counts of edits and updates by kind; `failures` say what differed, and when."""
 
     made: Counter[str] = field(default_factory=Counter)
     followed: Counter[str] = field(default_factory=Counter)
@@ -55,7 +56,7 @@ class Drafted:
 
 
 class Desk:
-    """A library that is kept up with, and the means to make a fresh one beside it."""
+    """A library that is kept up to date, and the means to build a fresh one."""
 
     def __init__(self, place: Path, desk: StoryDesk, watched: Watched) -> None:
         self.place = place
@@ -63,7 +64,7 @@ class Desk:
         self.watched = watched
 
     async def follow(self, dice: random.Random) -> str:
-        """Bring the library up to date in one of three ways; return which."""
+        """Update the library in one of three random ways; return which."""
         way = dice.choice(("watch", "watch", "ingest", "ingest --verify"))
         if way == "watch":
             await self.watched.service().run(self.watched.say, once=True)
@@ -72,16 +73,16 @@ class Desk:
         return way if not report.problems else f"{way}: {report.problems}"
 
     async def differs(self) -> dict[str, list[str]]:
-        """Return what differs from a fresh library of the same files."""
+        """Return the differences to a fresh library of the same files, by table."""
         with tempfile.TemporaryDirectory(dir=self.place) as name:
             fresh = Path(name)
             async with a_story_desk(fresh) as desk:
                 shutil.copytree(self.desk.folder, desk.folder, dirs_exist_ok=True)
                 desk.embedder = self.desk.embedder
                 await desk.ingest()
-            one, other = (holdings(_database(f), "b") for f in (self.place, fresh))
+            one, other = (read_holdings(_database(f), "b") for f in (self.place, fresh))
         return {
-            kind: differences(rows, other[kind])
+            kind: find_differences(rows, other[kind])
             for kind, rows in one.items()
             if rows != other[kind]
         }
@@ -94,9 +95,9 @@ def _database(place: Path) -> Path:
 async def draft(
     place: Path, source: Path, *, edits: int, seed: int, most: int
 ) -> Drafted:
-    """Edit a copy of `source` under `place`, until the library differs or all is done.
+    """Edit a copy of `source` until the library differs or `edits` are done.
 
-    `most` edits at most are made before the library is brought up to date.
+    The library is updated after at most `most` edits.
     """
     dice, drafted = random.Random(seed), Drafted()
     async with AsyncExitStack() as stack:
@@ -187,7 +188,7 @@ _DECISIONS: tuple[Callable[[ScriptedWriter], Decision], ...] = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 when nothing ever differed."""
+    """Run, print one JSON object, and return 0 if nothing ever differed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--edits", type=int, default=1000)

@@ -1,4 +1,4 @@
-"""What one more sentence costs with pipeline a: random edits, each ingested."""
+"""Cost of one edit with pipeline a: random edits, each ingested."""
 
 import json
 import shutil
@@ -10,9 +10,15 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 from bench.children import inside, run
-from bench.library import Bench, Library, made, of_manuscript, of_novels
+from bench.library import (
+    Bench,
+    Library,
+    make_library,
+    manuscript_library,
+    novels_library,
+)
 from bench.report import Line
-from bench.spans import lines_of
+from bench.spans import check_library
 
 PART = "edit"
 PIPELINE = "a"
@@ -20,7 +26,7 @@ EDITS = 100
 
 
 def measure(bench: Bench) -> list[Line]:
-    lines = _edited(bench, of_manuscript(bench, PIPELINE))
+    lines = _edited(bench, manuscript_library(bench, PIPELINE))
     one_file = _of_one_file(bench)
     return lines + (_edited(bench, one_file) if one_file else [])
 
@@ -32,7 +38,7 @@ def _edited(bench: Bench, library: Library) -> list[Line]:
     try:
         number = EDITS // 5 if bench.quick else EDITS
         done = run([*inside("edit"), str(number)], cwd=root)
-        spans = lines_of(replace(library, root=root))
+        spans = check_library(replace(library, root=root))
     finally:
         shutil.rmtree(root)
     lines = _lines(json.loads(done.out))
@@ -52,8 +58,10 @@ def _of_one_file(bench: Bench) -> Library | None:
         file = Path(scratch, f"{novel.name}.md")
         file.write_text(_joined(novel), encoding="utf-8")
         root = bench.work / f"{novel.name}-in-one-file"
-        lender = of_novels(bench, PIPELINE)
-        return made(root, {"novel": Path(scratch)}, lender=lender, pipeline=PIPELINE)
+        lender = novels_library(bench, PIPELINE)
+        return make_library(
+            root, {"novel": Path(scratch)}, lender=lender, pipeline=PIPELINE
+        )
 
 
 def _joined(novel: Path) -> str:

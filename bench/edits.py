@@ -1,4 +1,4 @@
-"""The edits a writer makes: one paragraph at a time. Pure, and the same every run."""
+"""Random one-paragraph edits, the same for the same seed. Pure functions."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _COLOURS = ("saffron", "crimson", "turquoise", "mauve", "olive", "ivory", "indig
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text after an edit: words that are new in it, and words that are gone."""
+    """A text after an edit, with words that are new in it and words that are gone."""
 
     kind: str
     text: str
@@ -32,14 +32,14 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A paragraph of a text."""
+    """A paragraph of a text with its offsets."""
 
     start: int
     end: int
 
 
 def sentence(number: int, random: Random) -> str:
-    """Make a plain sentence that stands in no book; another for each number."""
+    """Return a plain sentence that occurs in no book, different for each number."""
     say = random.choice
     town = f"{say(_TOWNS)} Road, number {number + 11}"
     return (
@@ -50,7 +50,7 @@ def sentence(number: int, random: Random) -> str:
 
 
 def paragraphs(text: str) -> list[Place]:
-    """Return the paragraphs of prose that are long enough to be worked on."""
+    """Return the prose paragraphs that are long enough to edit."""
     places, start = [], 0
     for gap in [*_GAP.finditer(text), None]:
         end = gap.start() if gap else len(text.rstrip())
@@ -62,7 +62,7 @@ def paragraphs(text: str) -> list[Place]:
 
 
 def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Put a sentence after one of the paragraph's."""
+    """Insert a sentence into the paragraph."""
     new = sentence(number, random)
     ends = [m.end() for m in re.finditer(r"[.!?](?=\s)", text[place.start : place.end])]
     at = place.start + random.choice(ends) if ends else place.end
@@ -70,7 +70,7 @@ def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edi
 
 
 def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Put three other words in place of three."""
+    """Replace three words of the paragraph."""
     words = list(_WORD.finditer(text, place.start, place.end))
     at = random.randrange(RUN, len(words) - RUN - 3)
     other = f"{random.choice(_COLOURS)} {random.choice(_BEASTS)} {number + 11}"
@@ -83,7 +83,7 @@ def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Put a paragraph after this one."""
+    """Insert a paragraph after this one."""
     new = sentence(number, random)
     more = " ".join(sentence(number + 1000 * n, random) for n in (1, 2, 3))
     added = f"{text[: place.end]}\n\n{new} {more}{text[place.end :]}"
@@ -91,7 +91,7 @@ def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Take away the second half of the paragraph."""
+    """Delete the second half of the paragraph."""
     del number, random
     words = list(_WORD.finditer(text, place.start, place.end))
     cut = words[len(words) // 2].start()
@@ -103,7 +103,7 @@ def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Take the paragraph away."""
+    """Delete the paragraph."""
     del number, random
     left = text[: place.start] + text[place.end :].lstrip()
     return Edit("a paragraph less", left, gone=text[place.start : place.end])
@@ -121,7 +121,7 @@ WAYS: tuple[Callable[[str, Place, int, Random], Edit], ...] = (
 def next_edit(
     texts: Mapping[str, str], number: int, random: Random
 ) -> tuple[str, Edit]:
-    """Choose a document, long ones more often, and edit one of its paragraphs."""
+    """Edit a random paragraph of a random document; long documents are chosen more often."""
     names = sorted(texts)
     weights = [len(paragraphs(texts[name])) for name in names]
     name = random.choices(names, weights)[0]
@@ -130,5 +130,5 @@ def next_edit(
 
 
 def one_line(text: str) -> str:
-    """Return `text` with every white space a single blank."""
+    """Return `text` with each run of white space replaced by one space."""
     return " ".join(text.split())

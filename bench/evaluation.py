@@ -1,7 +1,4 @@
-"""What `lrwr eval` says of the pipelines: on the sample, on a folder's own questions.
-
-Every figure of one set is of one run: the same questions, the same machine.
-"""
+"""`lrwr eval` on the sample's questions and on dialogue questions of novels."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +8,7 @@ from typing import Any
 
 from bench.children import REPO, lrwr, run
 from bench.data import read_lines
-from bench.library import Bench, ingest, made, of_novel
+from bench.library import Bench, ingest, make_library, novel_library
 from bench.report import Line, skipped
 
 PART = "evaluation"
@@ -26,7 +23,7 @@ FIGURES = ("recall@500", "recall@1000", "recall@2000", "hit@5", "mrr")
 
 
 def measure(bench: Bench) -> list[Line]:
-    sample = made(bench.work / "sample", {"manuscript": SAMPLE})
+    sample = make_library(bench.work / "sample", {"manuscript": SAMPLE})
     lines = list(_told("sample, by hand", _evaluated(sample.root, QUESTIONS)))
     return [*lines, *_of_dialogue(bench)]
 
@@ -41,7 +38,7 @@ def _of_dialogue(bench: Bench) -> Iterator[Line]:
     names = sorted({str(one["novel"]) for one in lines} & by_name.keys())
     for name in names[: bench.novels or NOVELS]:
         own = [one for one in lines if one["novel"] == name]
-        library = of_novel(bench, by_name[name])
+        library = novel_library(bench, by_name[name])
         file = library.root / "dialogue.jsonl"
         written = [_as_lrwr_has_it(one, by_name[name] / "chapters") for one in own]
         file.write_text("\n".join(written), encoding="utf-8")

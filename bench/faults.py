@@ -1,10 +1,9 @@
-"""Whether tests notice seeded faults: `python -m bench.faults [--only NAME] [--sound]`.
+"""Check that tests notice seeded faults: `python -m bench.faults [--only NAME] [--sound]`.
 
-Each fault replaces one expression of the code, in a copy of this checkout, and runs the
-tests of the package that it stands in. A fault is noticed where a test fails; a module
-that no longer imports is an error of the fault, not a notice. Code is found by its own
-text, and tests in whichever of the folders named are there, so that files may move.
-With --sound the same tests run without any fault, and none may fail.
+Each fault replaces one expression in a copy of this checkout and runs the tests of its
+package. A failing test notices the fault; a module that no longer imports is an error
+of the fault. Code is found by its text, and tests in those of the named folders that
+exist, so files may move. With --sound the tests run without a fault, and must pass.
 """
 
 import argparse
@@ -31,10 +30,10 @@ TESTS_FAILED = 1
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One wrong expression: `wrong` in the place of `right`, which occurs once.
+    """One wrong expression: `wrong` in place of `right`, which occurs once.
 
-    `tests` are folders and files where its package may be tested; those that are not
-    there are left out. `chosen` narrows them by words, as pytest's -k does.
+    `tests` are folders and files with tests of its package; missing ones are left out.
+    `chosen` selects tests by name, as pytest's -k.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a fault was noticed, by which test, and in how many seconds."""
+    """Whether a fault was noticed, by which test, after how many seconds."""
 
     fault: Fault
     noticed: bool
@@ -55,7 +54,7 @@ class Outcome:
 
 
 class FaultFailed(Exception):
-    """A fault cannot be made, or its tests cannot be run."""
+    """A fault cannot be seeded, or its tests cannot be run."""
 
 
 FAULTS = (
@@ -213,7 +212,7 @@ def _tests(copy: Path, fault: Fault) -> list[str]:
 
 
 def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
-    """Yield what becomes of each fault; with `sound`, of its tests without it."""
+    """Yield the outcome of each fault; with `sound`, that of its tests without it."""
     with _copied(REPO) as copy:
         for fault in faults:
             if sound:
@@ -224,7 +223,7 @@ def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Seed every fault in its turn, and print what was noticed."""
+    """Seed one fault after another and print which were noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="faults with this in their name")
     parser.add_argument("--sound", action="store_true", help="run without any fault")

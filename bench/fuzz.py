@@ -1,7 +1,7 @@
-"""Feed the parsers damaged and made-up files: python -m bench.fuzz [--inputs 10000].
+"""Feed the parsers damaged and invented files: python -m bench.fuzz [--inputs 10000].
 
-Every input must give a document whose spans are exact, or one sentence that says why
-it cannot be read. Anything else is counted, shown and kept as a failure.
+Every input must give a document with exact spans, or one message why it cannot be
+read. Anything else is a failure, counted and printed.
 """
 
 import argparse
@@ -33,23 +33,23 @@ SIZE, OVERLAP = 64, 16
 
 
 def inputs(count: int, dice: random.Random) -> Iterator[tuple[str, bytes]]:
-    """Yield names and bytes: two thirds text, one third Word."""
+    """Yield names and bytes of files: two thirds text, one third Word."""
     texts = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.md"))]
     words = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.docx"))]
     for number in range(count):
         kind = number % 3
         if kind == 2:
-            maker = (damaged, rewritten)[dice.randrange(2)]
+            maker = (damage_bytes, damage_word_part)[dice.randrange(2)]
             yield f"{number}.docx", maker(dice.choice(words), dice)
             continue
         whole = dice.choice(texts)
         start = dice.randrange(len(whole))
         part = whole[start : start + dice.randrange(1, 6_000)]
-        maker = (damaged, sown)[dice.randrange(2)]
+        maker = (damage_bytes, insert_markup)[dice.randrange(2)]
         yield f"{number}.{('md', 'txt')[kind]}", maker(part, dice)
 
 
-def damaged(content: bytes, dice: random.Random) -> bytes:
+def damage_bytes(content: bytes, dice: random.Random) -> bytes:
     """Flip, drop, repeat or cut bytes."""
     raw = bytearray(content)
     for _ in range(dice.randrange(1, 12)):
@@ -66,8 +66,8 @@ def damaged(content: bytes, dice: random.Random) -> bytes:
     return bytes(raw)
 
 
-def rewritten(content: bytes, dice: random.Random) -> bytes:
-    """Damage one part inside a Word file, and pack it anew with sound checksums."""
+def damage_word_part(content: bytes, dice: random.Random) -> bytes:
+    """Damage one part inside a Word file and pack it again with valid checksums."""
     fresh = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -78,12 +78,12 @@ def rewritten(content: bytes, dice: random.Random) -> bytes:
         )
         for name in old.namelist():
             part = old.read(name)
-            new.writestr(name, damaged(part, dice) if name == victim else part)
+            new.writestr(name, damage_bytes(part, dice) if name == victim else part)
     return fresh.getvalue()
 
 
-def sown(content: bytes, dice: random.Random) -> bytes:
-    """Sow marks that mean something to a parser, in one encoding or another."""
+def insert_markup(content: bytes, dice: random.Random) -> bytes:
+    """Insert characters with a meaning for parsers, in a random encoding."""
     text = content.decode("utf-8", "ignore")
     for _ in range(dice.randrange(1, 40)):
         at = dice.randrange(len(text) + 1)
@@ -92,8 +92,8 @@ def sown(content: bytes, dice: random.Random) -> bytes:
     return text.encode(encoding, "replace")
 
 
-def broken_promise(document: Document, count: LocalEmbedder) -> str:
-    """Return what is not as promised; empty when all is."""
+def find_broken_promise(document: Document, count: LocalEmbedder) -> str:
+    """Return which property of a parsed document is violated; empty if none is."""
     if not unicodedata.is_normalized("NFC", document.text) or "\r" in document.text:
         return "the canonical text is not NFC with LF"
     chunks = split_recursively(document, count.count_tokens, size=SIZE, overlap=OVERLAP)
@@ -108,7 +108,7 @@ def broken_promise(document: Document, count: LocalEmbedder) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 when every promise held."""
+    """Run, print one JSON object, and return 0 if there was no failure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.process_time()
     for name, content in inputs(args.inputs, random.Random(args.seed)):
         try:
-            wrong = broken_promise(parse(DocumentId(name), content), embedder)
+            wrong = find_broken_promise(parse(DocumentId(name), content), embedder)
             counter["read"] += 1
         except UnreadableDocument as error:
             counter["refused"] += 1

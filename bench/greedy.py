@@ -1,5 +1,6 @@
-"""The reference for edits: a greedy splitter over the whole file, as LangChain's
-RecursiveCharacterTextSplitter works, with tokens for lengths. Pure.
+"""A greedy splitter over the whole file, as a reference for the cost of edits.
+
+It works as LangChain's RecursiveCharacterTextSplitter, with lengths in tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ SEPARATORS = ("\n\n", "\n", ". ", " ")
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Splits by the coarsest separator that fits, and packs from the start on."""
+    """Splits by the coarsest separator that fits, and packs chunks from the start."""
 
     count: Count
     size: int = 500

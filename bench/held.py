@@ -1,4 +1,4 @@
-"""All that a library holds, to be compared with another's."""
+"""The content of a library, to compare it with another's."""
 
 import sqlite3
 from collections import Counter
@@ -39,8 +39,8 @@ KEPT_OF_STORY = {
 """What pipeline b keeps besides."""
 
 
-def holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return all that a library knows, in an order of its own."""
+def read_holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every compared table, in a fixed order."""
     wanted = KEPT if pipeline == "a" else {**KEPT, **KEPT_OF_STORY}
     tables = {"terms": f"chunk_fts_{pipeline}", "fact_terms": "fact_fts"}
     with sqlite3.connect(database) as connection:
@@ -54,8 +54,8 @@ def holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]
     return found
 
 
-def differences(one: Sequence[object], other: Sequence[object]) -> list[str]:
-    """Return some of the rows that only one of two libraries has."""
+def find_differences(one: Sequence[object], other: Sequence[object]) -> list[str]:
+    """Return some of the rows that only one of two lists has."""
     left, right = Counter(map(repr, one)), Counter(map(repr, other))
     only = [f"- {row[:SHOWN]}" for row in sorted((left - right).elements())[:3]]
     return only + [f"+ {row[:SHOWN]}" for row in sorted((right - left).elements())[:3]]

@@ -1,4 +1,4 @@
-"""What a first reading costs with pipeline a, and what of it the embedder does."""
+"""Cost of a first ingestion with pipeline a, and the embedding model's part of it."""
 
 import json
 import shutil
@@ -10,10 +10,10 @@ from bench.library import (
     Bench,
     Library,
     disk_mb,
-    of_manuscript,
-    of_novels,
+    manuscript_library,
+    novels_library,
+    open_database,
     prepare,
-    reading,
 )
 from bench.report import Line, skipped
 
@@ -31,7 +31,7 @@ MANY = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """What the embedder alone took for the same texts."""
+    """What the embedding model alone took for the same texts."""
 
     texts: int
     embedded: int
@@ -40,15 +40,15 @@ class Bare:
 
     @property
     def note(self) -> str:
-        """Say how it was measured."""
+        """How it was measured."""
         if self.embedded == self.texts:
             return f"the same {self.texts:,} texts, wall {self.wall:.1f} s"
         return f"from {self.embedded:,} of {self.texts:,} texts, every length alike"
 
 
 def measure(bench: Bench) -> list[Line]:
-    lines = _lines(of_manuscript(bench, PIPELINE), bench)
-    novels = of_novels(bench, PIPELINE)
+    lines = _lines(manuscript_library(bench, PIPELINE), bench)
+    novels = novels_library(bench, PIPELINE)
     return lines + (
         _lines(novels, bench) if novels else skipped(PART, "no novels here")
     )
@@ -125,6 +125,6 @@ def _is_source(path: Path) -> bool:
 
 
 def _text_mb(library: Library) -> float:
-    with reading(library.database) as connection:
+    with open_database(library.database) as connection:
         sql = "select sum(length(cast(text as blob))) from document"
         return int(connection.execute(sql).fetchone()[0]) / 1e6

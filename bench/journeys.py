@@ -42,15 +42,15 @@ NAMES = ("ingest", "ingest, one changed", "watch, one save", "search", "ask")
 
 
 class JourneyFailed(Exception):
-    """A command that is followed did not end as it should."""
+    """A traced command failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """What one command entered.
+    """The modules and functions that one command entered.
 
-    `modules` stand in the order of their first entry. `only` are those entered after
-    the save, where there was one.
+    `modules` are in the order of first entry. `only` are those entered after the save,
+    if the command watches one.
     """
 
     name: str
@@ -62,27 +62,27 @@ class Journey:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A copy of a manuscript, and a home for the commands that read it."""
+    """A copy of a manuscript, and a home directory for the commands."""
 
     root: Path
 
     @property
     def book(self) -> Path:
-        """Return the folder that commands are given in."""
+        """The working directory of the commands."""
         return self.root / "book"
 
     @property
     def report(self) -> Path:
-        """Return the file that the profiler writes."""
+        """The file that the profiler writes."""
         return self.root / "entered.json"
 
     def command(self, *words: str) -> list[str]:
-        """Return a command that is followed."""
+        """Return the command line that traces an lrwr command."""
         inside = [sys.executable, "-m", "bench.inside.entered"]
         return [*inside, str(self.report), *words]
 
     def environment(self) -> dict[str, str]:
-        """Return an environment without any settings of the user."""
+        """Return an environment without the user's settings."""
         home = str(self.root / "home")
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         places = ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
@@ -93,15 +93,15 @@ class Place:
         }
 
     def change(self) -> None:
-        """Add a sentence to the first document, as an editor saves it."""
+        """Append a sentence to the first document, as an editor saves it."""
         first = min(self.book.rglob("*.md"))
         fresh = first.with_name(f".{first.name}.tmp")
         fresh.write_text(first.read_text(encoding="utf-8") + SENTENCE, encoding="utf-8")
         fresh.replace(first)
 
 
-def follow(folder: Path, names: Sequence[str] = NAMES) -> list[Journey]:
-    """Return the journeys with these names, on a copy of the manuscript in `folder`."""
+def trace_journeys(folder: Path, names: Sequence[str] = NAMES) -> list[Journey]:
+    """Return the journeys with these names on a copy of the manuscript in `folder`."""
     with tempfile.TemporaryDirectory(prefix="lrwr-journeys-") as scratch:
         place = Place(Path(scratch).resolve())
         (place.root / "home").mkdir()
@@ -215,8 +215,8 @@ def _returns(steps: Sequence[tuple[float, int, str]]) -> int:
     return len(steps) - len({(thread, module) for _, thread, module in steps})
 
 
-def show(journeys: Sequence[Journey], *, modules: bool) -> str:
-    """Return a table of the figures; with `modules` the way through them too."""
+def format_journeys(journeys: Sequence[Journey], *, modules: bool) -> str:
+    """Return a table of the figures; with `modules`, the modules in order too."""
     rows = [f"{'journey':22} {'modules':>8} {'functions':>10} {'returns':>9}"]
     for journey in journeys:
         figures = (
@@ -231,14 +231,14 @@ def show(journeys: Sequence[Journey], *, modules: bool) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow the journeys, and print the figures."""
+    """Trace the journeys and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--only", choices=NAMES, action="append", help="this journey")
     parser.add_argument("--modules", action="store_true", help="list the modules")
     args = parser.parse_args(arguments)
-    journeys = follow(args.folder.resolve(), args.only or NAMES)
-    print(show(journeys, modules=args.modules))
+    journeys = trace_journeys(args.folder.resolve(), args.only or NAMES)
+    print(format_journeys(journeys, modules=args.modules))
     return 0
 
 

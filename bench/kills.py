@@ -1,13 +1,14 @@
 """kill -9 at random moments while a folder is edited, watched, ingested and searched.
 
-Run on its own: python -m bench.kills [FOLDER] [--kills 100] [--seed 1] [--pipeline b].
-A copy of the folder is edited while six processes work on it and are killed: two
-watches, two ingestions, a search and a question. Afterwards one quiet ingestion must
-leave exactly what a fresh library holds, no job may be stuck, none may have been done
-twice, and no process may have complained. `--words` leaves the embeddings out,
-`--ingested` begins with a whole library.
+Run: python -m bench.kills [FOLDER] [--kills 100] [--seed 1] [--pipeline b].
 
-Triggers in the library itself count what is done to jobs: see `AUDIT`.
+A copy of the folder is edited while six processes work on it and are killed: two
+watches, two ingestions, a search and a question. Afterwards one more ingestion must
+leave exactly what a fresh library holds, no job may be stuck or done twice, and no
+process may have reported an error. `--words` turns embeddings off, `--ingested` starts
+with a complete library.
+
+Triggers in the library count the states of jobs: see `AUDIT`.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.children import environment
-from bench.held import differences, holdings
+from bench.held import find_differences, read_holdings
 from bench.scripted import ScriptedWriter
 from lrwr.core.adapters.storage.sqlite.database import SCHEMA_VERSION
 
@@ -93,7 +94,7 @@ _SECONDS = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KillPlan:
     """How many kills, each after at most `pause` seconds, of how many of the roles.
 
     `more` is for the processes' environment; `ingested` begins with a whole library.
@@ -108,7 +109,7 @@ class Asked:
 
 
 class Worker:
-    """One role, started again whenever it ends or is killed."""
+    """One role, restarted whenever it ends or is killed."""
 
     def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
         self.folder, self.role, self.env = folder, ROLES[number], env
@@ -132,7 +133,7 @@ class Worker:
             )
 
     def tend(self) -> None:
-        """Start it again if it has ended."""
+        """Restart the process if it has ended."""
         code = self.process.poll()
         if code is None:
             return
@@ -142,17 +143,17 @@ class Worker:
         self.process = self._start()
 
     def kill(self) -> None:
-        """Kill it, and start it again."""
+        """Kill the process and restart it."""
         self.stop()
         self.process = self._start()
 
     @property
     def has_spoken(self) -> bool:
-        """Say whether it has said anything."""
+        """Whether the process has printed anything."""
         return self.words.stat().st_size > 0
 
     def stop(self) -> None:
-        """Kill it."""
+        """Kill the process."""
         self.process.kill()
         self.deaths[self.process.pid] = time.time()
         self._look(self.process.wait())
@@ -185,7 +186,7 @@ def _kind_of(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Harassed:
+class KillRun:
     """What the processes said, and complained of; edits by kind; roles that ended.
 
     `deaths` are the moments when processes died, by their ids.
@@ -199,9 +200,9 @@ class Harassed:
 
 
 def harass(
-    folder: Path, asked: Asked, dice: random.Random, env: Mapping[str, str]
-) -> Harassed:
-    """Edit the folder and kill, time and again."""
+    folder: Path, asked: KillPlan, dice: random.Random, env: Mapping[str, str]
+) -> KillRun:
+    """Edit the folder and kill processes, time and again."""
     workers = [Worker(folder, number, env) for number in range(asked.roles)]
     writer = ScriptedWriter(folder, dice, NAMES)
     for _ in range(asked.kills):
@@ -220,7 +221,7 @@ def harass(
         victim.kill()
     for worker in workers:
         worker.stop()
-    return Harassed(
+    return KillRun(
         tuple(line for worker in workers for line in worker.complaints),
         sum((worker.said for worker in workers), Counter()),
         writer.made,
@@ -230,7 +231,7 @@ def harass(
 
 
 def audit(folder: Path) -> None:
-    """Have the library count what is done to jobs, as soon as there is one."""
+    """Install triggers that count the states of jobs, as soon as there is a library."""
     database = folder / ".lrwr" / "library.db"
     if not database.exists():
         return
@@ -244,8 +245,8 @@ def audit(folder: Path) -> None:
             connection.executescript(f"begin immediate; {AUDIT} commit;")
 
 
-def audited(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
-    """Return how often each thing was done to a job; `deaths` as in `Harassed`."""
+def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
+    """Return how often each thing was done to a job; `deaths` as in `KillRun`."""
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("select what, job, worker, day from audit").fetchall()
         given_up = connection.execute(
@@ -265,7 +266,7 @@ def audited(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
 
 
 def ingest(folder: Path, env: Mapping[str, str]) -> float:
-    """Ingest quietly; return the seconds it took."""
+    """Ingest with nothing else running; return the seconds it took."""
     began = time.monotonic()
     subprocess.run(
         [sys.executable, "-m", "lrwr", "ingest", "."],
@@ -277,8 +278,8 @@ def ingest(folder: Path, env: Mapping[str, str]) -> float:
     return time.monotonic() - began
 
 
-def stuck(database: Path) -> int:
-    """Count the jobs that wait or run although nobody works."""
+def count_stuck_jobs(database: Path) -> int:
+    """Count the jobs that wait or run although no process works."""
     with closing(sqlite3.connect(database)) as connection:
         sql = "select count(*) from job where state in ('pending', 'running')"
         (count,) = connection.execute(sql).fetchone()
@@ -287,9 +288,9 @@ def stuck(database: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of it."""
+    """The result of a run."""
 
-    harassed: Harassed
+    harassed: KillRun
     jobs: Counter[str]
     stuck: int
     seconds: float
@@ -298,12 +299,12 @@ class Report:
 
     @property
     def held(self) -> bool:
-        """Say whether every promise held."""
+        """Whether every promise was kept."""
         broken = self.stuck or self.jobs[DONE_TWICE] or self.jobs[AT_ONCE]
         return not (broken or self.differ or self.harassed.complaints)
 
 
-def killed(source: Path, place: Path, asked: Asked) -> Report:
+def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
     """Harass a copy of `source` under `place`, and compare it with a fresh library."""
     folder, fresh = place / "harassed", place / "fresh"
     (place / "config").mkdir()
@@ -323,16 +324,16 @@ def killed(source: Path, place: Path, asked: Asked) -> Report:
     database = folder / ".lrwr" / "library.db"
     pipeline = asked.more.get("LRWR_PIPELINE", "b")
     one, other = (
-        holdings(f / ".lrwr" / "library.db", pipeline) for f in (folder, fresh)
+        read_holdings(f / ".lrwr" / "library.db", pipeline) for f in (folder, fresh)
     )
     return Report(
         harassed=harassed,
-        jobs=audited(database, harassed.deaths),
-        stuck=stuck(database),
+        jobs=count_job_states(database, harassed.deaths),
+        stuck=count_stuck_jobs(database),
         seconds=round(seconds, 1),
         rows={name: len(rows) for name, rows in other.items()},
         differ={
-            name: differences(rows, other[name])
+            name: find_differences(rows, other[name])
             for name, rows in one.items()
             if rows != other[name]
         },
@@ -340,7 +341,7 @@ def killed(source: Path, place: Path, asked: Asked) -> Report:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 when every promise held."""
+    """Run, print one JSON object, and return 0 if every promise was kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--kills", type=int, default=100)
@@ -353,9 +354,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     more = {"LRWR_PIPELINE": args.pipeline}
     if args.words:
         more["LRWR_EMBEDDING_MODEL"] = "off"
-    asked = Asked(args.kills, args.seed, more, pause=args.pause, ingested=args.ingested)
+    asked = KillPlan(
+        args.kills, args.seed, more, pause=args.pause, ingested=args.ingested
+    )
     with tempfile.TemporaryDirectory() as place:
-        done = killed(args.folder, Path(place), asked)
+        done = run_kills(args.folder, Path(place), asked)
     print(
         json.dumps(
             {

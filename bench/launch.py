@@ -1,7 +1,7 @@
-"""Runs one command and writes down what it cost.
+"""Run one command and write down its cost.
 
-A process of its own: a child's peak memory is counted from its parent's at the fork,
-so the parent must be small. Standard library only; started with `python -I -S`.
+A process of its own: a child's peak memory starts at its parent's at the fork, so the
+parent must be small. Standard library only; started with `python -I -S`.
 """
 
 import json

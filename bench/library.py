@@ -1,4 +1,4 @@
-"""Libraries made for measuring, kept under the work folder."""
+"""Libraries for measuring, stored under the work folder."""
 
 import json
 import shutil
@@ -23,10 +23,10 @@ CHOSEN = "PrideAndPrejudice"
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What is to be measured, on what, and where there is room for it.
+    """What is measured, on which data, and where libraries are stored.
 
-    `novels` bounds how many novels are used; None means all. `pipeline` is the one
-    whose retrieval is judged; empty for the one that lrwr has by default.
+    `novels` limits the number of novels, None for all. `pipeline` is the one whose
+    retrieval is judged, empty for the default.
     """
 
     data: DataFolder
@@ -39,10 +39,10 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that was ingested by the command line.
+    """A library that the command line ingested.
 
-    `summary` is what `lrwr ingest --json` said, `cost` what it took. `note` says so
-    when an earlier run of the bench made it.
+    `summary` is the output of `lrwr ingest --json`, `cost` what it took. `note` says if
+    an earlier run made it.
     """
 
     root: Path
@@ -52,55 +52,55 @@ class Library:
 
     @property
     def database(self) -> Path:
-        """Return the records."""
+        """The path of the SQLite file."""
         return self.root / ".lrwr" / "library.db"
 
     @property
     def words(self) -> int:
-        """Return how many words were read."""
+        """The number of ingested words."""
         return int(self.summary["words"])
 
 
-def of_manuscript(bench: Bench, pipeline: str = "") -> Library:
-    """Return the library of a writer's folder, with a pipeline or the one set."""
+def manuscript_library(bench: Bench, pipeline: str = "") -> Library:
+    """Return the library of the manuscript folder; an empty `pipeline` is the default."""
     source = bench.data.manuscript()
     name = f"{source.name}{_mark(pipeline)}"
-    return made(bench.work / name, {"manuscript": source}, pipeline=pipeline)
+    return make_library(bench.work / name, {"manuscript": source}, pipeline=pipeline)
 
 
-def of_novels(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return the library of all the novels; None without any."""
+def novels_library(bench: Bench, pipeline: str = "") -> Library | None:
+    """Return one library of all novels; None without any."""
     novels = bench.data.novels()[: bench.novels]
     if not novels:
         return None
     sources = {f"novels/{novel.name}": novel for novel in novels}
     name = f"novels-{len(novels)}{_mark(pipeline)}"
-    return made(bench.work / name, sources, pipeline=pipeline)
+    return make_library(bench.work / name, sources, pipeline=pipeline)
 
 
-def of_tales(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return the library of all the fairy tales; None without any."""
+def tales_library(bench: Bench, pipeline: str = "") -> Library | None:
+    """Return one library of all fairy tales; None without any."""
     tales = bench.data.tales()
     if tales is None:
         return None
     root = bench.work / f"tales{_mark(pipeline)}"
-    return made(root, {"tales": tales}, pipeline=pipeline)
+    return make_library(root, {"tales": tales}, pipeline=pipeline)
 
 
-def of_novel(bench: Bench, source: Path, pipeline: str = "") -> Library:
-    """Return the library of one novel alone."""
+def novel_library(bench: Bench, source: Path, pipeline: str = "") -> Library:
+    """Return the library of one novel."""
     root = bench.work / f"novel-{source.name}{_mark(pipeline)}"
-    return made(root, {"novel": source}, pipeline=pipeline)
+    return make_library(root, {"novel": source}, pipeline=pipeline)
 
 
-def novel_of(bench: Bench) -> Path:
-    """Return one whole novel; without any, a writer's folder."""
+def choose_novel(bench: Bench) -> Path:
+    """Return the folder of one novel, or the manuscript if there is none."""
     novels = bench.data.novels()
     chosen = [novel for novel in novels if novel.name == CHOSEN]
     return next(iter([*chosen, *novels]), bench.data.manuscript())
 
 
-def made(
+def make_library(
     root: Path,
     sources: Mapping[str, Path],
     *,
@@ -124,13 +124,13 @@ def made(
     prepare(root, sources, pipeline, vectors=vectors)
     if lender is not None:
         _lend(lender, root)
-    return stamped(root, *ingest(root))
+    return record_library(root, *ingest(root))
 
 
 def prepare(
     root: Path, sources: Mapping[str, Path], pipeline: str = "", *, vectors: bool = True
 ) -> None:
-    """Make a folder that is a library, with copies of `sources`, not yet ingested."""
+    """Create a library folder with copies of `sources`, without ingesting them."""
     if root.exists():
         shutil.rmtree(root)
     root.mkdir(parents=True)
@@ -145,12 +145,12 @@ def prepare(
 def ingest(
     root: Path, *, env: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], Cost]:
-    """Run `lrwr ingest --json` as a writer would."""
+    """Run `lrwr ingest --json`; return its summary and cost."""
     done = run([*lrwr(), "ingest", "--json"], cwd=root, env=env)
     return json.loads(done.out), done.cost
 
 
-def stamped(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
+def record_library(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
     """Note that the library at `root` is whole."""
     told = {"summary": summary, "cost": asdict(cost), "made_by": _code()}
     (root / STAMP).write_text(json.dumps(told), encoding="utf-8")
@@ -158,15 +158,15 @@ def stamped(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
 
 
 @contextmanager
-def reading(database: Path) -> Iterator[sqlite3.Connection]:
-    """Lend out a connection that reads the records."""
+def open_database(database: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a read-only connection to a library's database."""
     uri = f"{database.resolve().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         yield connection
 
 
 def disk_mb(root: Path) -> float:
-    """Return how much the library's own folder holds."""
+    """Return the size of the library's state folder in MB."""
     files = (path for path in (root / ".lrwr").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
 

@@ -1,8 +1,8 @@
-"""What a language model is asked for 100,000 words, and never asked twice.
+"""Calls of a language model for 100,000 words, and that none is repeated.
 
-The model is a loopback server that quotes what it is shown (`bench/reader.py`), so the
-figures are about calls, tokens and checked quotes, not about how well a model reads.
-Nothing is embedded: that is measured elsewhere.
+The model is a loopback server that quotes what it is shown (`bench/reader.py`), so
+figures are about calls, tokens and checked quotes, not about the quality of a model.
+Nothing is embedded.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.children import BenchFailed, environment, inside, lrwr, run
 from bench.held import KEPT_OF_STORY
-from bench.library import Bench, ingest, novel_of, prepare, reading
+from bench.library import Bench, choose_novel, ingest, open_database, prepare
 from bench.reader import Reader
 from bench.report import Line, say
 from tests.fakes.model_server import MODEL, ModelServer
@@ -34,7 +34,7 @@ PRICES = {"LRWR_MODEL_PRICES": f"{MODEL} 1.0 5.0"}
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A library that was read at one go, to compare with; `facts` are its rows."""
+    """A library ingested at once, to compare with; `facts` are its rows."""
 
     root: Path
     source: Path
@@ -44,7 +44,7 @@ class Whole:
 
 
 def measure(bench: Bench) -> list[Line]:
-    source = novel_of(bench)
+    source = choose_novel(bench)
     whole, lines = _read(bench.work / f"model-{source.name}", source)
     for part in (_again, _edited, _budget, _killed, _nonsense):
         say(f"  {part.__name__.strip('_')} …")
@@ -262,7 +262,7 @@ def _copy(bench: Bench, whole: Whole, name: str) -> Path:
 
 
 def _facts(root: Path) -> list[tuple[Any, ...]]:
-    with reading(root / ".lrwr" / "library.db") as connection:
+    with open_database(root / ".lrwr" / "library.db") as connection:
         return sorted(connection.execute(KEPT_OF_STORY["facts"]))
 
 

@@ -1,7 +1,7 @@
-"""What a loopback server answers in a model's place: it quotes what it is shown.
+"""Replies of a fake language model: quotes of what it is shown.
 
-One quote in `FALSE` stands nowhere, and the typographic marks of the others are plain,
-so that checking them is put to the test.
+One quote in `FALSE` occurs nowhere, and the others have plain punctuation instead of
+typographic, so that quote checking is tested.
 """
 
 import json
@@ -28,9 +28,9 @@ _PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "—": "
 
 @dataclass
 class Reader:
-    """Answers, from any thread, and counts what it was asked and what it offered.
+    """Replies from any thread, and counts requests and quotes.
 
-    Every `stumble`-th answer is nonsense; 0 means none is.
+    Every `stumble`-th reply is nonsense; 0 means none is.
     """
 
     stumble: int = 0
@@ -43,12 +43,12 @@ class Reader:
 
     @property
     def calls(self) -> int:
-        """How often it was asked."""
+        """The number of requests."""
         return sum(self.kinds.values())
 
     @property
     def twice(self) -> int:
-        """How many requests were the same as one before."""
+        """The number of requests equal to an earlier one."""
         return self.calls - len(self.questions)
 
     def __call__(self, asked: Asked) -> str:

@@ -1,4 +1,4 @@
-"""Lines of figures, each with its goal, and how they are shown."""
+"""Lines of figures with goals, and their table."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ Sense = Literal["<=", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure; `value` None is something that was not measured, `note` says why."""
+    """One figure. `value` None means it was not measured, and `note` says why."""
 
     part: str
     name: str
@@ -24,7 +24,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """Say whether the goal is met; empty where there is none."""
+        """Whether the goal is met; empty without a goal."""
         if self.value is None:
             return "skipped" if self.goal is None else "not measured"
         if self.goal is None:
@@ -33,17 +33,17 @@ class Line:
         return "met" if met else "NOT MET"
 
     def as_json(self) -> dict[str, object]:
-        """Return the line for a file."""
+        """Return the line as JSON-able values."""
         return {**asdict(self), "verdict": self.verdict}
 
 
 def skipped(part: str, why: str) -> list[Line]:
-    """Return the one line of a part that the data does not allow."""
+    """Return the line of a part for which data is missing."""
     return [Line(part, why, None)]
 
 
 def table(lines: Sequence[Line]) -> str:
-    """Return the lines as text, columns aligned."""
+    """Return the lines as a table with aligned columns."""
     rows = [("part", "what", "figure", "goal", "verdict", "")]
     rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, _rest(n)) for n in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -62,7 +62,7 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """Return how many goals are met and which are not."""
+    """Return how many goals are met, and which are not."""
     judged = [line for line in lines if line.goal is not None]
     missed = [line for line in judged if line.verdict != "met"]
     text = f"{len(judged) - len(missed)} of {len(judged)} goals met."
@@ -72,7 +72,7 @@ def summary(lines: Sequence[Line]) -> str:
 
 
 def say(text: str) -> None:
-    """Tell who waits what is going on."""
+    """Print progress on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

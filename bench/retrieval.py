@@ -1,13 +1,19 @@
-"""How often the passage that answers is found, asked as a writer would ask."""
+"""How often search finds the answering passage, on public question sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bench.data import read_lines
-from bench.library import Bench, of_novel, of_tales
+from bench.library import Bench, novel_library, tales_library
 from bench.report import Line, say, skipped
-from bench.scoring import Asked, Shelf, answers, leaks, scores
+from bench.scoring import (
+    QuestionBatch,
+    QuestionSet,
+    find_leaks,
+    score_results,
+    search_batches,
+)
 
 PART = "retrieval"
 
@@ -42,7 +48,10 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def _of_tales(bench: Bench) -> list[Line]:
-    path, library = bench.data.questions("fairytale"), of_tales(bench, bench.pipeline)
+    path, library = (
+        bench.data.questions("fairytale"),
+        tales_library(bench, bench.pipeline),
+    )
     docs = bench.data.tales()
     if path is None or docs is None or library is None:
         return skipped(PART, "no fairy tales here")
@@ -50,12 +59,12 @@ def _of_tales(bench: Bench) -> list[Line]:
     val = _some(bench, [q for q in every if q.get("official_split") == "val"])
     named = [q for q in val if q.get("anchored")]
     sets = {
-        "tales, val": Shelf(docs, [Asked(library, val)]),
-        "tales, val, tale named": Shelf(docs, [Asked(library, named)]),
+        "tales, val": QuestionSet(docs, [QuestionBatch(library, val)]),
+        "tales, val, tale named": QuestionSet(docs, [QuestionBatch(library, named)]),
     }
     lines = _scored(bench, sets, WAYS)
     ways = dict(WAYS) if bench.full else {k: WAYS[k] for k in WAYS if k != "reranked"}
-    shelf = Shelf(docs, [Asked(library, _some(bench, every))])
+    shelf = QuestionSet(docs, [QuestionBatch(library, _some(bench, every))])
     lines += _scored(bench, {"tales, all": shelf}, ways)
     if not bench.full:
         lines += skipped(PART, "tales, all, reranked: only with --full")
@@ -67,7 +76,7 @@ def _of_dialogue(bench: Bench) -> list[Line]:
     if path is None or docs is None:
         return skipped(PART, "no dialogue questions here")
     batches = _by_novel(bench, _some(bench, read_lines(path)))
-    return _scored(bench, {"dialogue": Shelf(docs, batches)}, WAYS)
+    return _scored(bench, {"dialogue": QuestionSet(docs, batches)}, WAYS)
 
 
 def _of_horizons(bench: Bench) -> list[Line]:
@@ -78,12 +87,12 @@ def _of_horizons(bench: Bench) -> list[Line]:
     lines = []
     for way, flags in WAYS.items():
         say(f"  asking: as of, {way} …")
-        found, _ = answers(batches, flags)
+        found, _ = search_batches(batches, flags)
         told = [
-            Asked(one.library, [q for q in one.questions if q["answerable"]])
+            QuestionBatch(one.library, [q for q in one.questions if q["answerable"]])
             for one in batches
         ]
-        figures = scores(bench, Shelf(docs, told), found)
+        figures = score_results(bench, QuestionSet(docs, told), found)
         lines.append(
             Line(
                 PART,
@@ -93,7 +102,7 @@ def _of_horizons(bench: Bench) -> list[Line]:
                 also={figure: figures[figure] for figure in ALSO},
             )
         )
-        late = leaks([q for one in batches for q in one.questions], found)
+        late = find_leaks([q for one in batches for q in one.questions], found)
         total = sum(len(one.questions) for one in batches)
         note = f"{len(late)} of {total}" + (f"; first {late[0]}" if late else "")
         share = len(late) / max(1, total)
@@ -102,7 +111,7 @@ def _of_horizons(bench: Bench) -> list[Line]:
 
 
 def _scored(
-    bench: Bench, sets: Mapping[str, Shelf], ways: Mapping[str, Sequence[str]]
+    bench: Bench, sets: Mapping[str, QuestionSet], ways: Mapping[str, Sequence[str]]
 ) -> list[Line]:
     """Ask the first set in each way, and score it and the others, parts of it."""
     asked = next(iter(sets.values())).asked
@@ -110,9 +119,9 @@ def _scored(
     lines = []
     for way, flags in ways.items():
         say(f"  asking: {next(iter(sets))}, {way} …")
-        found, cpu = answers(asked, flags)
+        found, cpu = search_batches(asked, flags)
         for name, shelf in sets.items():
-            figures = scores(bench, shelf, found)
+            figures = score_results(bench, shelf, found)
             lines += _figures(name, way, figures, cpu / max(1, number))
     return lines
 
@@ -138,14 +147,14 @@ def _some(bench: Bench, questions: list[Question]) -> list[Question]:
     return questions[::QUICK] if bench.quick else questions
 
 
-def _by_novel(bench: Bench, questions: Sequence[Question]) -> list[Asked]:
+def _by_novel(bench: Bench, questions: Sequence[Question]) -> list[QuestionBatch]:
     """Return each novel's questions with a library of that novel alone."""
     names = sorted({str(question["novel"]) for question in questions})
     by_name = {novel.name: novel for novel in bench.data.novels()}
     asked = []
     for name in names[: bench.novels]:
         if name in by_name:
-            library = of_novel(bench, by_name[name], bench.pipeline)
+            library = novel_library(bench, by_name[name], bench.pipeline)
             own = [question for question in questions if question["novel"] == name]
-            asked.append(Asked(library, own))
+            asked.append(QuestionBatch(library, own))
     return asked

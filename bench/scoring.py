@@ -1,4 +1,4 @@
-"""Asks libraries files of questions and has the scorer judge."""
+"""Search questions in libraries and score the results."""
 
 import json
 import re
@@ -21,7 +21,7 @@ Answers = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionBatch:
     """Questions, and the library that they are put to."""
 
     library: Library
@@ -29,17 +29,19 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """Questions for several libraries, and the folder of the texts they are about."""
+class QuestionSet:
+    """Questions for several libraries, and the folder of their texts."""
 
     docs: Path
-    asked: list[Asked]
+    asked: list[QuestionBatch]
 
 
-def answers(batches: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, float]:
-    """Put every question to its library with `lrwr search --batch`.
+def search_batches(
+    batches: Sequence[QuestionBatch], flags: Sequence[str]
+) -> tuple[Answers, float]:
+    """Search every question in its library with `lrwr search --batch`.
 
-    Returns what was found, and the CPU seconds it took.
+    Returns results by question, and the CPU seconds.
     """
     found: Answers = {}
     cpu = 0.0
@@ -51,8 +53,8 @@ def answers(batches: Sequence[Asked], flags: Sequence[str]) -> tuple[Answers, fl
     return found, cpu
 
 
-def scores(bench: Bench, shelf: Shelf, found: Answers) -> dict[str, float]:
-    """Have the scorer that stands beside the data judge what was found."""
+def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str, float]:
+    """Return the figures of the data folder's scorer for the results."""
     scorer = bench.data.scorer()
     questions = [question for one in shelf.asked for question in one.questions]
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
@@ -72,10 +74,10 @@ def scores(bench: Bench, shelf: Shelf, found: Answers) -> dict[str, float]:
     return judged
 
 
-def leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
-    """Return the questions that got a passage of a later chapter than they may see.
+def find_leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
+    """Return the questions with a passage from after their chapter.
 
-    A chapter's number is the one its file's name begins with.
+    A chapter's number is the one with which its file name begins.
     """
     late = []
     for question in questions:
@@ -86,7 +88,7 @@ def leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
     return late
 
 
-def _answered(one: Asked, flags: Sequence[str]) -> tuple[Answers, float]:
+def _answered(one: QuestionBatch, flags: Sequence[str]) -> tuple[Answers, float]:
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
         asked, ranked = Path(scratch, "asked.jsonl"), Path(scratch, "ranked.jsonl")
         write_lines(asked, [_line(question) for question in one.questions])

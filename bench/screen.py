@@ -1,7 +1,7 @@
-"""What the writing room costs: its first frame, streamed tokens, a long conversation.
+"""Cost of the chat screen: first frame, streamed tokens, a long thread.
 
-The first frame is measured in a pty, in CPU of all threads, beside the least Textual
-application that there can be, one after the other in the same round.
+The first frame is measured in a pty, in CPU of all threads, in turn with the least
+Textual application.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.children import BenchFailed, inside, lrwr, run
-from bench.library import Bench, of_manuscript
+from bench.library import Bench, manuscript_library
 from bench.report import Line, skipped
 
 PART = "screen"
@@ -33,7 +33,7 @@ OURS = b"sk your manuscript"
 def measure(bench: Bench) -> list[Line]:
     if not Path("/proc/self/stat").exists():
         return skipped(PART, "this system does not tell what a running process took")
-    library = of_manuscript(bench)
+    library = manuscript_library(bench)
     rounds = 3 if bench.quick else 10
     bare: list[float] = []
     ours: list[float] = []
@@ -56,7 +56,7 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def first_frame(command: Sequence[str], wanted: bytes, folder: Path) -> float:
-    """Return the CPU seconds that a command took until `wanted` was drawn."""
+    """Return the CPU seconds until a command has drawn `wanted`."""
     own, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     env = {**os.environ, "TERM": "xterm-256color"}

@@ -1,4 +1,4 @@
-"""A writer at work on a folder: typing, moving, undoing, and what machines do to files.
+"""A scripted writer in a folder: types, moves, undoes; and what programs do to files.
 
 The same seed makes the same edits. No edit leaves the folder without a manuscript.
 """
@@ -32,9 +32,9 @@ Edit = Callable[["ScriptedWriter"], bool]
 
 
 class ScriptedWriter:
-    """Makes edits in `folder` as `dice` fall; `made` counts them by kind.
+    """Makes random edits in `folder`; `made` counts them by kind.
 
-    `names` are the people that talk and are written about.
+    `names` are the people who talk and are described.
     """
 
     def __init__(self, folder: Path, dice: Random, names: tuple[str, ...]) -> None:
@@ -47,9 +47,9 @@ class ScriptedWriter:
         self.snapshots: list[dict[Path, bytes]] = [self.whole()]
 
     def edit(self, *kinds: str) -> str:
-        """Make one edit, of one of `kinds` if any are named; return which it was.
+        """Make one edit, of one of `kinds` if given; return its kind.
 
-        Where none of them can be made, something is typed.
+        If none of them is possible, text is typed.
         """
         wanted = list(kinds or EDITS)
         while wanted:
@@ -62,7 +62,7 @@ class ScriptedWriter:
         return self.edit("type")
 
     def files(self, *endings: str) -> list[Path]:
-        """Return the manuscript's files with these endings, texts if none is named."""
+        """Return the manuscript's files with these endings, text files if none is given."""
         wanted = endings or TEXTS
         return sorted(
             path
@@ -71,15 +71,15 @@ class ScriptedWriter:
         )
 
     def pick(self) -> Path:
-        """Return a text; there always is one."""
+        """Return a random text file."""
         return self.dice.choice(self.files())
 
     def blocks(self, path: Path) -> list[str]:
-        """Return what stands between a text's blank lines."""
+        """Return the parts of a text between blank lines."""
         return decode_text(path.read_bytes(), path.name)[0].split("\n\n")
 
     def save(self, path: Path, content: str | bytes) -> bool:
-        """Write a file in place, or by a new one that takes its name."""
+        """Write a file in place, or by a new file that replaces it."""
         self.remember(path)
         raw = content if isinstance(content, bytes) else content.encode()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,18 +92,18 @@ class ScriptedWriter:
         return True
 
     def remember(self, path: Path) -> None:
-        """Keep what a file says, to be able to undo."""
+        """Store a file's content to be able to undo."""
         if path.exists():
             kept = self.before.setdefault(path, [])
             kept.append(path.read_bytes())
             del kept[:-_UNDO]
 
     def whole(self) -> dict[Path, bytes]:
-        """Return the whole manuscript."""
+        """Return the whole manuscript by path."""
         return {path: path.read_bytes() for path in self.files(*TEXTS, ".docx")}
 
     def words(self) -> str:
-        """Make something for somebody to say or be."""
+        """Return a random sentence for a person to say or be described by."""
         who, other = self.dice.choice(self.names), self.dice.choice(self.names)
         plain = sentence(self.number, self.dice)
         return self.dice.choice(
@@ -119,7 +119,7 @@ class ScriptedWriter:
         )
 
     def fresh_name(self, path: Path) -> Path:
-        """Return a name beside `path`, or in a folder beside it, that is free."""
+        """Return an unused path beside `path`, or in a folder beside it."""
         folder = path.parent / self.dice.choice(("", "", "part two", "Ünter"))
         return folder / f"{self.dice.randrange(100):02}-{self.number}{path.suffix}"
 

@@ -1,4 +1,4 @@
-"""How long a search takes when everything is open, in a large library."""
+"""Search times in a large library with everything open."""
 
 import json
 import shutil
@@ -11,9 +11,9 @@ from bench.library import (
     Bench,
     Library,
     ingest,
-    of_manuscript,
-    of_novels,
-    stamped,
+    manuscript_library,
+    novels_library,
+    record_library,
 )
 from bench.report import Line, skipped
 
@@ -33,7 +33,7 @@ QUESTIONS = (
 
 
 def measure(bench: Bench) -> list[Line]:
-    libraries = [of_manuscript(bench), of_novels(bench)]
+    libraries = [manuscript_library(bench), novels_library(bench)]
     base = max((one for one in libraries if one), key=_chunks)
     if _chunks(base) < LEAST:
         return skipped(PART, f"fewer than {LEAST} chunks to make a large library of")
@@ -55,7 +55,7 @@ def _large(bench: Bench, base: Library) -> Library:
     for folder in [p for p in base.root.iterdir() if _is_source(p)]:
         for number in range(copies):
             shutil.copytree(folder, root / folder.name / f"copy-{number + 1}")
-    return stamped(root, *ingest(root))
+    return record_library(root, *ingest(root))
 
 
 def _questions(bench: Bench) -> list[str]:

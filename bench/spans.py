@@ -1,4 +1,4 @@
-"""Whether every chunk is where it says it is: characters, lines, and file on disk."""
+"""Check that every chunk matches its characters, lines and file on disk."""
 
 import json
 import unicodedata
@@ -8,14 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.library import Bench, Library, of_manuscript, of_novels, of_tales, reading
+from bench.library import (
+    Bench,
+    Library,
+    manuscript_library,
+    novels_library,
+    open_database,
+    tales_library,
+)
 from bench.report import Line
 
 PART = "spans"
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class StoredChunk:
     """A chunk as the records have it."""
 
     text: str
@@ -26,12 +33,12 @@ class Placed:
 
 
 def measure(bench: Bench) -> list[Line]:
-    libraries = [of_manuscript(bench), of_novels(bench), of_tales(bench)]
-    return [line for library in libraries if library for line in lines_of(library)]
+    libraries = [manuscript_library(bench), novels_library(bench), tales_library(bench)]
+    return [line for library in libraries if library for line in check_library(library)]
 
 
-def lines_of(library: Library) -> list[Line]:
-    counts, wrong = checked(library)
+def check_library(library: Library) -> list[Line]:
+    counts, wrong = check_chunks(library)
     name, total = library.root.name, counts["chunks"]
     note = f"first wrong: {wrong[0]}" if wrong else ""
     return [
@@ -44,14 +51,14 @@ def lines_of(library: Library) -> list[Line]:
     ]  # fmt: skip
 
 
-def checked(library: Library) -> tuple[Counter[str], list[str]]:
+def check_chunks(library: Library) -> tuple[Counter[str], list[str]]:
     """Check every chunk; return counts, and a word on each that is wrong."""
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     for document, paragraphs, text, chunks in _documents(library.database):
         path = library.root / document
         plain = path.suffix.lower() != ".docx"
-        source = decoded(path) if plain else text
+        source = decode_file(path) if plain else text
         starts, numbers = json.loads(paragraphs) if paragraphs else ([], [])
         for chunk in chunks:
             counts["chunks"] += 1
@@ -69,7 +76,7 @@ def checked(library: Library) -> tuple[Counter[str], list[str]]:
     return counts, wrong
 
 
-def decoded(path: Path) -> str:
+def decode_file(path: Path) -> str:
     """Read a plain file on our own: marks, line ends, composed characters."""
     content = path.read_bytes()
     for encoding in ("utf-8-sig", "cp1252"):
@@ -84,7 +91,7 @@ def decoded(path: Path) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _lines_in(text: str, chunk: Placed) -> tuple[int, int]:
+def _lines_in(text: str, chunk: StoredChunk) -> tuple[int, int]:
     return (
         text.count("\n", 0, chunk.start) + 1,
         text.count("\n", 0, chunk.end - 1) + 1,
@@ -92,7 +99,7 @@ def _lines_in(text: str, chunk: Placed) -> tuple[int, int]:
 
 
 def _paragraphs_in(
-    starts: list[int], numbers: list[int], chunk: Placed
+    starts: list[int], numbers: list[int], chunk: StoredChunk
 ) -> tuple[int, int]:
     first = bisect_right(starts, chunk.start) - 1
     last = bisect_right(starts, chunk.end - 1) - 1
@@ -101,8 +108,8 @@ def _paragraphs_in(
 
 def _documents(
     database: Path,
-) -> Iterator[tuple[str, str, str, list[Placed]]]:
-    with reading(database) as connection:
+) -> Iterator[tuple[str, str, str, list[StoredChunk]]]:
+    with open_database(database) as connection:
         found = connection.execute("select id, paragraphs, text from document")
         for document, paragraphs, text in found:
             rows = connection.execute(
@@ -110,4 +117,4 @@ def _documents(
                 " from chunk where document_id = ? order by ordinal",
                 (document,),
             )
-            yield document, paragraphs, text, [Placed(*row) for row in rows]
+            yield document, paragraphs, text, [StoredChunk(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""How long a writer waits for a command that has just been typed, in CPU seconds."""
+"""CPU seconds until a command answers."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.children import REPO, inside, lrwr, run
-from bench.library import Bench, Library, of_manuscript
+from bench.library import Bench, Library, manuscript_library
 from bench.report import Line
 
 PART = "startup"
@@ -15,7 +15,7 @@ BARE = Path(__file__).with_name("inside") / "bare_typer.py"
 
 
 def measure(bench: Bench) -> list[Line]:
-    library = of_manuscript(bench)
+    library = manuscript_library(bench)
     run([sys.executable, "-m", "compileall", "-q", "lrwr"], cwd=REPO)
     commands = _commands()
     rounds = 4 if bench.quick else 12

@@ -1,4 +1,4 @@
-"""What a novel costs with pipeline b and no language model: at first, and an edit."""
+"""Cost of a novel with pipeline b and no language model: first ingestion and edits."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 from bench.children import BenchFailed, inside, run
-from bench.library import Bench, ingest, novel_of, prepare
+from bench.library import Bench, choose_novel, ingest, prepare
 from bench.report import Line, say
 
 PART = "story"
@@ -20,7 +20,7 @@ ENV = {"LRWR_PIPELINE": "b"}
 
 
 def measure(bench: Bench) -> list[Line]:
-    source = novel_of(bench)
+    source = choose_novel(bench)
     root = bench.work / f"story-{source.name}"
     lines = _first(root, source)
     say("  edits …")

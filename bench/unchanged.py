@@ -1,9 +1,9 @@
-"""What it costs to ingest again when nothing has changed."""
+"""Cost of ingesting again when nothing has changed."""
 
 from statistics import median
 
 from bench.children import lrwr, run
-from bench.library import Bench, Library, ingest, of_manuscript, of_novels
+from bench.library import Bench, Library, ingest, manuscript_library, novels_library
 from bench.report import Line, skipped
 
 PART = "unchanged"
@@ -11,8 +11,8 @@ PART = "unchanged"
 
 def measure(bench: Bench) -> list[Line]:
     rounds = 3 if bench.quick else 5
-    lines = _lines(of_manuscript(bench), rounds)
-    novels = of_novels(bench)
+    lines = _lines(manuscript_library(bench), rounds)
+    novels = novels_library(bench)
     return lines + (
         _lines(novels, rounds) if novels else skipped(PART, "no novels here")
     )

@@ -1,10 +1,11 @@
-"""What `lrwr watch` costs: from a save to a search that finds it, and while all rests.
+"""Cost of `lrwr watch`: from a save to a search that finds it, and while idle.
 
-Run on its own: python -m bench.watch [FOLDER...] [--saves 40] [--idle 30] [--seed 1].
-The folders are copied into one library and ingested; with --library FOLDER that of an
-earlier ingestion is copied instead. A word that stands nowhere is written into one
-paragraph after another, as an editor saves: a new file in the place of the old one.
-CPU and memory are read from /proc, and left out where there is none.
+Run: python -m bench.watch [FOLDER...] [--saves 40] [--idle 30] [--seed 1].
+
+The folders are copied into one library and ingested; with --library FOLDER an ingested
+library is copied instead. A word that occurs nowhere is written into one paragraph
+after another, as an editor saves: a new file replaces the old one. CPU and memory are
+read from /proc, and left out where there is none.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from typing import Any
 
 from bench.children import BenchFailed, environment, lrwr
 from bench.edits import paragraphs
-from bench.library import Bench, ingest, novel_of, prepare, reading
+from bench.library import Bench, choose_novel, ingest, open_database, prepare
 from bench.report import Line, say, table
 
 PART = "watch"
@@ -47,9 +48,9 @@ _FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """One save: seconds until it is found, until it is told, and CPU seconds.
+    """One save: seconds until search finds it, until it is reported, and CPU seconds.
 
-    The CPU is that of all that follows from it, until the watch is at rest.
+    CPU counts all work until the watch is idle.
     """
 
     found: float
@@ -86,7 +87,7 @@ class Watch:
                 return told
 
     def cpu(self) -> float | None:
-        """Return the CPU seconds of all its threads so far."""
+        """Return the CPU seconds of all threads so far; None without /proc."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
         except OSError:
@@ -95,7 +96,7 @@ class Watch:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def memory(self, name: str = "VmRSS") -> float | None:
-        """Return its memory in MB: now, or with `VmHWM` the most it had."""
+        """Return its memory in MB: now, or with `VmHWM` the peak; None without /proc."""
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
         except OSError:
@@ -104,7 +105,7 @@ class Watch:
         return next(int(row[1]) / 1024 for row in rows if row[0] == f"{name}:")
 
     def stop(self) -> int:
-        """End it as Ctrl-C does, and return its exit code."""
+        """Stop it with Ctrl-C and return its exit code."""
         self.process.send_signal(2)
         return self.process.wait(timeout=PATIENCE)
 
@@ -115,7 +116,7 @@ class Watch:
 
 
 def measure(bench: Bench) -> list[Line]:
-    novels = [novel_of(bench)]
+    novels = [choose_novel(bench)]
     saves, idle = (SAVES // 5, IDLE / 5) if bench.quick else (SAVES, IDLE)
     root = bench.work / PART
     _ingested(root, novels)
@@ -144,7 +145,7 @@ def _measured(root: Path, *, saves: int, idle: float, seed: int) -> list[Line]:
         done = list(_saves(watch, root, saves, random.Random(seed)))
         memory, most = watch.memory(), watch.memory("VmHWM")
         code = watch.stop()
-    with reading(root / ".lrwr" / "library.db") as connection:
+    with open_database(root / ".lrwr" / "library.db") as connection:
         words, chunks = connection.execute(_HELD).fetchone()
     return [
         Line(PART, "start, until at rest", starting, "s",
@@ -193,7 +194,7 @@ def _saves(
 ) -> Iterator[Save]:
     files = sorted(root.rglob("*.md"))
     written = [path for path in files if paragraphs(path.read_text(encoding="utf-8"))]
-    with reading(root / ".lrwr" / "library.db") as connection:
+    with open_database(root / ".lrwr" / "library.db") as connection:
         for count in range(number):
             word = f"quorble{count}x{dice.randrange(10**6)}"
             before, began = watch.cpu(), _save(dice.choice(written), word, dice)

@@ -1,1 +1,1 @@
-"""Scripts for those who work on lrwr; not part of what is installed."""
+"""Scripts for contributors; not part of the installed package."""

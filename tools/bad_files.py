@@ -1,4 +1,4 @@
-"""Bad inputs, made on the spot: what a manuscript folder may hold on its worst day."""
+"""Generated bad inputs: everything odd that a manuscript folder may hold."""
 
 import io
 import os
@@ -44,14 +44,14 @@ _BODY = (
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """One kind of bad input; `make` puts it into the folder that it is given."""
+    """One kind of bad input; `make` writes it into a folder."""
 
     name: str
     make: Callable[[Path], None]
 
 
 def good_chapters(folder: Path) -> None:
-    """Put the three good chapters into `folder`."""
+    """Write the three good chapters into `folder`."""
     for name, text in GOOD.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -184,7 +184,7 @@ _TWICE = {
 
 
 def bad_inputs() -> list[BadInput]:
-    """Return every kind of bad input, in the order in which they are told."""
+    """Return every kind of bad input, in the order of the table."""
     locked = _OLE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
     bomb = _BODY.replace("The tide rose.", " " * (150 * _MB))
     broken = f"PK\x03\x04{_BODY[:60]}".encode()

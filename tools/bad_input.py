@@ -1,6 +1,6 @@
 """The table of bad inputs: what lrwr prints for each, alone and all together.
 
-Everything is made in a temporary folder. Vectors are off: it is reading that is tried.
+Everything is made in a temporary folder, without embeddings.
 """
 
 import json
@@ -33,7 +33,7 @@ _WORST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class InputTrial:
     """One ingestion: what it printed, how it ended, and what it found."""
 
     printed: tuple[str, ...]
@@ -41,8 +41,8 @@ class Tried:
     good: int
 
 
-def try_inputs(inputs: list[BadInput], place: Path) -> Tried:
-    """Ingest a folder of three good chapters and these inputs, under `place`."""
+def try_inputs(inputs: list[BadInput], place: Path) -> InputTrial:
+    """Ingest three good chapters together with `inputs` under `place`."""
     book = place / "book"
     book.mkdir(parents=True)
     good_chapters(book)
@@ -62,7 +62,7 @@ def try_inputs(inputs: list[BadInput], place: Path) -> Tried:
         ),
         *done.stderr.decode().splitlines(),
     )
-    return Tried(printed, done.returncode, len(files & GOOD.keys()))
+    return InputTrial(printed, done.returncode, len(files & GOOD.keys()))
 
 
 def _lrwr(book: Path, place: Path, *words: str) -> "subprocess.CompletedProcess[bytes]":
@@ -108,7 +108,7 @@ def _written_to(path: Path) -> Iterator[None]:
         writer.join()
 
 
-def row(name: str, tried: Tried) -> str:
+def format_row(name: str, tried: InputTrial) -> str:
     """Return one line of the table."""
     lines = list(tried.printed)
     if len(lines) > _WORST and name.startswith("all"):
@@ -122,26 +122,26 @@ def _cell(line: str) -> str:
     return line.strip().replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def unexplained(together: Tried, alone: list[Tried]) -> list[str]:
-    """Return what the run over all printed and no run over one did."""
+def find_unexplained_lines(together: InputTrial, alone: list[InputTrial]) -> list[str]:
+    """Return the lines that only the run over all inputs printed."""
     known = {line for tried in alone for line in tried.printed}
     return [line for line in together.printed if line not in known]
 
 
 def main() -> None:
-    """Print the table; end with 1 when a chapter was lost or a traceback was seen."""
+    """Print the table; exit with 1 if a chapter was lost or a traceback was printed."""
     inputs = bad_inputs()
     print("| input | what lrwr printed | exit code | good chapters read |")
     print("| --- | --- | --- | --- |")
-    tried: list[Tried] = []
+    tried: list[InputTrial] = []
     for one in inputs:
         with TemporaryDirectory(prefix="lrwr-bad-") as place:
             tried.append(try_inputs([one], Path(place)))
-        print(row(one.name, tried[-1]), flush=True)
+        print(format_row(one.name, tried[-1]), flush=True)
     with TemporaryDirectory(prefix="lrwr-bad-") as place:
         together = try_inputs(inputs, Path(place))
-    print(row("all of them in one folder", together))
-    for line in unexplained(together, tried):
+    print(format_row("all of them in one folder", together))
+    for line in find_unexplained_lines(together, tried):
         print(f"\nOnly when all are together: {_cell(line)}")
     everything = [*tried, together]
     lost = any(one.good < len(GOOD) for one in everything)

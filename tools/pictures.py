@@ -1,6 +1,6 @@
-"""Make the pictures of the writing room in docs/pictures, from the sample manuscript.
+"""Make the pictures of the chat screen in docs/pictures from the sample manuscript.
 
-Run: python -m tools.pictures. Each is an SVG without anything from elsewhere in it.
+Run: python -m tools.pictures. Each is an SVG without external resources.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _ASKED = re.compile(r"font-family:[^;]*Fira Code[^;]*;")
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: what is typed, keys that are pressed then, and in which theme."""
+    """One picture: the typed text, the keys pressed after it, and the theme."""
 
     name: str
     types: Sequence[str] = ()
@@ -59,7 +59,7 @@ SHOTS = (
 
 
 async def main() -> None:
-    """Make them all."""
+    """Make all pictures."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         read = Path(place) / "read"
@@ -68,44 +68,44 @@ async def main() -> None:
         for shot in SHOTS:
             folder = Path(place) / shot.name
             shutil.copytree(read, folder)
-            svg = await taken(folder, shot)
+            svg = await take_picture(folder, shot)
             path = PICTURES / f"{shot.name}.svg"
             path.write_text(svg, encoding="utf-8")
             print(path.relative_to(REPO))
 
 
 async def ingest(folder: Path) -> None:
-    """Read the sample by words alone: the pictures need no more."""
+    """Ingest the sample without embeddings, which the pictures do not need."""
     async with open_workspace(settings_in(folder, "dark")) as workspace:
         await ingest_manuscript(workspace, [folder], lambda _: None)
 
 
 def settings_in(folder: Path, theme: str) -> Settings:
-    """Return settings that depend on nothing of this machine's."""
+    """Return settings that do not depend on this machine."""
     asked = {"LRWR_EMBEDDING_MODEL": "off", "LRWR_SCREEN_THEME": theme}
     return load_settings(folder, asked, {}, user=folder / "nobody.toml")
 
 
-async def taken(folder: Path, shot: Shot) -> str:
+async def take_picture(folder: Path, shot: Shot) -> str:
     """Return a picture of the room after all that a shot does."""
     settings = settings_in(folder, shot.theme)
     async with ServiceThread[Workspace](lambda: open_workspace(settings)) as stage:
         app = WritingRoom(stage, settings, ChatOptions(), _unforeseen)
         async with app.run_test(size=SIZE) as pilot:
-            await settled(pilot, stage)
+            await wait_until_idle(pilot, stage)
             for question in shot.types:
                 await pilot.press(*(_KEYS.get(one, one) for one in question), "enter")
-                await settled(pilot, stage)
+                await wait_until_idle(pilot, stage)
             for key in shot.keys:
                 await pilot.press(key)
-                await settled(pilot, stage)
-            return plain(app.export_screenshot(title="lrwr chat"))
+                await wait_until_idle(pilot, stage)
+            return embed_fonts(app.export_screenshot(title="lrwr chat"))
 
 
 _KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
 
 
-async def settled(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
+async def wait_until_idle(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
     """Wait until nothing is under way."""
     for _ in range(3):
         await pilot.pause(0.1)
@@ -115,7 +115,7 @@ async def settled(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
             await pilot.pause(0.05)
 
 
-def plain(svg: str) -> str:
+def embed_fonts(svg: str) -> str:
     """Return a picture that asks nobody for its letters."""
     return _ASKED.sub("font-family: monospace;", _FONTS.sub("", svg))
 

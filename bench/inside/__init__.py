@@ -1,1 +1,1 @@
-"""What runs in child processes of its own."""
+"""Benchmark code that runs in child processes."""

@@ -1,6 +1,6 @@
-"""Embeds every text of a library, and does nothing else.
+"""Embed every text of a library, and nothing else.
 
-Arguments: the records, and how many texts are enough to know what all would cost.
+Arguments: the database, and how many texts suffice to estimate the rest.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A Textual application with one text and one field: the least that any could cost."""
+"""A Textual application with one text and one field: a lower bound for the first frame."""
 
 from textual.app import App, ComposeResult
 from textual.widgets import Input, Static

@@ -1,4 +1,4 @@
-"""A Typer application with seven empty commands: the least that any could cost."""
+"""A Typer application with seven empty commands: a lower bound for start-up time."""
 
 import typer
 

@@ -1,8 +1,8 @@
-"""Searches of questions whose answers are known, told as signals.
+"""Search questions with known answers and print ranking signals.
 
-Arguments: a JSON Lines file of questions, and ways to search with commas. Works in the
-working directory; prints a line of JSON for each question and way. What would answer
-an unanswerable question is hidden from the search, its document or the passages alone.
+Arguments: a JSON Lines file of questions, and rankings, comma-separated. Works in the
+working directory; prints a line of JSON for each question and ranking. Whatever answers
+an unanswerable question is hidden from search: its document, or only the passages.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ Item = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Veil:
-    """What must not be found; `document` empty hides `chunks` alone."""
+    """What search must not find; an empty `document` hides only `chunks`."""
 
     document: str = ""
     chunks: frozenset[ChunkId] = frozenset()
@@ -56,7 +56,7 @@ class Veil:
     def shown(
         self, scored_chunks: Sequence[ScoredChunk], limit: int
     ) -> list[ScoredChunk]:
-        """Return what is not hidden."""
+        """Return at most `limit` chunks that are not hidden."""
         return [
             scored_chunk
             for scored_chunk in scored_chunks
@@ -66,7 +66,7 @@ class Veil:
 
 @dataclass(frozen=True, slots=True)
 class VeiledWords:
-    """A lexical index, some of which is hidden."""
+    """A lexical index without its hidden chunks."""
 
     inner: LexicalIndex
     veil: Veil
@@ -105,13 +105,13 @@ class VeiledWords:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Count, what is hidden included."""
+        """Return document frequencies, hidden chunks included."""
         return await self.inner.document_frequencies(words, pipeline=pipeline)
 
 
 @dataclass(frozen=True, slots=True)
 class VeiledVectors:
-    """A vector index, some of which is hidden."""
+    """A vector index without its hidden chunks."""
 
     inner: VectorIndex
     veil: Veil
@@ -119,7 +119,7 @@ class VeiledVectors:
 
     @property
     def remark(self) -> str:
-        """What the index says."""
+        """The remark of the wrapped index."""
         return self.inner.remark
 
     async def catch_up(self) -> int:
@@ -141,19 +141,19 @@ class VeiledVectors:
         return await self.inner.similarities(query, chunks)
 
     async def aclose(self) -> None:
-        """Leave it open for others."""
+        """Leave the wrapped index open for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that is asked, with a veil that is drawn over it for each question."""
+    """A library with a veil that changes for each question."""
 
     workspace: Workspace
     order: StoryOrder
     veil: Veil
 
     def finder(self, way: str) -> PassageFinder:
-        """Return what finds passages in one way."""
+        """Return a passage finder for one ranking."""
         workspace = self.workspace
         embedder: Embedder | None = (
             None if way == "words" else workspace.embedders.configured

@@ -1,9 +1,9 @@
 """Who has talked with whom by a chapter: `python -m bench.inside.contact DATA WORK`.
 
 The data say of pairs of characters whether one has spoken to the other by the end of a
-chapter; only quoted speech counts. Asked is what the bible knows at that horizon: a
-line of the one to the other, or a scene that both are in. WORK holds libraries of the novels,
-as `python -m bench --only retrieval --work WORK` leaves them.
+chapter, in quoted speech. Compared is the story bible at that horizon: a line of one to
+the other, or a scene with both. WORK holds libraries of the novels, as made by
+`python -m bench --only retrieval --work WORK`.
 """
 
 import asyncio
@@ -22,7 +22,9 @@ from lrwr.core.settings.loader import load_settings
 _ENV = {"LRWR_EMBEDDING_MODEL": "off"}
 
 
-async def told(root: Path, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+async def count_contacts(
+    root: Path, rows: list[dict[str, Any]]
+) -> Counter[tuple[str, str]]:
     """Count what is told of the pairs of one novel, by what is true."""
     counts: Counter[tuple[str, str]] = Counter()
     async with open_workspace(load_settings(root, _ENV, {})) as workspace:
@@ -60,7 +62,7 @@ def main() -> None:
         root = work / f"novel-{novel}"
         if root.is_dir():
             own = [row for row in rows if row["novel"] == novel]
-            whole += asyncio.run(told(root, own))
+            whole += asyncio.run(count_contacts(root, own))
     for (label, what), count in sorted(whole.items()):
         print(f"{label}: {what} {count}")
     right = whole["yes", "spoke"] + sum(

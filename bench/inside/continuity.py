@@ -1,4 +1,4 @@
-"""How well the canon guard tells slips: `python -m bench.inside.continuity DATA [SET]`.
+"""Precision and recall of `lrwr check`: `python -m bench.inside.continuity DATA [SET]`.
 
 SET is `first` (all figures), `second`, `third` or `fourth`: those plant other sentences
 in other novels, and nothing else is measured.
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.inside import slips
-from bench.inside.roster import evidence_of
+from bench.inside.roster import collect_evidence
 from bench.inside.wordings import SECOND, THIRD, Wordings
 from bench.inside.wordings_fourth import FOURTH
 from lrwr.core.adapters.analyst.rules import RulesAnalyst
@@ -51,7 +51,7 @@ PEOPLE = 8
 
 @dataclass
 class Count:
-    """What came of planted sentences: passages reported, by what they were."""
+    """Counts of reported and missed planted sentences."""
 
     right: int = 0
     wrong: int = 0
@@ -59,7 +59,7 @@ class Count:
     harmless: int = 0
 
     def add(self, other: "Count") -> None:
-        """Add what another novel gave."""
+        """Add the counts of another novel."""
         self.right += other.right
         self.wrong += other.wrong
         self.planted += other.planted
@@ -67,7 +67,7 @@ class Count:
 
 
 def measure(data: Path) -> dict[str, float]:
-    """Return figures for planted slips, unchanged novels, the sample, new lines."""
+    """Return figures for planted slips, unchanged novels, the sample and new lines."""
     folders = sorted((data / "novels" / "dev").iterdir())
     total, unchanged = Count(), 0
     for folder in folders:
@@ -112,8 +112,8 @@ def _figures(total: Count) -> dict[str, float]:
 
 def _planted(folder: Path, wordings: Wordings = slips.FIRST) -> tuple[Count, int]:
     _, people = _reports(folder / "chapters", {}, {}, looks=True)
-    cast = slips.chosen(people, PEOPLE)
-    notes = slips.notes_for(cast)
+    cast = slips.choose_people(people, PEOPLE)
+    notes = slips.write_notes(cast)
     unchanged, _ = _reports(folder / "chapters", notes, {})
     planted = list(slips.sentences(cast, wordings))
     reports, _ = _reports(folder / "chapters", notes, _placed(folder, planted))
@@ -240,7 +240,7 @@ def _new_lines(path: Path) -> dict[str, float]:
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         files = {"1.md": row["canon"], "2.md": row["new_line"]}
-        contradictions = find_contradictions(knowledge_of(files))
+        contradictions = find_contradictions(build_knowledge(files))
         contradicting += bool(row["contradicts"])
         right += bool(contradictions and row["contradicts"])
         wrong += bool(contradictions and not row["contradicts"])
@@ -251,13 +251,13 @@ def _new_lines(path: Path) -> dict[str, float]:
     }
 
 
-def knowledge_of(files: Mapping[str, str]) -> StoryKnowledge:
-    """Return what the rules know of some texts, each a chapter."""
+def build_knowledge(files: Mapping[str, str]) -> StoryKnowledge:
+    """Return the story data that rules extract from texts, one chapter each."""
     parse = ManuscriptParser()
     documents = [
         parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()
     ]
-    cast = infer_cast(evidence_of(documents))
+    cast = infer_cast(collect_evidence(documents))
     names = tuple(
         alias.name for character in cast.characters for alias in character.aliases
     )

@@ -1,6 +1,7 @@
-"""Edits a library's manuscript again and again, ingesting after each edit.
+"""Edit a library's manuscript again and again, ingesting after each edit.
 
-Arguments: how many edits. Works in the working directory; prints JSON, a row an edit.
+Argument: the number of edits. Works in the working directory; prints JSON, a row an
+edit.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.edits import Edit, next_edit, one_line
 from bench.greedy import Greedy
-from bench.library import reading
+from bench.library import open_database
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.app.ingestion import create_processing_service
 from lrwr.core.adapters.embed.local import LocalEmbedder
@@ -35,7 +36,7 @@ TOP = 3
 
 @dataclass(slots=True)
 class Reference:
-    """What a greedy splitter with the same memory would embed again."""
+    """Counts what a greedy splitter with the same cache would embed again."""
 
     greedy: Greedy
     known: set[str] = field(default_factory=set)
@@ -48,14 +49,14 @@ class Reference:
 
 
 @dataclass(slots=True)
-class Counted:
-    """Counts the texts that the embedder is given."""
+class EmbeddingCounter:
+    """Counts the texts that are embedded."""
 
     embedder: LocalEmbedder
     texts: int = 0
 
     def watch(self) -> None:
-        """Begin counting."""
+        """Start counting."""
         embed = self.embedder._embed
 
         def counted(texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -66,7 +67,7 @@ class Counted:
 
 
 async def edit_all(workspace: Workspace, number: int) -> list[dict[str, Any]]:
-    """Make so many edits; return what each of them took."""
+    """Make `number` edits; return what each took."""
     root = workspace.library.root
     targets = workspace.manuscript()
     paths = {str(p): p for t in targets for p in sorted(t.rglob("*.md"))}
@@ -75,7 +76,7 @@ async def edit_all(workspace: Workspace, number: int) -> list[dict[str, Any]]:
     for text in texts.values():
         reference.fresh(text)
     await create_processing_service(workspace, targets).process(_unseen)
-    counted = Counted(workspace.embedders.local)
+    counted = EmbeddingCounter(workspace.embedders.local)
     counted.watch()
     random, rows = Random(SEED), []
     for n in range(number):
@@ -129,7 +130,7 @@ def _stale(root: Path, path: Path, edit: Edit) -> bool:
     if not gone or gone in one_line(edit.text):
         return False
     document = path.relative_to(root).as_posix()
-    with reading(root / ".lrwr" / "library.db") as connection:
+    with open_database(root / ".lrwr" / "library.db") as connection:
         sql = "select text from chunk where document_id = ?"
         rows = connection.execute(sql, (document,)).fetchall()
     return any(gone in one_line(text) for (text,) in rows)

@@ -1,8 +1,7 @@
-"""Writes down which functions of lrwr a command enters: run it in a process of its own.
+"""Record which functions of lrwr a command enters; run it in its own process.
 
-`python -m bench.inside.entered REPORT WORDS...` runs `lrwr WORDS` under a profiler, in
-all its threads, and writes REPORT as JSON. What a function is, and what is left out,
-stands at `bench.journeys`.
+`python -m bench.inside.entered REPORT WORDS...` runs `lrwr WORDS` under a profiler in
+all threads and writes REPORT as JSON. See `bench.journeys` for what counts.
 """
 
 import json
@@ -24,10 +23,10 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects what is entered under the folder of a package.
+    """Collects the entered functions of a package's folder.
 
-    `functions` says when each was first and last entered. `steps` holds one entry for
-    each time that a thread went on in another module: when, in which thread, where.
+    `functions` holds the first and last time each was entered. `steps` has an entry for
+    each time that a thread moved to another module: time, thread, module.
     """
 
     package: Path
@@ -37,7 +36,7 @@ class Recorder:
     _last: dict[int, str] = field(default_factory=dict)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Take what the interpreter reports to a profiler."""
+        """Handle an event of the interpreter's profiler."""
         if event != "call":
             return
         code = frame.f_code
@@ -75,7 +74,7 @@ def _resumed(code: CodeType, instruction: int) -> bool:
 
 
 def main(words: Sequence[str]) -> None:
-    """Run a command under the profiler; it ends as the command ends."""
+    """Run a command under the profiler, and exit as the command exits."""
     report, *typed = words
     sys.argv = ["lrwr", *typed]
     # The import stands here so that the profiler sees only what the command does.

@@ -1,4 +1,4 @@
-"""Loads the embedder and embeds one text: the floor of a cold search by meaning."""
+"""Load the embedding model and embed one text: a lower bound for a first search."""
 
 import asyncio
 import os

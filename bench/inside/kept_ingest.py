@@ -1,6 +1,6 @@
-"""`lrwr ingest` that keeps the vectors it makes, or is lent those of an earlier run.
+"""`lrwr ingest` that stores its vectors, or reuses those of an earlier run.
 
-Arguments: `keep` or `lend`, the folder of the vectors, and a file for what was counted.
+Arguments: `keep` or `lend`, the folder of the vectors, and a file for the counts.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""`lrwr ingest` with vectors that are there already: everything but the embedder.
+"""`lrwr ingest` with existing vectors: its cost without the embedding model.
 
-Arguments: the records that lend them, and a file for what loading them took, which is
-to be taken off.
+Arguments: the database with the vectors, and a file for the time that loading them
+took, which is subtracted.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""How well speakers are told: `python -m bench.inside.quotes DATA [--gold-cast]`.
+"""Accuracy of speaker attribution: `python -m bench.inside.quotes DATA [--gold-cast]`.
 
-DATA is a folder shaped like the measuring data; the scorer stands beside it.
+DATA is a folder of benchmark data with its scorer.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from bench.data import read_lines
-from bench.inside.roster import evidence_of, read_novel, scorer
+from bench.inside.roster import collect_evidence, import_scorer, read_novel
 from lrwr.core.model.cast import Alias, Cast, Character, Gender, Mention, Quotation
 from lrwr.core.model.documents import Document
 from lrwr.core.model.facts import Certainty
@@ -33,8 +33,8 @@ _NARRATOR = "Narr"
 
 
 @dataclass(slots=True)
-class Attributed:
-    """A novel's quotations by file, and the CPU seconds that telling them took."""
+class AttributedNovel:
+    """A novel's quotations by file, and the CPU seconds of attribution."""
 
     by_file: dict[str, list[Quotation]] = field(default_factory=dict)
     seconds: float = 0.0
@@ -43,8 +43,8 @@ class Attributed:
 def measure(
     data: Path, *, gold_cast: bool = False, novels: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Score all novels with a cast of our own or the gold one; a line for each."""
-    scores = scorer(data, "quotes_score")
+    """Score all novels with our cast or the gold cast; prints a line for each."""
+    scores = import_scorer(data, "quotes_score")
     lines = []
     for path in sorted((data / "characters" / "dev").glob("*/roster.json")):
         if novels and path.parent.name not in novels:
@@ -59,10 +59,10 @@ def measure(
     }
 
 
-def attributed(documents: Sequence[Document], cast: Cast) -> Attributed:
+def attribute_novel(documents: Sequence[Document], cast: Cast) -> AttributedNovel:
     """Tell the speakers of a novel; the narrator too, where the cast does not."""
     pages = [_page(document, cast) for document in documents]
-    result = Attributed()
+    result = AttributedNovel()
     start = time.process_time()
     known = next(
         (character.name for character in cast.characters if character.narrator), ""
@@ -87,8 +87,8 @@ def _page(
     return document.text, scenes, find_mentions(document.text, parts, cast)
 
 
-def cast_of_roster(gold: Mapping[str, Any]) -> Cast:
-    """Make a cast of a gold roster's named characters."""
+def build_gold_cast(gold: Mapping[str, Any]) -> Cast:
+    """Return a cast of a gold roster's named characters."""
     bearers: dict[str, list[str]] = {}
     for one in gold["characters"]:
         if not (one["n_quotes"] or one["n_addressed"] or one["n_mentioned"]):
@@ -127,8 +127,10 @@ def _novel(
     gold = json.loads(path.read_text(encoding="utf-8"))
     quotes = read_lines(path.with_name("quotes.jsonl"))
     documents = read_novel(data / "novels" / "dev" / path.parent.name)
-    cast = cast_of_roster(gold) if gold_cast else infer_cast(evidence_of(documents))
-    told = attributed(documents, cast)
+    cast = (
+        build_gold_cast(gold) if gold_cast else infer_cast(collect_evidence(documents))
+    )
+    told = attribute_novel(documents, cast)
     every = [_row(file, one) for file, ones in told.by_file.items() for one in ones]
     judged = scores.score(gold, quotes, every)
     line = {kind: judged[kind]["accuracy_lenient"] for kind in TYPES}

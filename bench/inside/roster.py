@@ -1,4 +1,4 @@
-"""How well names alone tell who is in a novel: `python -m bench.inside.roster DATA`."""
+"""Accuracy of rosters from names: `python -m bench.inside.roster DATA`."""
 
 import importlib
 import json
@@ -21,14 +21,14 @@ from lrwr.core.nlp.names.mentions import find_mentions
 
 def measure(data: Path) -> dict[str, float]:
     """Score rosters, aliases and openings; prints a line for each novel."""
-    roster = scorer(data, "roster_score")
+    roster = import_scorer(data, "roster_score")
     lines = [_novel(roster, data, gold) for gold in _golds(data)]
     means = {key: fmean(line[key] for line in lines) for key in lines[0]}
-    return {**means, **_openings(scorer(data, "litbank_score"), data)}
+    return {**means, **_openings(import_scorer(data, "litbank_score"), data)}
 
 
-def scorer(data: Path, name: str) -> ModuleType:
-    """Import a scorer that stands beside the data folder."""
+def import_scorer(data: Path, name: str) -> ModuleType:
+    """Import a scorer from the data folder."""
     folder = str(data.parent / "score")
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -44,8 +44,8 @@ def read_novel(folder: Path) -> list[Document]:
     ]
 
 
-def evidence_of(documents: Sequence[Document]) -> list[NameEvidence]:
-    """Gather from the parts of every scene."""
+def collect_evidence(documents: Sequence[Document]) -> list[NameEvidence]:
+    """Return name evidence from the parts of every scene."""
     found = []
     for document in documents:
         scenes = (scene for chapter in document.chapters for scene in chapter.scenes)
@@ -54,7 +54,7 @@ def evidence_of(documents: Sequence[Document]) -> list[NameEvidence]:
     return found
 
 
-def predicted(cast: Cast) -> list[dict[str, Any]]:
+def cast_as_json(cast: Cast) -> list[dict[str, Any]]:
     """Return a cast as the scorers want it."""
     return [
         {"name": character.name, "aliases": [alias.name for alias in character.aliases]}
@@ -70,7 +70,7 @@ def _novel(roster: ModuleType, data: Path, path: Path) -> dict[str, float]:
     name = path.parent.name
     documents = read_novel(data / "novels" / "dev" / name)
     start = time.process_time()
-    evidence = evidence_of(documents)
+    evidence = collect_evidence(documents)
     gathered = time.process_time()
     cast = infer_cast(evidence)
     made = time.process_time()
@@ -80,7 +80,7 @@ def _novel(roster: ModuleType, data: Path, path: Path) -> dict[str, float]:
     ended = time.process_time()
     words = sum(one.words_read for one in evidence)
     gold = json.loads(path.read_text(encoding="utf-8"))
-    score = roster.score(gold, predicted(cast))
+    score = roster.score(gold, cast_as_json(cast))
     line = _line(score, gold, cast)
     line["words_per_second_gathered"] = words / (gathered - start)
     line["seconds_to_make_cast"] = made - gathered
@@ -134,9 +134,9 @@ def _openings(litbank: ModuleType, data: Path) -> dict[str, float]:
         document = ManuscriptParser()(
             DocumentId(path.stem + ".md"), path.with_suffix(".md").read_bytes()
         )
-        evidence = evidence_of([document])
+        evidence = collect_evidence([document])
         places = [{"name": place.name} for place in find_place_names(evidence)]
-        people = predicted(infer_cast(evidence))
+        people = cast_as_json(infer_cast(evidence))
         scores.append(litbank.score(gold, {"people": people, "places": places}))
     return {
         f"openings_{kind}_{key}": fmean(score[kind][key] for score in scores)

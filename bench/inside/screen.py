@@ -1,4 +1,4 @@
-"""Streams 3,000 tokens into the room's transcript and loads 500 turns; prints figures."""
+"""Stream 3,000 tokens into the transcript and load 500 turns; prints figures."""
 
 import asyncio
 import json

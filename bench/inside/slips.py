@@ -1,4 +1,4 @@
-"""Sentences to plant in a novel: slips against notes on its people, and no slips."""
+"""Sentences to plant in a novel: contradictions of notes, and sentences that only look so."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ ADVANCED = {"thirty-four": "thirty-five", "twenty-six": "twenty-eight",
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of a novel, and what a note says of them."""
+    """A person of a novel with the attributes of a note."""
 
     name: str
     woman: bool
@@ -108,13 +108,13 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A sentence that contradicts a note, or looks as if it did."""
+    """A sentence that contradicts a note, or only looks as if it did."""
 
     text: str
     slip: bool
 
 
-def chosen(people: Sequence[Mapping[str, Any]], count: int) -> list[Person]:
+def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Person]:
     """Return main characters; what the novel says of their looks stays so."""
     found = []
     looks = zip(
@@ -137,8 +137,8 @@ def chosen(people: Sequence[Mapping[str, Any]], count: int) -> list[Person]:
     return found[:count]
 
 
-def notes_for(people: Sequence[Person]) -> dict[str, str]:
-    """Return a note on each, by its file's name."""
+def write_notes(people: Sequence[Person]) -> dict[str, str]:
+    """Return a note on each person, by file name."""
     notes = {
         f"{name}.md": f"---\ntype: character\n---\n# {name}\n\nHe is a man of business.\n"
         for name in (FATHER, OTHER)
@@ -156,7 +156,7 @@ def notes_for(people: Sequence[Person]) -> dict[str, str]:
 def sentences(
     people: Sequence[Person], wordings: Wordings = FIRST
 ) -> Iterator[Planted]:
-    """Yield sentences in varied wording, slips and others in turn."""
+    """Yield contradictions and harmless sentences in turn, in varied wording."""
     eyes, hair, age = cycle(wordings.eyes), cycle(wordings.hair), cycle(wordings.age)
     kin, birth = cycle(wordings.kin), cycle(wordings.birth)
     harmless = cycle(wordings.harmless)

@@ -1,6 +1,6 @@
-"""What a turn of a conversation costs of its own: `python -m bench.inside.turn`.
+"""Overhead of a turn: `python -m bench.inside.turn`.
 
-Nothing is planned by a model, searched or said: what is left is the graph.
+Nothing is planned by a model, searched or answered: what is left is the graph.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ GOAL = 50
 
 
 class Mute:
-    """An avatar that has one word to say."""
+    """An avatar that answers with one word."""
 
     model = ""
 
@@ -35,7 +35,7 @@ class Mute:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Say it."""
+        """Return the word."""
         del question, plan, result, emit
         return AvatarAnswer("Yes.")
 

@@ -1,4 +1,4 @@
-"""Asks one open library many questions in every way, and a bare Edge shard too.
+"""Search one open library many times in every way, and a bare Edge shard too.
 
 Argument: a JSON list of questions. Works in the working directory; prints JSON.
 """
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import qdrant_edge
 
-from bench.library import reading
+from bench.library import open_database
 from lrwr.app.container import Workspace, open_workspace
 from lrwr.core.model.chunks import Pipeline
 from lrwr.core.retrieval.retrievers import RETRIEVER_POOL_SIZE
@@ -122,7 +122,7 @@ def _shard(folder: Path, database: Path) -> Any:
     config = qdrant_edge.EdgeConfig(vectors={VECTOR: params})
     shard = qdrant_edge.EdgeShard.create(str(folder), config)
     sql = "select c.n, e.vector from chunk c join embedding e using (space, text_hash)"
-    with reading(database) as connection:
+    with open_database(database) as connection:
         found = connection.execute(sql)
         while rows := found.fetchmany(PAGE):
             points = [

@@ -1,7 +1,7 @@
-"""Sets of wordings for slips, and for what only looks like one: each used on its own.
+"""Sets of wordings for planted sentences, each used by itself.
 
-A set is written before it is run and not looked at by whoever words a rule. `n` is a
-person's name, `s` their surname, `v` a value that contradicts the note, `pos` "his" or
+A set is written before it is run, and not read by the author of the rules. `n` is a
+person's name, `s` the surname, `v` a value that contradicts the note, `pos` "his" or
 "her", `person` "man" or "woman", `child` "son" or "daughter".
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """Sentences that are slips, by attribute; and harmless ones, by what `v` is."""
+    """Contradictions by attribute, and harmless sentences by the meaning of `v`."""
 
     eyes: tuple[str, ...]
     hair: tuple[str, ...]

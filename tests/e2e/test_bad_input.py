@@ -7,7 +7,7 @@ import pytest
 from lrwr.core.model.errors import ExitCode
 from tests.fakes.terminal import Terminal
 from tools.bad_files import GOOD, bad_inputs
-from tools.bad_input import Tried, try_inputs
+from tools.bad_input import InputTrial, try_inputs
 
 if sys.platform != "linux":
     pytest.skip("its names and rights are made for Linux", allow_module_level=True)
@@ -49,31 +49,35 @@ SKIPPED = {
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
+def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InputTrial]:
     place = tmp_path_factory.mktemp("bad")
     yield try_inputs([one for one in bad_inputs() if one.name not in SLOW], place)
     (place / "book/forbidden").chmod(0o700)
 
 
-def test_the_good_chapters_are_read_whatever_lies_beside_them(together: Tried) -> None:
+def test_the_good_chapters_are_read_whatever_lies_beside_them(
+    together: InputTrial,
+) -> None:
     assert (together.good, together.code) == (len(GOOD), ExitCode.PARTIAL)
 
 
-def test_what_cannot_be_read_gets_one_sentence_and_one_hint(together: Tried) -> None:
+def test_what_cannot_be_read_gets_one_sentence_and_one_hint(
+    together: InputTrial,
+) -> None:
     lines = list(together.printed)
     problems = [at for at, line in enumerate(lines) if line.startswith("  hint: ")]
     said = [lines[at - 1] for at in problems]
     assert said == [f"warning: {file} {why}" for file, why in sorted(PROBLEMS.items())]
 
 
-def test_what_is_odd_or_passed_over_is_said_in_a_line(together: Tried) -> None:
+def test_what_is_odd_or_passed_over_is_said_in_a_line(together: InputTrial) -> None:
     for file, remark in REMARKS.items():
         assert f"warning: {file}: {remark}" in together.printed
     for file, reason in SKIPPED.items():
         assert f"Skipped {file}: {reason}" in together.printed
 
 
-def test_nothing_else_is_said_and_no_traceback(together: Tried) -> None:
+def test_nothing_else_is_said_and_no_traceback(together: InputTrial) -> None:
     starts = ("warning: ", "Skipped ", "  hint: ")
     assert [line for line in together.printed if not line.startswith(starts)] == []
 

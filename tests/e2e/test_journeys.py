@@ -5,7 +5,7 @@
 
 import pytest
 
-from bench.journeys import EXAMPLE, follow
+from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
     "ingest": 106,
@@ -19,7 +19,7 @@ LIMITS = {
 @pytest.mark.timeout(300)
 @pytest.mark.exhaustive
 def test_no_command_passes_through_more_modules_than_it_did() -> None:
-    entered = {one.name: one.modules for one in follow(EXAMPLE)}
+    entered = {one.name: one.modules for one in trace_journeys(EXAMPLE)}
     assert entered.keys() == LIMITS.keys()
     beyond = {
         name: f"{len(modules)} modules, at most {LIMITS[name]}"

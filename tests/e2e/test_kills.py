@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.kills import AT_ONCE, DONE_TWICE, Asked, killed
+from bench.kills import AT_ONCE, DONE_TWICE, KillPlan, run_kills
 from tests.fakes.night import LAMP, LEDGER, NOTE, ROAD
 
 BOOK = {
@@ -25,8 +25,8 @@ def test_after_kills_the_library_is_what_a_fresh_one_would_be(tmp_path: Path) ->
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (tmp_path / "place").mkdir()
-    asked = Asked(5, seed=4, more=WORDS, pause=2.0, roles=3, ingested=True)
-    report = killed(tmp_path / "book", tmp_path / "place", asked)
+    asked = KillPlan(5, seed=4, more=WORDS, pause=2.0, roles=3, ingested=True)
+    report = run_kills(tmp_path / "book", tmp_path / "place", asked)
     assert report.differ == {}
     assert report.harassed.complaints == ()
     assert (report.stuck, report.jobs[DONE_TWICE], report.jobs[AT_ONCE]) == (0, 0, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.held import holdings
+from bench.held import read_holdings
 from lrwr.pipeline.watch.service import WatchService
 from tests.fakes.story_desks import a_story_desk
 from tests.fakes.suite import examples
@@ -107,8 +107,8 @@ async def check(
             fresh = place / f"fresh-{number}"
             fresh.mkdir()
             await ingest_anew(desk.folder, fresh)
-            kept = holdings(place / "state" / "lrwr.db", "b")
-            assert kept == holdings(fresh / "state" / "lrwr.db", "b")
+            kept = read_holdings(place / "state" / "lrwr.db", "b")
+            assert kept == read_holdings(fresh / "state" / "lrwr.db", "b")
 
 
 async def ingest_anew(folder: Path, place: Path) -> None:
