@@ -94,7 +94,7 @@ FAULTS = (
     ),
     Fault(
         "citations: an invented quotation stands beside any citation",
-        "if not _stands(quote, [source.text for source in sources]):",
+        "if not _occurs_in(quote, [source.text for source in sources]):",
         "if not [source.text for source in sources]:",
         ("tests/unit/chat", "tests/unit/answering"),
         "check or cit",
