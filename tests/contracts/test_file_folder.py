@@ -153,9 +153,9 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     store = FolderFileStore(folder)
     (folder / name[:2]).symlink_to(away)
     assert await store.stored_names() == set()
-    with pytest.raises(StoreProblem, match="is a link"):
+    with pytest.raises(StoreProblem, match="is a symbolic link"):
         await store.put(TEXT)
-    with pytest.raises(StoreProblem, match="is a link"):
+    with pytest.raises(StoreProblem, match="is a symbolic link"):
         await store.remove([name])
     assert (away / name).read_bytes() == TEXT
     (folder / name[:2]).unlink()
@@ -170,7 +170,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     ("number", "words"),
     [
         (errno.ENOSPC, "disk is full"),
-        (errno.EROFS, "may not be read or written"),
+        (errno.EROFS, "is not readable and writable"),
         (errno.EIO, "cannot be used"),
     ],
 )

@@ -68,7 +68,7 @@ async def test_a_turn_that_does_not_arrive_is_kept_here_and_the_writer_is_told_o
     desk.away.set()
     await keep(desk.threads, a_turn("Why?"))
     (said,) = desk.said
-    assert said.startswith("This conversation is kept on this machine for now")
+    assert said.startswith("This thread is stored on this machine only")
     assert "(503)" in said
     assert await there.marks() == {}
     desk.away.clear()

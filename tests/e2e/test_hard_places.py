@@ -63,7 +63,7 @@ def test_a_folder_that_may_only_be_read_still_answers(book: Terminal) -> None:
     assert "shy" in searched.out
     for ran in (ingested, repaired):
         check_one_sentence(ran)
-        assert "may not be written" in ran.err
+        assert "is not writable" in ran.err
     assert doctor.code == 0
     assert "read only" in doctor.out
     assert sorted(path.name for path in state.iterdir()) == before
@@ -106,7 +106,7 @@ def test_a_library_of_a_newer_lrwr_is_refused_and_left_alone(book: Terminal) -> 
     for words in (["search", "frog"], ["status"], ["ingest"], ["repair"]):
         ran = book.run(*words)
         check_one_sentence(ran)
-        assert "newer lrwr" in ran.err
+        assert "newer version of lrwr" in ran.err
         assert "Upgrade" in ran.err
     assert book.run("doctor").code == ExitCode.FAILED
     with closing(sqlite3.connect(database)) as connection:

@@ -82,13 +82,13 @@ def test_what_is_here_is_read_on_and_kept_when_the_project_was_restored(
         found = pushed.run("search", "whistle")
         assert found.code == 0
         assert "A whistle lay there" in found.out
-        assert "was it restored from a backup? `lrwr push --over`" in found.err
+        assert "restored from a backup. Run `lrwr push --over`" in found.err
         edit(pushed.folder, "A bell lay there.")
         refused = pushed.run("ingest")
         assert refused.code == ExitCode.PARTIAL
-        assert "less than it had" in refused.err
+        assert "lacks changes" in refused.err
         check_refusal(
-            pushed.run("pull"), ExitCode.STORE, "less than it had", "lrwr push --over"
+            pushed.run("pull"), ExitCode.STORE, "lacks changes", "lrwr push --over"
         )
         assert "A whistle lay there" in pushed.run("search", "whistle").out
 

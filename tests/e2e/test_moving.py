@@ -136,7 +136,7 @@ def test_without_the_project_what_is_here_is_read_and_nothing_is_lost(
     ran = pushed.run("search", "lantern")
     assert ran.code == 0
     assert "lantern" in ran.out
-    assert "What others have changed is not here yet" in ran.err
+    assert "Changes made on other machines are not available yet" in ran.err
     failed = pushed.run("ingest")
     assert failed.code == ExitCode.SERVICE
     assert "127.0.0.1 failed (503)" in failed.err

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.supabase
 
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 KEPT_THERE = '[records]\nkeeper = "supabase"\n'
-NOT_HERE_YET = "What others have changed is not here yet"
-KEPT_HERE = "This conversation is kept on this machine for now"
+NOT_HERE_YET = "Changes made on other machines are not available yet"
+KEPT_HERE = "This thread is stored on this machine only"
 
 
 @pytest.fixture

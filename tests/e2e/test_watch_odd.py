@@ -79,7 +79,7 @@ def test_a_library_that_may_not_be_written_meanwhile_is_told_and_made_good(
     refused = watches.start(before=want)
     code, said = refused.end()
     assert (code, said.count("\n")) == (ExitCode.STORE, 2)
-    assert "may not be written" in said
+    assert "is not writable" in said
     for path, mode in rights.items():
         path.chmod(mode)
     watch = watches.start(before=want).begun()

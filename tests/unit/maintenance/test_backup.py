@@ -306,7 +306,7 @@ def test_a_library_in_use_is_not_replaced(library: Library, archive: Path) -> No
         other.execute("pragma journal_mode = wal")
         other.execute("begin")
         other.execute("select count(*) from chunk").fetchone()
-        with pytest.raises(StoreProblem, match="held by another program"):
+        with pytest.raises(StoreProblem, match="locked"):
             restore_library(library, archive, force=True, now=NOW)
     assert rows(library)
     assert not list(library.state_dir.glob("restoring-*"))

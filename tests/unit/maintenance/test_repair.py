@@ -193,7 +193,7 @@ def test_a_damaged_memory_is_moved_aside(library: Library) -> None:
 def test_a_newer_library_is_left_alone(library: Library) -> None:
     with closing(sqlite3.connect(library.database)) as connection:
         connection.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
-    with pytest.raises(StoreProblem, match="newer lrwr"):
+    with pytest.raises(StoreProblem, match="newer version of lrwr"):
         repair_library(library, now=NOW)
     assert library.database.exists()
 

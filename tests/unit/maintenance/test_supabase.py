@@ -141,7 +141,7 @@ async def test_settings_that_are_missing_are_named_each_with_its_remedy(
     assert "lrwr config set-key supabase" in no_key.remedy
     secret = {**without, "SUPABASE_KEY": "sb_secret_planted"}
     opens_all = await row(folder, secret)
-    assert "secret one" in opens_all.detail
+    assert "secret key" in opens_all.detail
     assert "sb_secret" not in opens_all.detail + opens_all.remedy
 
 
@@ -199,11 +199,11 @@ async def test_a_project_that_cannot_be_reached_is_a_warning(folder: Path) -> No
 @pytest.mark.parametrize(
     ("turn", "state", "words"),
     [
-        (Refuse(401), HealthState.BROKEN, "does not accept the session or the key"),
-        (Refuse(404), HealthState.BROKEN, "is no Supabase project"),
-        (Refuse(429), HealthState.WARNING, "more requests than it takes"),
+        (Refuse(401), HealthState.BROKEN, "rejected the session or the key"),
+        (Refuse(404), HealthState.BROKEN, "is not a Supabase project"),
+        (Refuse(429), HealthState.WARNING, "receives too many requests"),
         (Refuse(503), HealthState.WARNING, "failed (503)"),
-        (Nonsense(), HealthState.BROKEN, "is no Supabase project"),
+        (Nonsense(), HealthState.BROKEN, "is not a Supabase project"),
     ],
     ids=str,
 )

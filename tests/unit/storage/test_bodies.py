@@ -17,7 +17,7 @@ def test_a_document_that_is_gone_from_an_unknown_pipeline_asks_for_a_newer_lrwr(
 ) -> None:
     with pytest.raises(StoreProblem, match="cannot be read") as caught:
         decode_record(build_tombstone(DOCUMENT, key))
-    assert "newer lrwr" in caught.value.hint
+    assert "Upgrade lrwr" in caught.value.hint
 
 
 @pytest.mark.parametrize(

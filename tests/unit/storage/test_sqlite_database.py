@@ -81,7 +81,7 @@ async def test_a_newer_library_is_refused(
     path = tmp_path / "state" / "lrwr.db"
     ask(path, f"pragma user_version = {SCHEMA_VERSION + 1}")
     newer = SqliteDatabase(path)
-    with pytest.raises(StoreProblem, match="newer lrwr") as caught:
+    with pytest.raises(StoreProblem, match="newer version of lrwr") as caught:
         await schema_of(newer)
     assert "Upgrade" in caught.value.hint
     await newer.aclose()
@@ -137,7 +137,7 @@ async def test_a_library_that_another_holds_is_said_to_be_busy(
     await schema_of(database)
     other = sqlite3.connect(tmp_path / "state" / "lrwr.db", isolation_level=None)
     other.execute("begin immediate")
-    with pytest.raises(StoreProblem, match="held by another program") as caught:
+    with pytest.raises(StoreProblem, match="locked") as caught:
         await database.write(count_documents)
     assert caught.value.hint
     assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
@@ -168,7 +168,7 @@ async def test_a_library_that_may_only_be_read_says_so(
     await database.read(
         lambda connection: connection.execute("pragma query_only = 1").fetchall()
     )
-    with pytest.raises(StoreProblem, match="may not be written"):
+    with pytest.raises(StoreProblem, match="is not writable"):
         await database.write(write_anyway)
 
 
@@ -176,7 +176,7 @@ async def test_another_kind_of_file_is_no_library(tmp_path: Path) -> None:
     path = tmp_path / "lrwr.db"
     path.write_text("Chapter One. The frog was shy." * 100)
     database = SqliteDatabase(path)
-    with pytest.raises(StoreProblem, match="not a library"):
+    with pytest.raises(StoreProblem, match="not an lrwr library"):
         await schema_of(database)
     await database.aclose()
     assert path.read_text().startswith("Chapter One")
@@ -215,7 +215,7 @@ async def test_a_folder_in_the_librarys_place_cannot_be_opened(tmp_path: Path) -
 
 
 async def test_a_name_that_is_not_unicode_is_told(database: SqliteDatabase) -> None:
-    with pytest.raises(StoreProblem, match="not Unicode"):
+    with pytest.raises(StoreProblem, match="invalid Unicode"):
         await database.write(lambda connection: write_document(connection, "\udce9.md"))
 
 

@@ -99,7 +99,7 @@ async def test_every_row_is_kept_and_the_writer_is_told(first: Path) -> None:
     await database.aclose()
     assert rows(first, "pragma user_version") == [(SCHEMA_VERSION,)]
     assert kept(first) == before
-    assert said == [f"The library was brought from schema 1 to {SCHEMA_VERSION}."]
+    assert said == [f"The library was upgraded from schema 1 to {SCHEMA_VERSION}."]
     assert rows(first, "pragma integrity_check") == [("ok",)]
     assert rows(first, "pragma foreign_key_check") == []
     assert inspect_database(first, now=NOW).words_fit is True
@@ -169,7 +169,9 @@ def test_repair_brings_it_up_to_date_and_keeps_every_row(
         connection.executescript(harm)
     report = repair_library(Place(tmp_path, first.parent), now=NOW)
     assert report.moved is None
-    assert f"The library was brought from schema 1 to {SCHEMA_VERSION}." in report.steps
+    assert (
+        f"The library was upgraded from schema 1 to {SCHEMA_VERSION}." in report.steps
+    )
     assert kept(first) == before
     assert rows(first, "pragma integrity_check") == [("ok",)]
     assert inspect_database(first, now=NOW).words_fit is True

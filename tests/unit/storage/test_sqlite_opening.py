@@ -99,7 +99,7 @@ async def test_an_older_library_is_brought_up_to_date_and_says_so(
     assert await newer.read(lambda c: c.execute(sql).fetchone()) == ("kept", 2)
     await newer.aclose()
     assert said == [
-        f"The library was brought from schema {SCHEMA_VERSION} to {SCHEMA_VERSION + 1}."
+        f"The library was upgraded from schema {SCHEMA_VERSION} to {SCHEMA_VERSION + 1}."
     ]
     again = SqliteDatabase(path, say=said.append, migrations=later)
     await again.read(lambda c: c.execute(sql).fetchone())
@@ -135,7 +135,7 @@ def test_what_may_only_be_read_is_read_and_refuses_to_be_written(path: Path) -> 
     forbid_writing(path)
     said = read_where_nothing_can_be_written(path)
     assert said.startswith("2 ")
-    assert "may not be written" in said
+    assert "is not writable" in said
     assert [file.name for file in path.parent.iterdir()] == ["library.db"]
 
 
@@ -159,9 +159,9 @@ async def test_an_older_library_that_may_only_be_read_says_what_it_needs(
     module = "lrwr.core.adapters.storage.sqlite.database"
     monkeypatch.setattr(f"{module}.sqlite3.connect", read_only(sqlite3.connect))
     older = SqliteDatabase(path, migrations=later)
-    with pytest.raises(StoreProblem, match="older lrwr") as caught:
+    with pytest.raises(StoreProblem, match="older version of lrwr") as caught:
         await older.read(lambda c: None)
-    assert "Allow writing" in caught.value.hint
+    assert "writable" in caught.value.hint
     await older.aclose()
 
 

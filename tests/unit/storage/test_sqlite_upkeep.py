@@ -206,7 +206,7 @@ def test_a_file_that_is_no_library_cannot_be_mended(tmp_path: Path) -> None:
     path = tmp_path / "lrwr.db"
     path.write_text("Chapter One. " * 400)
     assert rebuild_database_indexes(path) != ()
-    with pytest.raises(StoreProblem, match="not a library") as caught:
+    with pytest.raises(StoreProblem, match="not an lrwr library") as caught:
         inspect_database(path, now=0.0)
     assert "lrwr repair" in caught.value.hint
 
@@ -238,7 +238,7 @@ def test_a_file_in_use_is_not_closed_for_all(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("begin")
         other.execute("select count(*) from chunk").fetchone()
-        with pytest.raises(StoreProblem, match="held by another program"):
+        with pytest.raises(StoreProblem, match="locked"):
             checkpoint_database(path)
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 MAX_RESPONSE_BYTES = 300 * 1024 * 1024
-"""Bytes of an answer that are read: no file is larger that lrwr reads, and so sends.
+"""Largest response in bytes. lrwr reads no file that is larger, and so uploads none.
 
-A record is smaller: it holds what is known of a text, of which 50 MB are read at most.
+Records are smaller: they describe a text, of which at most 50 MB are read.
 """
 EXAMPLE_PROJECT_URL = "https://abcdefghijkl.supabase.co"
 _KEY_VARIABLE = "SUPABASE_KEY"
@@ -72,7 +72,7 @@ def build_supabase_connection(
     """
     if not settings.supabase.url.strip():
         raise SettingsProblem(
-            "No Supabase project is set",
+            "No Supabase project is configured",
             hint=f'Set [supabase] url = "{EXAMPLE_PROJECT_URL}" in your own file (`lrwr config'
             " path`), or LRWR_SUPABASE_URL.",
         )
@@ -80,14 +80,14 @@ def build_supabase_connection(
     key = (find_key(_KEY_VARIABLE, env) or "").strip()
     if not key:
         raise SettingsProblem(
-            "There is no key for the Supabase project",
-            hint=f"{_WHICH_KEY} Keep it with `lrwr config set-key supabase`, or set {_KEY_VARIABLE}.",
+            "The Supabase project has no key",
+            hint=f"{_WHICH_KEY} Store it with `lrwr config set-key supabase`, or set {_KEY_VARIABLE}.",
         )
     if _is_secret_key(key):
         raise SettingsProblem(
-            "The key of the Supabase project is a secret one, which opens every"
-            " account: lrwr does not use it",
-            hint=f"{_WHICH_KEY} Then: lrwr config set-key supabase",
+            "The key of the Supabase project is a secret key, which gives access to all"
+            " accounts. lrwr does not use such a key",
+            hint=f"{_WHICH_KEY} Store it with `lrwr config set-key supabase`.",
         )
     timeout = float(settings.supabase.timeout)
     return SupabaseConnection(url, key, timeout, is_loopback_host(parse_host(url)))
@@ -101,7 +101,7 @@ def open_supabase_http(
     `on_response` is called with each response that was received completely. Requests
     raise `ExchangeTimeout` and `ResponseTooLarge` as `BoundedHttpClient` documents.
     """
-    # Reading the certificates takes a tenth of a second; what trusts nobody is free.
+    # Loading the certificates takes 100 ms; a context without them costs nothing.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return BoundedHttpClient(
         project.timeout,
@@ -119,7 +119,7 @@ def build_supabase_headers(project: SupabaseConnection) -> dict[str, str]:
 
 
 def _is_secret_key(key: str) -> bool:
-    """Say whether a key passes every policy; older ones say so in their middle."""
+    """Return whether a key bypasses all policies; in older keys a JWT claim says so."""
     if key.startswith(_SECRET_PREFIX):
         return True
     middle = key.split(".")[1] if key.count(".") == 2 else ""
@@ -133,7 +133,7 @@ def _is_secret_key(key: str) -> bool:
 RETRY_HINT = "Try again in a minute."
 _MB = 1024 * 1024
 _CHECK_URL_HINT = (
-    "Check `supabase.url`: it is the project's address and nothing behind it."
+    "Check `supabase.url`: it must be the project's address without a path."
 )
 
 
@@ -176,7 +176,7 @@ def translate_supabase_error(
         )
     if any(isinstance(exception, httpx.TransportError) for exception in chain):
         return ServiceUnavailable(
-            f"{project.host} broke off in the middle of its answer",
+            f"{project.host} closed the connection before the response was complete",
             hint=RETRY_HINT,
             retryable=True,
         )
@@ -186,8 +186,8 @@ def translate_supabase_error(
 
 def _build_too_large_error(project: SupabaseConnection) -> ServiceUnavailable:
     return ServiceUnavailable(
-        f"The answer of {project.host} is larger than {project.most / _MB:.3g} MB:"
-        " nothing that lrwr keeps is",
+        f"The response of {project.host} is larger than {project.most / _MB:.3g} MB,"
+        " which no data of lrwr is",
         hint=_CHECK_URL_HINT,
     )
 
@@ -200,7 +200,7 @@ def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrE
     status_text = f"({status})"
     if status == 429:
         return ServiceUnavailable(
-            f"{project.host} has more requests than it takes {status_text}",
+            f"{project.host} receives too many requests {status_text}",
             hint=RETRY_HINT,
             retryable=True,
         )
@@ -210,18 +210,18 @@ def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrE
         )
     if status in (401, 403):
         return LrwrError(
-            f"{project.host} does not accept the session or the key {status_text}",
-            hint="Sign in again with `lrwr login`; if that does not help, set the key"
-            " anew with `lrwr config set-key supabase`.",
+            f"{project.host} rejected the session or the key {status_text}",
+            hint="Run `lrwr login`. If that does not help, run"
+            " `lrwr config set-key supabase`.",
         )
     if status in (400, 422):
         return LrwrError(
-            f"{project.host} does not understand what was asked {status_text}",
-            hint="Try again; if that does not help, look for a newer lrwr.",
+            f"{project.host} rejected the request {status_text}",
+            hint="Try again. If it fails again, upgrade lrwr.",
         )
     status_suffix = f" {status_text}" if status else ""
     return ServiceUnavailable(
-        f"What answers at {project.host} is no Supabase project{status_suffix}",
+        f"The server at {project.host} is not a Supabase project{status_suffix}",
         hint=_CHECK_URL_HINT,
     )
 
@@ -236,16 +236,16 @@ def _translate_auth_code(code: str) -> LrwrError | None:
         case "email_not_confirmed":
             return LrwrError(
                 "This email address is not confirmed yet",
-                hint="Open the link in the message that Supabase sent you.",
+                hint="Open the link in the email that Supabase sent you.",
             )
         case "user_banned":
             return LrwrError(
-                "This account is locked", hint="Ask whoever runs the project."
+                "This account is locked", hint="Ask the owner of the project."
             )
         case "email_provider_disabled":
             return LrwrError(
-                "The project does not let anybody sign in with a password",
-                hint="Turn the email provider on in the project's settings.",
+                "The project does not allow signing in with a password",
+                hint="Enable the email provider in the project's settings.",
             )
         case "validation_failed" | "email_address_invalid":
             return build_credentials_error()
@@ -259,14 +259,16 @@ def _translate_auth_code(code: str) -> LrwrError | None:
 def build_credentials_error() -> LrwrError:
     """Return the error for an email address or a password that cannot be valid."""
     return LrwrError(
-        "That is no email address, or no password",
+        "The email address or the password is not valid",
         hint="Try again; nothing was changed.",
     )
 
 
 def build_session_expired_error() -> SessionExpired:
     """Return the error for a session that has ended."""
-    return SessionExpired("Your session is over", hint="To sign in again: lrwr login")
+    return SessionExpired(
+        "Your session has expired", hint="Run `lrwr login` to sign in again."
+    )
 
 
 def _get_status_and_code(error: Exception) -> tuple[int, str]:

@@ -16,10 +16,10 @@ from lrwr.core.settings.library import write_private_file
 from lrwr.core.settings.service_access import KEYRING_SERVICE, MAX_KEY_CHARS
 
 KEYRING_SESSION_ENTRY = "SUPABASE_SESSION"
-"""Under this name the keyring keeps the session."""
+"""The name of the session's entry in the keyring."""
 
 _MAX_FILE_BYTES = 100_000
-"""Bytes of a file that are read: ours are shorter."""
+"""Bytes of a file that are read; session files are shorter."""
 
 
 class SessionLocation(StrEnum):
@@ -31,7 +31,7 @@ class SessionLocation(StrEnum):
 
 
 class _KeyringUnavailable(Exception):
-    """The machine has none, or it does not take this."""
+    """There is no keyring, or the session is too long for it."""
 
 
 class KeyringSessionStore:
@@ -103,7 +103,7 @@ class KeyringSessionStore:
 
     def _write_file(self, text: str) -> None:
         with suppress(_KeyringUnavailable):
-            _delete_keyring_entry()  # an older one, which would be found first
+            _delete_keyring_entry()  # an older session there would be read first
         with _translate_file_errors(self._path):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private_file(self._path, f"{text}\n")
@@ -149,7 +149,7 @@ def _open_keyring() -> Iterator[ModuleType]:
         yield keyring
     except keyring.errors.KeyringLocked as error:
         raise ServiceUnavailable(
-            "The keyring is locked, and your session is kept there",
+            "The system keyring, which stores your session, is locked",
             hint="Unlock it and try again.",
         ) from error
     except keyring.errors.KeyringError as error:
@@ -164,6 +164,6 @@ def _translate_file_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StoreProblem(
-            f"{path.parent} cannot be used, and your session is kept there",
-            hint="Check the disk and your rights there.",
+            f"{path.parent}, which stores your session, cannot be used",
+            hint="Check the disk and the folder's permissions.",
         ) from error

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 AccountId = NewType("AccountId", str)
-"""An account's own name: a UUID."""
+"""The UUID of an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Account:
 
 _CreateAuthClient: TypeAlias = "Callable[[SupabaseConnection, KeyringSessionStore, AsyncClient], AsyncGoTrueClient]"
 TOKEN_RENEWAL_MARGIN = 60.0
-"""Seconds before its end in which a token is not handed out any more."""
+"""Seconds before its expiry from which a token is renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class SupabaseAuth:
                 {"email": email, "password": password}
             )
         if response.session is None:
-            raise ServiceUnavailable("Supabase signed nobody in", hint="Try again.")
+            raise ServiceUnavailable("Supabase returned no session", hint="Try again.")
         self._set_token(response.session)
         return _account(response.session.user)
 
@@ -136,7 +136,7 @@ class SupabaseAuth:
         access_token = await self._get_token()
         if access_token is None:
             raise LrwrError(
-                "Nobody is signed in to Supabase", hint="To sign in: lrwr login"
+                "You are not signed in to Supabase", hint="Run `lrwr login` to sign in."
             )
         return access_token.token
 
@@ -149,7 +149,7 @@ class SupabaseAuth:
         except ServiceUnavailable:
             raise
         except LrwrError:
-            pass  # there it was over already
+            pass  # the session had ended already
 
     async def _get_token(self) -> _AccessToken | None:
         async with self._lock:
@@ -161,10 +161,7 @@ class SupabaseAuth:
             return self._token
 
     async def _load_token(self) -> _AccessToken | None:
-        """Read the session and renew it where it ends soon.
-
-        Once more if it is stale.
-        """
+        """Read the session and renew it if it ends soon; retry if it has changed."""
         read_session = self._sessions.read
         before = await asyncio.to_thread(read_session, self._project.url)
         try:
@@ -202,7 +199,7 @@ class SupabaseAuth:
 async def _open_client(
     project: SupabaseConnection, sessions: KeyringSessionStore
 ) -> "AsyncIterator[AsyncGoTrueClient]":
-    """Lend out Supabase's client; what it raises is said in the writer's words."""
+    """Yield Supabase's client and translate its exceptions."""
     http, create_client = await asyncio.to_thread(_prepare, project)
     async with http:
         try:
@@ -210,19 +207,19 @@ async def _open_client(
                 yield create_client(project, sessions, http)
         except LrwrError:
             raise
-        except Exception as error:  # the client lets anything of its libraries through
+        except Exception as error:  # the client raises exceptions of its libraries
             raise translate_supabase_error(error, project) from error
 
 
 def _prepare(project: SupabaseConnection) -> "tuple[AsyncClient, _CreateAuthClient]":
-    """Import the client, which takes half a second, and open the connection for it."""
+    """Import the client, which takes half a second, and create its HTTP client."""
     from lrwr.core.adapters.auth.session_storage import create_auth_client
 
     return open_supabase_http(project), create_auth_client
 
 
 def _is_sendable(text: str) -> bool:
-    """Say whether there is anything, and it can be sent."""
+    """Return whether `text` is not blank and can be encoded."""
     try:
         return bool(text.strip().encode("utf-8"))
     except UnicodeEncodeError:

@@ -105,7 +105,7 @@ class FolderFileStore:
         if hash_file_content(content) != name:
             raise StoreProblem(
                 f"The file {name[:12]}… in {self._folder} is damaged",
-                hint="Run `lrwr ingest`: it is kept anew from your manuscript.",
+                hint="Run `lrwr ingest` to store it again from your manuscript.",
             )
         return content
 
@@ -133,7 +133,7 @@ class FolderFileStore:
         subfolder = self._folder / name[:2]
         if subfolder.is_symlink():
             raise StoreProblem(
-                f"{subfolder} is a link, and lrwr makes none there",
+                f"{subfolder} is a symbolic link, which lrwr does not follow",
                 hint="Delete the link.",
             )
         return subfolder / name
@@ -161,7 +161,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _delete(path: Path) -> bool:
-    """Delete a file; say whether it was there."""
+    """Delete a file; return whether it existed."""
     try:
         path.unlink()
     except (FileNotFoundError, NotADirectoryError):
@@ -195,7 +195,7 @@ def _write(folder: Path, path: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have a folder's list of files outlive a power cut, where the system can."""
+    """Write a folder's entries to disk, so that they survive a power failure."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -206,7 +206,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _hold_write_lock(folder: Path) -> Iterator[None]:
-    """Say that this process writes; first sweep what was left, if it is alone."""
+    """Hold a shared lock while writing; the first writer deletes leftover parts."""
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
     try:
         _sweep_and_share(handle, folder)
@@ -216,11 +216,11 @@ def _hold_write_lock(folder: Path) -> Iterator[None]:
 
 
 def _sweep_and_share(handle: int, folder: Path) -> None:
-    # Windows lets nobody delete what another process writes: there is no need to ask.
+    # Windows refuses to delete a file that another process writes: no lock is needed.
     if sys.platform == "win32":
         _sweep(folder)
         return
-    # A file system without locks cannot tell what was left: then it stays.
+    # Without file locks nobody knows whether a part is in use, so parts stay.
     with suppress(OSError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _sweep(folder)
@@ -236,8 +236,8 @@ def _sweep(folder: Path) -> None:
 
 def _build_missing_error(folder: Path) -> NotFound:
     return NotFound(
-        f"There is no such file in {folder}",
-        hint="Run `lrwr ingest`: it keeps the files of your manuscript.",
+        f"{folder} does not contain the file",
+        hint="Run `lrwr ingest` to store the files of your manuscript.",
     )
 
 
@@ -254,13 +254,13 @@ def _translate_errors(folder: Path) -> Iterator[None]:
 def _build_error(error: OSError, folder: Path) -> StoreProblem:
     if error.errno in _FULL_ERRORS:
         return StoreProblem(
-            f"The disk is full: nothing more can be kept in {folder}",
-            hint="Free some space and run the command again; what was kept is safe.",
+            f"The disk is full: {folder} cannot be written",
+            hint="Free some space and run the command again; stored data is safe.",
         )
     if error.errno in _PERMISSION_ERRORS:
         return StoreProblem(
-            f"{folder} may not be read or written",
-            hint="Allow it for the folder and all in it, or set `state_dir` elsewhere.",
+            f"{folder} is not readable and writable",
+            hint="Change its permissions, or set `state_dir` to another folder.",
         )
     return StoreProblem(
         f"{folder} cannot be used: {error.strerror}",

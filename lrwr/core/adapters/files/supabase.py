@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 StorageJson = Any
-"""What JSON can say."""
+"""Any JSON value."""
 _MB = 1_000_000
 
-# Storage says most of its refusals under 400, and in the body what they are.
+# Storage reports most errors with status 400 and names them in the body.
 _FILE_MISSING = frozenset({"NoSuchKey", "not_found"})
 _BUCKET_MISSING = frozenset({"NoSuchBucket", "Bucket not found"})
 _SESSION_INVALID = frozenset(
     {"InvalidJWT", "InvalidSignature", "ExpiredToken", "SignatureDoesNotMatch"}
 )
 _CONFLICT_STATUSES = frozenset({409, 423})
-"""States that say that another request is at the same file."""
+"""Statuses that mean that another request is changing the same file."""
 
 
 class SupabaseStorageClient:
@@ -95,10 +95,10 @@ class SupabaseStorageClient:
     async def _send(
         self, client: "AsyncClient", request: "Request"
     ) -> tuple[int, bytes]:
-        """Return state and body of the answer."""
+        """Send the request and return status and body."""
         try:
             response = await client.send(request)
-        except Exception as error:  # the client lets anything of its libraries through
+        except Exception as error:  # the client raises exceptions of its libraries
             raise translate_supabase_error(error, self._project) from error
         return response.status_code, response.content
 
@@ -132,8 +132,8 @@ def parse_storage_json(body: bytes) -> StorageJson:
 def build_missing_file_error(project: SupabaseConnection) -> NotFound:
     """Return the error for a file that is not in the project."""
     return NotFound(
-        f"There is no such file of your library at {project.host}",
-        hint="Run `lrwr push` where your manuscript is: it sends the files there.",
+        f"The file is not in your library at {project.host}",
+        hint="Run `lrwr push` in the manuscript's folder to upload it.",
     )
 
 
@@ -154,7 +154,7 @@ def _request(
 
 @dataclass(frozen=True, slots=True)
 class _StorageErrorBody:
-    """A refusal as Storage words it: a state of HTTP, and what it calls itself."""
+    """An error as Storage reports it: HTTP status and the names of the error."""
 
     status: int
     kinds: frozenset[str]
@@ -181,14 +181,14 @@ def _translate_error(
         return build_missing_file_error(project)
     if storage_error_body.kinds & _BUCKET_MISSING:
         return StoreProblem(
-            f"The project at {project.host} has no place for lrwr's files",
-            hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+            f"The project at {project.host} has no bucket for lrwr's files",
+            hint="Run the output of `lrwr doctor --sql` in the project's SQL editor.",
         )
     if storage_error_body.kinds & _SESSION_INVALID:
         return translate_supabase_status(401, project)
     if storage_error_body.status == 413:
         return StoreProblem(
-            f"A file of {size / _MB:.1f} MB is larger than {project.host} takes",
+            f"A file of {size / _MB:.1f} MB is larger than {project.host} accepts",
             hint="Raise the file size limit in the project's Storage settings (50 MB"
             " in Supabase's free plan, at most), or split the file.",
         )
@@ -203,9 +203,9 @@ def _translate_error(
 
 STORAGE_BUCKET = "lrwr"
 FILES_PER_PAGE = 1000
-"""Names that are asked for at once; a project may send fewer."""
+"""Names requested at once; a project may send fewer."""
 FILES_PER_DELETION = 100
-"""Files that are removed at once; Supabase takes a thousand."""
+"""Files deleted in one request; Supabase accepts 1,000."""
 _FILE_HEADERS = {"Content-Type": "application/octet-stream", "x-upsert": "true"}
 _JSON_HEADERS = {"Content-Type": "application/json"}
 
@@ -256,7 +256,7 @@ class SupabaseFileStore:
         if await asyncio.to_thread(hash_file_content, content) != sha256:
             raise StoreProblem(
                 f"The file {sha256[:12]}… at {self._project.host} is damaged",
-                hint="Run `lrwr push` where your manuscript is: it is sent anew.",
+                hint="Run `lrwr push` in the manuscript's folder to upload it again.",
             )
         return content
 
@@ -268,7 +268,7 @@ class SupabaseFileStore:
         listed: list[str] = []
         while page := await self._list_page(len(listed)):
             if set(page) <= set(listed):
-                raise self._storage.nonsense()  # it would send one page for ever
+                raise self._storage.nonsense()  # it repeats one page
             listed += page
         names = {name.removeprefix(self._folder) for name in listed}
         return set(filter(is_stored_file_name, names))
@@ -301,7 +301,7 @@ class SupabaseFileStore:
     async def _request_names(
         self, method: str, path: str, query: Mapping[str, object]
     ) -> list[str]:
-        """Ask for something that is answered with files, and return their names."""
+        """Send a request whose response lists files, and return their names."""
         body = json.dumps(query).encode()
         storage_json = parse_storage_json(
             await self._storage.ask(method, path, body, _JSON_HEADERS)

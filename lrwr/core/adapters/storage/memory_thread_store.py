@@ -12,7 +12,7 @@ from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
 @dataclass(slots=True)
 class _StoredThread:
-    """One conversation. `deletion` counts deletions; 0 is one that is not deleted."""
+    """A thread with its turns. `deletion` numbers deletions from 1; 0 means not deleted."""
 
     thread: Thread
     turns: list[Turn] = field(default_factory=list)
@@ -173,7 +173,8 @@ class MemoryThreadStore:
         stored_thread = self._threads.get(thread)
         if stored_thread is None or stored_thread.deletion:
             raise NotFound(
-                f"There is no conversation {thread}", hint="`lrwr threads` lists them."
+                f"There is no thread {thread}",
+                hint="Run `lrwr threads` to list the threads.",
             )
         return stored_thread
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION = 5
-"""The newest migration: `migrations/` holds the numbers from 1 to this."""
+"""The number of the newest script in `migrations/`; scripts are numbered from 1."""
 NoticeCallback = Callable[[str], None]
-"""Takes a sentence for the writer."""
+"""Receives a notice for the user: one sentence."""
 
 
 def read_schema_version(connection: sqlite3.Connection) -> int:
@@ -40,7 +40,7 @@ def read_schema_version(connection: sqlite3.Connection) -> int:
     """
     row: tuple[object] = connection.execute("PRAGMA user_version").fetchone()
     if not isinstance(row[0], int):
-        raise StoreProblem("The library does not tell its version.")
+        raise StoreProblem("The library has no schema version.")
     return row[0]
 
 
@@ -63,7 +63,7 @@ def migrate_sqlite_library(
     """
     schema_version = read_schema_version(
         connection
-    )  # another process may have been here first
+    )  # another process may have migrated it meanwhile
     scripts = _scripts(folder or _shipped_migrations())[schema_version:]
     for script in scripts:
         for statement in _statements(script.read_text(encoding="utf-8")):
@@ -71,7 +71,7 @@ def migrate_sqlite_library(
         connection.execute(f"PRAGMA user_version = {int(script.name[:3])}")
     if schema_version and scripts:
         say(
-            f"The library was brought from schema {schema_version} to {schema_version + len(scripts)}."
+            f"The library was upgraded from schema {schema_version} to {schema_version + len(scripts)}."
         )
 
 
@@ -231,8 +231,8 @@ def _open_for_writing(
 
 
 def _set_wal_mode(connection: sqlite3.Connection, patience: float) -> None:
-    # SQLite does not wait for the lock when several processes change the mode of a
-    # new file at once, so the waiting is done here. The mode stays with the file.
+    # SQLite does not wait for the lock when several processes set the mode of a new
+    # file at the same time, so this loop waits. The mode is stored in the file.
     deadline = time.monotonic() + patience
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
@@ -290,7 +290,7 @@ def _has_pending_log(path: Path) -> bool:
 
 
 def _open_copy(path: Path) -> sqlite3.Connection:
-    """Open a copy in memory: what a crash left in the log is not in the file yet."""
+    """Open a copy in memory, which includes changes that a crash left in the log."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
     with tempfile.TemporaryDirectory() as folder:
         for name in (path.name, f"{path.name}-wal"):
@@ -409,7 +409,7 @@ def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration
     Inside a transaction it belongs to the snapshot of that transaction. Values of
     different connections cannot be compared.
     """
-    # SQLite counts what others committed, and Python what this connection did.
+    # data_version counts commits of other connections, total_changes our own changes.
     data_version: int = connection.execute("PRAGMA data_version").fetchone()[0]
     return data_version, connection.total_changes
 

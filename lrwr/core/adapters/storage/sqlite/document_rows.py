@@ -18,10 +18,15 @@ from lrwr.core.model.documents import Chapter, Document, DocumentId, Scene
 from lrwr.core.model.text import LineIndex, Span
 
 UNUSED_VECTORS_KEPT = 24 * 3600.0
-"""Seconds for which a vector outlives its last chunk: text moves, and comes back."""
+"""Seconds for which a vector is stored after its last chunk was deleted.
+
+Text that is cut and pasted back later need not be embedded again."""
 
 _SWEEP_DELAY = 3600.0
-"""Seconds between a vector's being no longer promised and its being deleted."""
+"""Seconds between the end of that time and the deletion.
+
+`known_vectors` does not report such a vector, so that no ingestion relies on one that
+is about to be deleted."""
 
 _EMBEDDED = """
 select text_hash from embedding
@@ -93,10 +98,10 @@ and not exists (select 1 from processed where document_id = ?1)
 """
 
 ChunkRow = tuple[str | int, ...]
-"""A chunk from `id` to `text`, in the order of `_CHUNK_COLUMNS`."""
+"""The columns of a chunk in the order of `_CHUNK_COLUMNS`."""
 
 EmbeddingRow = tuple[str, str, bytes]
-"""Space, hash of the text, and the vector as little-endian float32."""
+"""Embedding space, text hash, and the vector as little-endian 32-bit floats."""
 
 _SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
@@ -259,7 +264,7 @@ def _document_row(document: Document, now: float) -> tuple[object, ...]:
 
 
 def _encode_paragraph_numbers(lines: LineIndex) -> str:
-    """Keep what the text alone does not say: a `.docx`'s paragraph numbers."""
+    """Encode the paragraph numbers of a `.docx`, which its text does not contain."""
     if not lines.numbers:
         return ""
     return json.dumps([lines.starts, lines.numbers], separators=(",", ":"))
@@ -319,7 +324,7 @@ def _replace_chunks(
 def _note_unused_vectors(
     connection: sqlite3.Connection, rows: Collection[ChunkRow], now: float
 ) -> None:
-    """Note that these chunks no longer use their vectors; others still may."""
+    """Record since when these chunks no longer use their vectors; others still may."""
     unused = [(row[_SPACE], row[_TEXT_HASH], now) for row in rows if row[_SPACE]]
     connection.executemany(_NOTE_UNUSED, unused)
 
@@ -379,7 +384,7 @@ def _span_pair(span: Span) -> tuple[int, int]:
 
 
 KEPT_CHANGES = 20_000
-"""The feed is shortened once it has grown by this much, and by four a chunk."""
+"""Entries by which the feed may grow, besides four a chunk, before it is pruned."""
 
 
 _DELETE_OUTDATED = """

@@ -139,7 +139,7 @@ def _report(
 ) -> EgressReport:
     totals = connection.execute(_TOTALS, parameters).fetchall()
     newest = connection.execute(_NEWEST, parameters).fetchall()
-    names = [field.name for field in fields(OutboundRequest)]  # the columns of _NEWEST
+    names = [field.name for field in fields(OutboundRequest)]  # in the order of _NEWEST
     return EgressReport(
         began=connection.execute(_LOG_START).fetchone()[0],
         totals=tuple(

@@ -7,32 +7,32 @@ from lrwr.core.model.errors import StoreProblem
 
 _MESSAGES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: (
-        "The disk is full: nothing more can be stored in {path}.",
-        "Free some space and run the command again; what was stored is safe.",
+        "The disk is full: {path} cannot be written.",
+        "Free some space and run the command again; stored data is safe.",
     ),
     sqlite3.SQLITE_READONLY: (
-        "{path} may not be written.",
-        "Allow writing to the file and its folder, or set `state_dir` to another.",
+        "{path} is not writable.",
+        "Make the file and its folder writable, or set `state_dir` to another folder.",
     ),
     sqlite3.SQLITE_BUSY: (
-        "{path} was held by another program for more than {patience:g} seconds.",
-        "Wait until the other program is done, then try again.",
+        "Another program has locked {path} for more than {patience:g} seconds.",
+        "Wait until the other program has finished and try again.",
     ),
     sqlite3.SQLITE_CORRUPT: (
         "{path} is damaged.",
-        "Run `lrwr repair`, then `lrwr ingest`: your manuscript makes it anew.",
+        "Run `lrwr repair`, then `lrwr ingest` to rebuild the library from your manuscript.",
     ),
     sqlite3.SQLITE_NOTADB: (
-        "{path} is not a library of lrwr.",
-        "Run `lrwr repair`, then `lrwr ingest`: your manuscript makes it anew.",
+        "{path} is not an lrwr library.",
+        "Run `lrwr repair`, then `lrwr ingest` to rebuild the library from your manuscript.",
     ),
     sqlite3.SQLITE_TOOBIG: (
         "A text is too long for {path}.",
-        "Split the file into several, such as one for each chapter.",
+        "Split the file, for example into one file per chapter.",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "{path} cannot be opened.",
-        "Check that its folder may be read and written.",
+        "Check that its folder is readable and writable.",
     ),
     sqlite3.SQLITE_IOERR: (
         "{path} could not be read or written: the disk failed.",
@@ -41,7 +41,7 @@ _MESSAGES: dict[int, tuple[str, str]] = {
 }
 _MESSAGES[sqlite3.SQLITE_IOERR_WRITE] = (
     "{path} could not be written: the disk is full or failed.",
-    "Free some space and run the command again; what was stored is safe.",
+    "Free some space and run the command again; stored data is safe.",
 )
 _MESSAGES[sqlite3.SQLITE_IOERR_SHMSIZE] = _MESSAGES[sqlite3.SQLITE_IOERR_WRITE]
 _MESSAGES[sqlite3.SQLITE_LOCKED] = _MESSAGES[sqlite3.SQLITE_BUSY]
@@ -68,12 +68,12 @@ def translate_sqlite_error(
     if isinstance(error, OSError):
         return StoreProblem(
             f"{path.parent} cannot be used: {error.strerror}.",
-            hint="Check that the folder may be written, or set `state_dir` to another.",
+            hint="Check that the folder is writable, or set `state_dir` to another folder.",
         )
     if isinstance(error, UnicodeError):
         return StoreProblem(
-            "A file's name or text holds characters that are not Unicode.",
-            hint="Rename the file with plain letters and run the command again.",
+            "A file name or text contains invalid Unicode.",
+            hint="Rename the file without special characters and run the command again.",
         )
     code = getattr(error, "sqlite_errorcode", None)
     explanation = None
@@ -82,7 +82,7 @@ def translate_sqlite_error(
     if explanation is None:
         return StoreProblem(
             f"{path} could not be used: {error}.",
-            hint="Try again; if it stays so, please report it with this message.",
+            hint="Try again. If it fails again, report a bug with this message.",
         )
     message, hint = explanation
     return StoreProblem(message.format(path=path, patience=patience), hint=hint)
@@ -99,7 +99,7 @@ def build_damaged_entry_error(path: Path) -> StoreProblem:
 def build_newer_library_error(path: Path) -> StoreProblem:
     """Return the error for a library with a newer schema than lrwr knows."""
     return StoreProblem(
-        f"{path} was made by a newer lrwr than this one.",
+        f"{path} was created by a newer version of lrwr.",
         hint="Upgrade lrwr and run the command again.",
     )
 
@@ -107,6 +107,6 @@ def build_newer_library_error(path: Path) -> StoreProblem:
 def build_older_library_error(path: Path) -> StoreProblem:
     """Return the error for a library that needs a migration and cannot be written."""
     return StoreProblem(
-        f"{path} was made by an older lrwr and cannot be brought up to date there.",
-        hint="Allow writing to the file and its folder, then run the command again.",
+        f"{path} was created by an older version of lrwr and cannot be upgraded.",
+        hint="Make the file and its folder writable and run the command again.",
     )

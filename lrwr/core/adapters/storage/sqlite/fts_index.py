@@ -15,22 +15,24 @@ from lrwr.core.model.chunks import ChunkId, Pipeline, ScoredChunk, SearchScope
 
 _PASSAGE_INDEXES = {Pipeline.NAIVE: "chunk_fts_a", Pipeline.AGENTIC: "chunk_fts_b"}
 Bm25Weights = tuple[float, ...]
-"""What a word counts in each column of an index, in the order of its columns."""
+"""BM25 weight of each column of an index, in the order of its columns."""
 BM25_WEIGHTS_BY_PIPELINE: Mapping[Pipeline, Bm25Weights] = {
     Pipeline.NAIVE: (1.0,),
     Pipeline.AGENTIC: (1.0, 0.5, 0.3, 0.3),
 }
-"""Text; and in pipeline b lead, heading and names besides. See decision 011."""
+"""Weights of text, lead, heading and names; pipeline a has text only.
+
+Chosen by measurement: docs/decisions/011-people-and-passages.md."""
 _UNBOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading names}"}
 _BOUNDED = {Pipeline.NAIVE: "{text}", Pipeline.AGENTIC: "{text lead heading}"}
-"""The columns that are searched; a name in `names` may be one that the text gives
-somebody only later, so it is not searched where there is a bound."""
+"""The columns searched with a horizon. `names` holds each character's full name, which
+the text may reveal only after the horizon, so that column is left out."""
 MAX_WORDS_BETWEEN_PAIR = 12
-"""Two words are close when at most so many others stand between them."""
+"""Two words are close if at most this many words stand between them."""
 MAX_PAIRED_WORDS = 8
-"""Words of a question that are paired, the first ones: 28 pairs at most."""
+"""Words of a question that are paired; 8 words make 28 pairs."""
 _NO_BOUND = 2**62
-"""An end beyond any text: the document is not bounded."""
+"""An end that no text reaches: no horizon in that document."""
 _SEARCH = """
 select c.id, -bm25({index}, {weights}) as score
 from {index} join chunk c on c.n = {index}.rowid
@@ -39,8 +41,8 @@ where {index} match :words
 order by score desc, c.id limit :limit
 """
 
-# The bounds are joined once, through an index that SQLite makes for the query: asking
-# for them hit by hit would read all of them for every hit.
+# The bounds are joined, so that SQLite builds an index on them for the query. A
+# subquery would scan all bounds for each hit.
 _SEARCH_BOUNDED = """
 with bound (document, until) as materialized (
   select key, value from json_each(:bounds)
@@ -163,14 +165,14 @@ def _build_pair_query(words: Iterable[str]) -> str:
 
 
 def _quote_term(word: str) -> str:
-    """Return `word` as an FTS5 string, in which no syntax is left."""
+    """Return `word` as a quoted FTS5 string, so that it cannot contain syntax."""
     plain = word.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return '"' + plain.replace('"', '""') + '"'
 
 
 _ALL_INDEXES = ("chunk_fts_a", "chunk_fts_b", "fact_fts", "turn_fts")
 _SHADOW_TABLES = ("data", "idx", "content", "docsize", "config")
-"""Endings of the tables that FTS5 keeps an index in."""
+"""Suffixes of the tables in which FTS5 stores an index."""
 
 
 def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
@@ -179,7 +181,7 @@ def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
     None if that cannot be checked: another process writes, or the file is read-only.
     """
     try:
-        connection.execute("BEGIN IMMEDIATE")  # the question is put as a write
+        connection.execute("BEGIN IMMEDIATE")  # FTS5's check is an insert
         for index in _ALL_INDEXES:
             connection.execute(
                 f"insert into {index} ({index}, rank) values ('integrity-check', 1)"

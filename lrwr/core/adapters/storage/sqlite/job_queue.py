@@ -37,7 +37,7 @@ def is_worker_dead(worker: str) -> bool:
     machine, _, process_part = worker.partition("/")
     process = process_part.partition("/")[0]
     if machine != _machine_name() or not process.isdecimal() or os.name == "nt":
-        return False  # on Windows signal 0 is no question: it would end the process
+        return False  # on Windows os.kill with signal 0 ends the process
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
@@ -63,7 +63,7 @@ def _machine_name() -> str:
 
 MAX_JOB_ATTEMPTS = 3
 KEPT_JOBS = 2_000
-"""Jobs that are over are forgotten once so many newer ones were queued."""
+"""Finished jobs are deleted once this many newer jobs have been queued."""
 _CHANGE_PENDING = """
 update job set kind = :kind, updated_at = :now
 where document_id = :document and pipeline = :pipeline
@@ -91,8 +91,8 @@ _END_LEASES = """
 update job set lease_until = 0 where state = 'running' and worker = ?
 """
 
-# A document is worked on by one worker at a time: what waits for a document that is
-# being worked on waits on.
+# One worker at a time processes a document: a job waits while another job of the same
+# document and pipeline is running.
 _MATCHES = """
 (:documents is null or document_id in (select value from json_each(:documents)))
 and (:pipeline is null or pipeline = :pipeline)
@@ -279,11 +279,11 @@ def _claim(
         {
             "now": parameters["now"],
             "most": MAX_JOB_ATTEMPTS,
-            "error": f"Work on it was begun {MAX_JOB_ATTEMPTS} times and never finished.",
-            "hint": "Save the file again, or run `lrwr ingest` again.",
+            "error": f"Processing was started {MAX_JOB_ATTEMPTS} times and never finished.",
+            "hint": "Save the file or run `lrwr ingest` to try again.",
         },
     )
-    # Read to the end: an unfinished RETURNING would keep the statement open.
+    # Fetch all rows: otherwise the statement with RETURNING stays open.
     rows = connection.execute(_CLAIM, parameters).fetchall()
     if not rows:
         return None

@@ -31,12 +31,12 @@ from lrwr.core.adapters.storage.supabase.library_link import (
 from lrwr.core.model.chunks import Pipeline
 
 MAINTENANCE_LOCK_TIMEOUT = 3.0
-"""Seconds to wait for another process's lock."""
+"""Seconds to wait for a lock of another process."""
 MAX_DAMAGE_MESSAGES = 20
-"""Complaints of SQLite's own check that are kept."""
+"""Number of messages of SQLite's check that are reported."""
 MAX_DAMAGE_MESSAGE_CHARS = 160
 _UNUSED_PAGE = "never used"
-"""What SQLite says of a page that nothing needs."""
+"""SQLite's message for a page that nothing uses, which is harmless."""
 _COUNTS = """
 select
   (select count(*) from document),
@@ -236,7 +236,7 @@ def _run_integrity_check(connection: sqlite3.Connection, check: str) -> tuple[st
 
 
 def _may_be_index_damage(error: sqlite3.DatabaseError) -> bool:
-    """Say whether a word index alone may be broken, and not the file."""
+    """Return whether only a full-text index may be damaged, and not the file."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT}
 
@@ -244,7 +244,7 @@ def _may_be_index_damage(error: sqlite3.DatabaseError) -> bool:
 def _rebuild(
     path: Path, prepare: Callable[[sqlite3.Connection], None], say: NoticeCallback
 ) -> tuple[str, ...]:
-    """Bring everything in the file up to date; `prepare` looks after the words."""
+    """Migrate and reindex the file after `prepare`, which repairs full-text indexes."""
     with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
         if read_schema_version(connection) > SCHEMA_VERSION:
             raise build_newer_library_error(path)
@@ -261,13 +261,13 @@ def _rebuild(
             raise
         damage = _run_integrity_check(connection, "integrity_check")
         if damage and all(_UNUSED_PAGE in line for line in damage):
-            connection.execute("VACUUM")  # what a word index left behind
+            connection.execute("VACUUM")  # free the pages of a deleted full-text index
             damage = _run_integrity_check(connection, "integrity_check")
         return damage
 
 
 _LEFT_OUT_TABLES = ("job", "turn", "thread", "hosted")
-"""Work that others have under way, conversations, and whose copy it is."""
+"""Tables that a dry run must not use: jobs, threads, and the link to a project."""
 
 
 def copy_library_for_dry_run(source: Path, target: Path) -> None:
@@ -289,7 +289,7 @@ def copy_library_for_dry_run(source: Path, target: Path) -> None:
 
 
 def _delete_left_out(connection: sqlite3.Connection) -> None:
-    # An older library may lack some of them.
+    # A library of an earlier version may lack some of these tables.
     tables = connection.execute("select name from sqlite_schema").fetchall()
     for table in _LEFT_OUT_TABLES:
         if (table,) in tables:
@@ -372,11 +372,11 @@ def _count_contents(connection: sqlite3.Connection) -> LibraryInventory:
 
 
 def _read_link(connection: sqlite3.Connection) -> tuple[LibraryLink | None, bool]:
-    """Return which library of a project it follows, and whether that cannot be read."""
+    """Return the link to a library in a project, and whether it is unreadable."""
     try:
         return read_library_link(connection), False
     except sqlite3.OperationalError:
-        return None, False  # an older file has no such table
+        return None, False  # a library of an earlier version lacks the table
     except sqlite3.Error:
         return None, True
 
@@ -387,7 +387,7 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
 
 
 def _rows(connection: sqlite3.Connection, sql: str) -> list[tuple[str, str, int]]:
-    """Return what is found; nothing where a table is missing or cannot be read."""
+    """Return the rows; none if a table is missing or unreadable."""
     try:
         return connection.execute(sql).fetchall()
     except sqlite3.Error:

@@ -93,7 +93,7 @@ class SqlitePassageStore:
         if row is None:
             raise NotFound(
                 f"{document} is not in the library.",
-                hint="Run `lrwr ingest` if it is in the manuscript folder.",
+                hint="If it is in the manuscript folder, run `lrwr ingest`.",
             )
         return DocumentText(row[0], _lines(*row))
 

@@ -44,9 +44,9 @@ _STORED_READING = """
 select evidence, noted from reading where document_id = ?
 """
 FactRow = tuple[str, str, str, str, str, str, int, str, str]
-"""A fact from `about` to `details` without `attribute` and `char_start`."""
+"""The columns about, subject, field, value, keeper, certainty, reach, spans, details."""
 _ATTRIBUTE_DETAILS = ("attribute", "kind")
-"""Details that say what of its subject a fact tells, better than its field does."""
+"""Details that name the attribute of a fact more precisely than its field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _fact_row(fact: Fact) -> tuple[object, ...]:
 
 
 def _attribute(fact: Fact) -> str:
-    """Return what of its subject a fact tells; nothing where it is the fact itself."""
+    """Return the attribute of the subject; empty if the field only repeats the kind."""
     details = [word for name in _ATTRIBUTE_DETAILS for word in fact.all_details(name)]
     if details or fact.field == fact.about:
         return " ".join(details)

@@ -27,12 +27,12 @@ THREAD_COLUMNS = """
   thread.id, thread.title, thread.created_at, thread.updated_at,
   (select count(*) from turn of_it where of_it.thread_id = thread.id), thread.state
 """
-"""What `parse_thread_row` reads."""
+"""The columns that `parse_thread_row` expects."""
 TURN_COLUMNS = """
   turn.id, turn.number, turn.asked_at, turn.state, turn.price, turn.usage,
   turn.question, turn.answer, turn.output
 """
-"""What `parse_turn_row` reads, and `turn_to_columns` makes without the number."""
+"""The columns that `parse_turn_row` expects."""
 ThreadRow = tuple[str, str, float, float, int, str]
 TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
 
@@ -158,7 +158,7 @@ where turn_fts match ? and thread.deleted_at is null
 order by bm25(turn_fts), turn.n desc limit ?
 """
 _THREAD_COLUMN_COUNT = 6
-"""Columns of a found row that are the conversation's."""
+"""Number of columns in `THREAD_COLUMNS`."""
 
 
 class SqliteThreadStore:
@@ -326,5 +326,5 @@ def _restore_last(connection: sqlite3.Connection) -> Thread | None:
 
 def _build_not_found(thread: ThreadId) -> NotFound:
     return NotFound(
-        f"There is no conversation {thread}", hint="`lrwr threads` lists them."
+        f"There is no thread {thread}", hint="Run `lrwr threads` to list the threads."
     )

@@ -27,7 +27,7 @@ DOCUMENT, WOVEN, CAST = "document", "woven", "cast"
 """Kinds of records."""
 
 CAST_RECORD_KEY = "cast"
-"""The key of the one record of its kind."""
+"""The key of the only record of kind `cast`."""
 
 
 ROWS_FORMAT = 1
@@ -45,7 +45,7 @@ class RecordTombstone:
 
 
 RecordContent = DocumentRows | AttributionRows | str | RecordTombstone
-"""What a record tells; a text is the cast."""
+"""The content of a record; a text is the cast as JSON."""
 
 
 def build_record_key(document: DocumentId, pipeline: Pipeline) -> str:
@@ -106,14 +106,14 @@ def decode_record(record: SupabaseRecord) -> RecordContent:
                 return record.body
     except (ValueError, KeyError, TypeError) as error:
         raise StoreProblem(
-            f"What the project keeps of {record.key} ({record.kind}) cannot be read",
-            hint="Look for a newer lrwr; if there is none, run `lrwr ingest` where the"
-            " manuscript is.",
+            f"The project's record of {record.key} ({record.kind}) cannot be read",
+            hint="Upgrade lrwr. If it is up to date, run `lrwr ingest` in the manuscript's"
+            " folder.",
         ) from error
 
 
 def _encode_rows(rows: DocumentRows | AttributionRows) -> str:
-    # ASCII, and always the same text: its digest tells whether a record has changed.
+    # Equal rows yield equal ASCII text, so that the digest shows whether a record changed.
     return encode_json({"format": ROWS_FORMAT, **encode_value(rows)}, ascii_only=True)
 
 
@@ -126,7 +126,7 @@ def _decode_rows(body: str, kind: type[Rows]) -> Rows:
 
 def _decode_tombstone(record: SupabaseRecord) -> RecordTombstone:
     if record.kind == DOCUMENT:
-        parse_record_key(record.key)  # which a later lrwr may have written
+        parse_record_key(record.key)  # raises if a newer version wrote it
     return RecordTombstone(record.kind, record.key)
 
 

@@ -76,8 +76,8 @@ class SupabaseJobQueue:
             "worker": worker,
             "lease": lease,
             "most": MAX_JOB_ATTEMPTS,
-            "error": f"Work on it was begun {MAX_JOB_ATTEMPTS} times and never finished.",
-            "hint": "Save the file again, or run `lrwr ingest` again.",
+            "error": f"Processing was started {MAX_JOB_ATTEMPTS} times and never finished.",
+            "hint": "Save the file or run `lrwr ingest` to try again.",
             "documents": None if documents is None else sorted(documents),
             "pipeline": pipeline.value if pipeline else None,
         }
@@ -147,7 +147,7 @@ def _decode_claim(row: RpcJson, worker: str) -> JobClaim:
 
 
 def _decode_job(row: RpcJson) -> Job:
-    """Decode a row of the table, whose columns include those of the order."""
+    """Decode a row, whose columns include those of the order."""
     fields = {
         **row,
         "order": row,

@@ -54,7 +54,7 @@ from lrwr.core.ports.stores import DocumentVersion, FileStore
 from lrwr.core.ports.story_stores import AttributionInput, AttributionResult, ChunkSpan
 
 _MAX_UPLOAD_ATTEMPTS = 3
-"""Vectors that nobody uses may be swept while a record is on its way."""
+"""The project may delete unused vectors while the record that needs them is uploaded."""
 _VECTORS = """
 select space, text_hash, vector from embedding
 where space = ? and text_hash in (select value from json_each(?))
@@ -101,8 +101,8 @@ async def put_record_with_vectors(
             return put_result, draft
         lacking = list(put_result.missing)
     raise StoreProblem(
-        f"The project loses the vectors of {draft.id} as soon as it has them",
-        hint="Run the command again; if that does not help, tell the makers of lrwr.",
+        f"The project repeatedly deleted the vectors of {draft.id} after the upload",
+        hint="Run the command again. If it fails again, report a bug.",
     )
 
 

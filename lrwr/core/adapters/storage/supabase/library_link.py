@@ -86,7 +86,7 @@ def load_library_link(path: Path) -> LibraryLink | None:
             open_library_read_only(path, patience=_LOCK_TIMEOUT)
         ) as connection:
             if not connection.execute(_HAS_TABLE).fetchone():
-                return None  # it was made by an older lrwr
+                return None  # an earlier version of lrwr made it
             return read_library_link(connection)
     except (sqlite3.Error, OSError) as error:
         raise translate_sqlite_error(error, path, patience=_LOCK_TIMEOUT) from error
@@ -149,7 +149,7 @@ def has_lost_changes(link: LibraryLink, page: "RecordPage") -> bool:
 def build_lost_changes_error() -> StoreProblem:
     """Return the error for a project that lacks changes it once had."""
     return StoreProblem(
-        "The project has less than it had when it was last asked from here: was it"
-        " restored from a backup?",
-        hint="`lrwr push --over` takes what is here there again.",
+        "The project lacks changes that this library has received from it; it may"
+        " have been restored from a backup",
+        hint="Run `lrwr push --over` to upload the local library again.",
     )

@@ -69,7 +69,7 @@ select key, made, prompt_tokens, completion_tokens, finding from reply
 where key in (select value from json_each(?))
 """
 PushProgressCallback = Callable[[str, int, int], None]
-"""Is told what is done, how much of it, and of how much."""
+"""Receives the name of a step, the number of items done, and the total."""
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class LibraryPush:
         self._overwrite = over
         await self._check_for_lost_changes()
         local_state = await self._database.read(_load_local_state)
-        # Listed first: what others add later is not listed, and so not taken away.
+        # Listed before anything is sent: records that others add later must not be deleted.
         manifest = await self._records.manifest()
         state = await self._records.state(self._link.cursor)
         if state.others and not over:
@@ -143,10 +143,7 @@ class LibraryPush:
         return self._result
 
     async def _check_for_lost_changes(self) -> None:
-        """Refuse a project that has lost something.
-
-        With `over` all is to go there anew.
-        """
+        """Raise if the project has lost changes; with `over` mark all as unsent."""
         page = await self._records.changes(self._link.cursor, most=0)
         if not has_lost_changes(self._link, page):
             return
@@ -156,7 +153,7 @@ class LibraryPush:
         await self._database.write(partial(store_library_link, link=self._link))
 
     async def _push_documents(self) -> None:
-        """Send documents that are others there."""
+        """Send documents whose record differs in the project."""
         rows = await self._database.read(
             lambda connection: connection.execute(_PROCESSED).fetchall()
         )
@@ -184,7 +181,7 @@ class LibraryPush:
         )
         self._remote_digests.pop(
             (WOVEN, key), None
-        )  # it went with what it was woven of
+        )  # the project deleted it with the document
         return self._was_written(put_result)
 
     async def _push_attributions(self) -> None:
@@ -217,7 +214,7 @@ class LibraryPush:
         return self._remote_digests.get((record.kind, record.key)) != record.digest
 
     async def _delete_removed_documents(self, manifest: RecordManifest) -> None:
-        """Take away what is known there of documents that are gone here."""
+        """Delete records of documents that are not in the local library."""
         local_documents = await self._database.read(_push_documents)
         for entry in manifest.entries:
             if entry.kind == DOCUMENT and entry.key not in local_documents:
@@ -228,7 +225,7 @@ class LibraryPush:
                 self._result.removed += self._was_written(put_result)
 
     def _expected(self, kind: str, key: str) -> str | None:
-        """Return the digest of what is replaced; None where that may be anything."""
+        """Return the digest of the record to replace; None if it may be any."""
         return None if self._overwrite else self._remote_digests.get((kind, key), "")
 
     def _was_written(self, put_result: PutResult) -> bool:
@@ -263,10 +260,9 @@ class LibraryPush:
         self._result.conversations = await copy.send(tell=tell)
 
     async def _mark_synced(self, local_state: list[tuple[str, ...]]) -> None:
-        """Note that both are the same, unless something was read here meanwhile.
+        """Record that both libraries are equal, unless something was ingested since.
 
-        What others have written meanwhile, or this machine besides, is yet to come
-        here.
+        Changes that others made in the project meanwhile are fetched later.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -281,9 +277,8 @@ class LibraryPush:
 
 def _build_conflict_error() -> StoreProblem:
     return StoreProblem(
-        "The library was changed there since you last had it from there",
-        hint="Bring that here first: lrwr pull. Or, to put what is here in the place of"
-        " it: lrwr push --over",
+        "Another machine has changed the library in the project since your last pull",
+        hint="Run `lrwr pull` first, or `lrwr push --over` to overwrite those changes.",
     )
 
 
@@ -377,7 +372,7 @@ async def _pull_threads(
 def _merge_thread(
     connection: sqlite3.Connection, thread: ThreadRecord, before: int
 ) -> bool:
-    """Write a conversation unless another process brought something newer meanwhile."""
+    """Merge a thread unless another process has fetched changes meanwhile."""
     if read_spoken_count(connection) != before:
         return False
     merge_remote_thread(connection, thread)

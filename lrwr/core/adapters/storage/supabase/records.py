@@ -244,8 +244,8 @@ class SupabaseRecords:
         rpc_json = await self._call(function, **arguments)
         if rpc_json is None:
             raise NotFound(
-                "The project has no such library of yours",
-                hint="Sign in with the account that it belongs to: lrwr login",
+                "Your account has no such library in the project",
+                hint="Run `lrwr login` to sign in with the account that owns it.",
             )
         return rpc_json
 
@@ -284,9 +284,8 @@ def _check_digest(record: SupabaseRecord) -> None:
     body = record.body.encode("utf-8", "replace")
     if hashlib.sha256(body).hexdigest() != record.digest:
         raise StoreProblem(
-            f"What the project keeps of {record.key} ({record.kind}) is damaged:"
-            " it is not what was written",
-            hint="Run `lrwr ingest` for that document again.",
+            f"The project's record of {record.key} ({record.kind}) is damaged",
+            hint="Run `lrwr ingest` for that document.",
         )
 
 

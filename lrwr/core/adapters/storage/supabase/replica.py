@@ -50,7 +50,7 @@ from lrwr.core.model.errors import LrwrError, StoreProblem
 Result = TypeVar("Result")
 
 VECTORS_PER_REQUEST = 250
-"""Vectors in one request: half a megabyte or so."""
+"""Vectors in one request, about half a megabyte."""
 
 _STORED_REVISION = """
 select revision, content = ? and recipe = ? from processed
@@ -58,7 +58,9 @@ where document_id = ? and pipeline = ?
 """
 
 FOREIGN_REVISION = "another"
-"""The revision of a file of this machine that says something else in the library."""
+"""The revision of a document whose stored content differs from the local file.
+
+It matches no file, so the next ingestion compares the contents."""
 
 
 class SupabaseReplica:
@@ -160,7 +162,7 @@ class SupabaseReplica:
         await self._database.write(work)
 
     async def _fetch_missing_vectors(self, draft: RecordContent) -> list[EmbeddingRow]:
-        """Return those of a draft's vectors that are not here yet."""
+        """Fetch the vectors of the rows that the file does not have."""
         if not isinstance(draft, DocumentRows):
             return []
         local_texts = await self._database.read(
@@ -185,8 +187,8 @@ def _read_link(connection: sqlite3.Connection) -> LibraryLink:
     link = read_library_link(connection)
     if link is None:
         raise StoreProblem(
-            "This library is not a copy of one in a project any more",
-            hint="Run `lrwr push` to keep it there, or `lrwr pull` to bring one here.",
+            "This library is no longer linked to a library in a project",
+            hint="Run `lrwr push` to upload it, or `lrwr pull` to download another.",
         )
     return link
 
@@ -199,7 +201,7 @@ def _store_page(
 ) -> None:
     before, after = step
     if _read_link(connection).cursor != before:
-        return  # another process has applied this page
+        return  # another process has applied this page already
     with preserve_sync_mark(connection):
         for content, embeddings in contents:
             _store_content(connection, content, embeddings, now)
@@ -221,7 +223,7 @@ def _store_content(
         case AttributionRows():
             store_attribution_rows(connection, content)
         case RecordTombstone(kind, key):
-            # What was woven goes with its document, or stays until it is woven anew.
+            # An attribution is deleted with its document, or replaced by a later record.
             if kind == DOCUMENT:
                 delete_document_rows(connection, *parse_record_key(key), now)
         case cast:
@@ -229,10 +231,7 @@ def _store_content(
 
 
 def _local_revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
-    """Return this machine's name for the state of the file.
-
-    Empty if it never had it.
-    """
+    """Return the revision of the local file; empty if it never existed here."""
     parameters = (draft.content, draft.recipe, draft.id, draft.pipeline.value)
     revision, is_same = connection.execute(_STORED_REVISION, parameters).fetchone() or (
         "",
@@ -242,7 +241,7 @@ def _local_revision(connection: sqlite3.Connection, draft: DocumentRows) -> str:
 
 
 FRESH_SECONDS = 5.0
-"""Seconds for which what is here counts as fresh."""
+"""Seconds after which a replica looks for changes again."""
 
 
 UNREACHABLE_PAUSE = 60.0
@@ -295,4 +294,6 @@ class ReplicaRefresher:
     def _notify_unreachable(self, error: LrwrError) -> None:
         if not self._has_notified:
             self._has_notified = True
-            self._say(f"What others have changed is not here yet. {error.full_text}")
+            self._say(
+                f"Changes made on other machines are not available yet. {error.full_text}"
+            )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 PostgresJson = Any
-"""What JSON can say."""
+"""Any JSON value."""
 _ESCAPE = "\x10"
 _ESCAPES = (("\x10", "\x101"), ("\x00", "\x100"))
 _UNESCAPES = {"\x101": "\x10", "\x100": "\x00"}
@@ -83,17 +83,17 @@ def _unescape(text: str) -> str:
 
 
 RpcJson = Any
-"""What JSON can say."""
+"""Any JSON value."""
 AccessTokenProvider = Callable[[], Awaitable[str]]
-"""Returns what proves who asks, good for a minute at least."""
+"""Returns an access token that is valid for at least a minute."""
 _current_entry: ContextVar[EgressLogEntry | None] = ContextVar(
     "_current_entry", default=None
 )
-"""The request that is under way here."""
+"""The log entry of the request that the current task sends."""
 _SQLSTATE = re.compile("[0-9A-Z]{5}")
-"""A state of SQL's."""
+"""An SQLSTATE code."""
 _JSON_STARTS = b'{["-0123456789tfn'
-"""Signs that a value of JSON begins with."""
+"""Bytes with which a JSON value can start."""
 _NO_FUNCTION = frozenset({"PGRST202", "PGRST205"})
 _NOT_ALLOWED = frozenset({"42501", "PGRST301", "PGRST302", "PGRST303"})
 _NOT_FROM_DATABASE = frozenset({401, 408, 429})
@@ -168,7 +168,7 @@ class SupabaseRpc:
             response = await request.execute()
         except LrwrError:
             raise
-        except Exception as error:  # the client lets anything of its libraries through
+        except Exception as error:  # the client raises exceptions of its libraries
             raise self._translate_error(error) from error
         finally:
             _current_entry.reset(under_way)
@@ -198,15 +198,12 @@ class SupabaseRpc:
 def _client(
     project: SupabaseConnection,
 ) -> "tuple[AsyncPostgrestClient, type[APIError]]":
-    """Make Supabase's client, and name its error.
-
-    Importing it takes a quarter of a second.
-    """
+    """Return Supabase's client and its error class; the import takes 250 ms."""
     from postgrest import APIError, AsyncPostgrestClient
 
     async def check(response: "Response") -> None:
-        # What stands before the database answers in words of its own, and the client
-        # drops the state that tells what they mean.
+        # A proxy before the database answers in a format of its own; the client would
+        # drop the status, which is all that can be interpreted.
         if (note := _current_entry.get()) is not None:
             await note.on_response(response)
         status = response.status_code
@@ -217,7 +214,7 @@ def _client(
         if response.is_success and not _starts_like_json(response.content):
             raise translate_supabase_status(
                 0, project
-            )  # the client would take it for a text
+            )  # the client would return it as a text
 
     http = open_supabase_http(project, check_whole)
     http.event_hooks["response"].append(check)
@@ -231,7 +228,7 @@ def _client(
 
 
 def _starts_like_json(body: bytes) -> bool:
-    """Say whether a body begins as JSON does, or is empty: a page of HTML does not."""
+    """Return whether a body is empty or starts like JSON, unlike a page of HTML."""
     return body.lstrip()[:1] in _JSON_STARTS
 
 
@@ -239,24 +236,24 @@ def _translate_api_error(error: "APIError", project: SupabaseConnection) -> Lrwr
     code = error.code or ""
     if code in _NO_FUNCTION:
         return StoreProblem(
-            f"The project at {project.host} has not all of lrwr's tables",
-            hint="Run in its SQL editor what `lrwr doctor --sql` prints.",
+            f"The project at {project.host} lacks some of lrwr's tables",
+            hint="Run the output of `lrwr doctor --sql` in the project's SQL editor.",
         )
     if code in _NOT_ALLOWED:
         return LrwrError(
-            f"{project.host} does not let this account do that",
-            hint="Sign in again with `lrwr login`.",
+            f"This account has no permission for that at {project.host}",
+            hint="Run `lrwr login` to sign in again.",
         )
     if code.isdecimal() and len(code) == 3:
         return translate_supabase_status(int(code), project)
     if code == "23503":
         return NotFound(
-            f"There is no such library of yours at {project.host}",
-            hint="Sign in with the account that it belongs to: lrwr login",
+            f"Your account has no such library at {project.host}",
+            hint="Run `lrwr login` to sign in with the account that owns it.",
         )
-    # What the server says of it may say the request back: the text, and the token.
+    # The server's message may quote the request, with manuscript text and token.
     state = f" ({code})" if _SQLSTATE.fullmatch(code) else ""
     return StoreProblem(
         f"The database at {project.host} refused{state}",
-        hint="Nothing was changed. If it happens again, tell the makers of lrwr.",
+        hint="Nothing was changed. If it happens again, report a bug.",
     )

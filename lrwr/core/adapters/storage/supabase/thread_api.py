@@ -134,7 +134,7 @@ class SupabaseThreadApi:
         rpc_json = await self._call("put_thread", thread=row)
         with self._rpc.reading():
             if rpc_json is not True:
-                raise ValueError("it does not say that it is kept")
+                raise ValueError("the result is not true")
 
     async def save_turn(
         self, thread: ThreadRecord, turn: TurnRecord, *, late: bool = False

@@ -87,7 +87,7 @@ insert into turn (
 _NUMBERS = "select number, id from turn where thread_id = ?"
 
 ThreadStamps = tuple[float, float | None, int | None]
-"""When a conversation was spoken in last and deleted, and which deletion that was."""
+"""Times of the last turn and of the deletion, and the number of the deletion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _without_turns(connection: sqlite3.Connection, id_: str) -> ThreadRecord:
 
 
 def _has_unsent_changes(connection: sqlite3.Connection, id_: str) -> bool:
-    """Say whether something of a conversation is here alone."""
+    """Return whether a thread has changes that the project does not have."""
     return bool(connection.execute(_HAS_UNSENT, {"id": id_}).fetchone()[0])
 
 
@@ -270,7 +270,7 @@ def _store_thread_row(
 def _assign_deletion(
     connection: sqlite3.Connection, thread: ThreadRecord, stamps: ThreadStamps | None
 ) -> int | None:
-    """Return which deletion this was, among those of all conversations, by its time."""
+    """Return the number of this deletion among all deletions, ordered by time."""
     if thread.deleted_at is None:
         return None
     if stamps is not None and stamps[1] == thread.deleted_at:

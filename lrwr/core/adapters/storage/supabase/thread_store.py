@@ -31,7 +31,7 @@ from lrwr.core.model.turns import NarrativeState, Thread, ThreadId, Turn
 from lrwr.core.ports.stores import RecordedGap, TurnCitations
 
 ThreadProgressCallback = Callable[[int, int], None]
-"""Is told how many conversations are done, and of how many."""
+"""Receives the number of threads sent, and the total."""
 
 
 class ThreadReplica:
@@ -121,7 +121,7 @@ class ThreadReplica:
                 )
 
     async def _fetch_changes_of(self, thread: str, spoken_before: int) -> bool:
-        """Say whether a conversation is here as it is there, or is gone from there."""
+        """Fetch a thread; return whether it is now equal to the project's or gone there."""
         thread_record = await self._api.whole(thread)
         if thread_record is None:
             return True
@@ -132,7 +132,7 @@ class ThreadReplica:
     async def _write_unless_newer(
         self, spoken_before: int, work: Callable[[sqlite3.Connection], bool]
     ) -> bool:
-        """Write unless others brought something newer meanwhile; say whether it was."""
+        """Run `work` unless another process fetched changes; return its result."""
         return await self._database.write(
             lambda connection: (
                 read_spoken_count(connection) == spoken_before and work(connection)
@@ -255,7 +255,7 @@ class SupabaseThreadStore:
         Raises:
             LrwrError: The project does not answer or refuses.
         """
-        await self._local.threads()  # which looks first at what the project has
+        await self._local.threads()  # a read, before which the replica catches up
         await self._replica.send()
         back = await self._api.restore()
         if back is None:
@@ -296,10 +296,11 @@ class SupabaseThreadStore:
         return await self._local.search(words, limit=limit)
 
     async def _fetch_changed(self, thread: ThreadId, is_found: bool) -> None:
-        """Bring what was changed there; there was such a conversation, or not."""
+        """Fetch the thread that was changed in the project; raise if it does not exist."""
         if not is_found:
             raise NotFound(
-                f"There is no conversation {thread}", hint="`lrwr threads` lists them."
+                f"There is no thread {thread}",
+                hint="Run `lrwr threads` to list the threads.",
             )
         await self._replica.bring(thread)
 
@@ -307,6 +308,6 @@ class SupabaseThreadStore:
         if not self._has_notified:
             self._has_notified = True
             self._notify(
-                "This conversation is kept on this machine for now, and goes to the"
-                f" project when it can be asked again.{reason}"
+                "This thread is stored on this machine only. It will be sent to the"
+                f" project as soon as that can be reached.{reason}"
             )
