@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SUPERVISOR = "lrwr"
 """Name of the speaker of system messages."""
 
-WARNING_PREFIXES = ("no passage", "stopped", "the evidence is weak")
-"""Starts of answer notes that are shown as warnings."""
+WARNING_PREFIXES = ("not supported", "stopped", "low confidence")
+"""Starts of the notes of `describe_answer_notes` that are shown as warnings."""
 
 
 class TurnView(Vertical):
