@@ -11,7 +11,7 @@ class MemoryTracer(LangSmithTracer):
         self.traces: list[TraceSpan] = []
         self._ended = False
 
-    def keep(self, trace: TraceSpan) -> None:
+    def send(self, trace: TraceSpan) -> None:
         """Take a trace."""
         if not self._ended:
             self.traces.append(trace)

@@ -53,7 +53,7 @@ class TracedProcessingService(DocumentProcessingService):
             recorder.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
-            self._tracer.keep(recorder.to_span())
+            self._tracer.send(recorder.to_span())
         return recorder.report
 
 

@@ -58,7 +58,7 @@ class TracedSessionService(AvatarSessionService):
             recorder.failed = TraceError(type(error).__name__, str(error))
             raise
         finally:
-            self._tracer.keep(recorder.to_span())
+            self._tracer.send(recorder.to_span())
 
 
 @dataclass(slots=True)

@@ -75,7 +75,7 @@ async def _send(
         golden = build_golden_set(report.run, library, workspace.library.root.name)
         experiments = build_experiments(report)
         with output.progress("Sending results", len(experiments)) as advance:
-            name = await log.keep(golden, experiments, partial(advance, 1))
+            name = await log.store(golden, experiments, partial(advance, 1))
     text_inclusion = "with" if is_tracing_texts(settings) else "without"
     count_text = format_count(len(golden.examples), "question")
     output.info(

@@ -51,27 +51,27 @@ def desk() -> Iterator[Desk]:
 
 async def test_each_experiment_is_kept_whole_and_told_of(desk: Desk) -> None:
     told: list[bool] = []
-    await desk.log.keep(SET, [A, B], lambda: told.append(True))
+    await desk.log.store(SET, [A, B], lambda: told.append(True))
     assert desk.kept() == {0.25: 1, 1.0: 1, None: 1}
     assert len(told) == 2
 
 
 async def test_what_is_kept_twice_is_there_once(desk: Desk) -> None:
-    name = await desk.log.keep(SET, [A, B])
-    assert await desk.log.keep(SET, [B, A]) == name
+    name = await desk.log.store(SET, [A, B])
+    assert await desk.log.store(SET, [B, A]) == name
     assert desk.kept() == {0.25: 1, 1.0: 1, None: 1}
 
 
 async def test_what_has_changed_or_come_since_is_brought_up_to_date(desk: Desk) -> None:
-    await desk.log.keep(SET, [A, B])
+    await desk.log.store(SET, [A, B])
     now = replace(A, results=(a_result(1, 0.25), a_result(2, 0.75)))
     then = replace(B, results=(a_result(1, 1.0), a_result(2, 0.5)))
-    await desk.log.keep(SET, [now, then])
+    await desk.log.store(SET, [now, then])
     assert desk.kept() == {0.25: 1, 0.75: 1, 1.0: 1, 0.5: 1}
 
 
 async def test_another_set_and_another_plan_are_kept_beside(desk: Desk) -> None:
-    await desk.log.keep(SET, [A])
-    await desk.log.keep(replace(SET, key="library 2\nquestions 1"), [A])
-    await desk.log.keep(SET, [replace(A, key="plan 2\nA")])
+    await desk.log.store(SET, [A])
+    await desk.log.store(replace(SET, key="library 2\nquestions 1"), [A])
+    await desk.log.store(SET, [replace(A, key="plan 2\nA")])
     assert desk.kept() == {0.25: 3}

@@ -126,7 +126,7 @@ class Desk:
         )
         clock = Clock(now=self.now, sleep=self.sleep)
         log = LangSmithExperimentLog(about, self.give_key, None, clock)
-        return await log.keep(golden, experiments or (A, B))
+        return await log.store(golden, experiments or (A, B))
 
     async def refused(self) -> ServiceUnavailable:
         with pytest.raises(ServiceUnavailable) as caught:

@@ -70,7 +70,7 @@ class Desk:
     async def keep(self, *traces: TraceSpan) -> list[str]:
         """Keep traces to the end; return what was said."""
         for trace in traces:
-            self.tracer.keep(trace)
+            self.tracer.send(trace)
         await self.tracer.aclose()
         return self.said
 
@@ -213,9 +213,9 @@ async def test_after_a_refusal_for_good_no_more_is_tried(
 ) -> None:
     server.will(*[Refuse(401)] * 20)
     desk = Desk(server)
-    desk.tracer.keep(TURN)
+    desk.tracer.send(TURN)
     await desk.was_told.wait()
-    desk.tracer.keep(TURN)
+    desk.tracer.send(TURN)
     await desk.tracer.aclose()
     assert len(server.asked) == 1
 

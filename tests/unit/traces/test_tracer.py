@@ -53,8 +53,8 @@ def kept_by(server: LangSmithServer) -> list[list[str]]:
 
 
 async def test_each_trace_is_kept_once_and_whole(desk: Desk) -> None:
-    desk.tracer.keep(TURN)
-    desk.tracer.keep(SEARCH)
+    desk.tracer.send(TURN)
+    desk.tracer.send(SEARCH)
     await desk.tracer.aclose()
     whole = [["turn", "search", "answer", "read"], ["search"]]
     assert desk.kept() == whole
@@ -64,6 +64,6 @@ async def test_after_its_end_nothing_is_taken_and_closing_twice_is_safe(
     desk: Desk,
 ) -> None:
     await desk.tracer.aclose()
-    desk.tracer.keep(TURN)
+    desk.tracer.send(TURN)
     await desk.tracer.aclose()
     assert desk.kept() == []

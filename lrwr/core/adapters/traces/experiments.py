@@ -52,7 +52,7 @@ _RETRY_PAUSE = 1.0
 class LangSmithExperimentLog:
     """Stores golden sets and experiments in LangSmith.
 
-    Nothing is opened before `keep` is called. `key` returns the API key; it raises
+    Nothing is opened before `store` is called. `key` returns the API key; it raises
     `ServiceUnavailable` where sending is not allowed. With `request_logger`, each request is
     recorded in the send log before it is sent.
     """
@@ -69,7 +69,7 @@ class LangSmithExperimentLog:
         self._clock = clock or Clock()
         self._client = LangSmithHttpClient(connection, request_logger, self._clock)
 
-    async def keep(
+    async def store(
         self,
         golden: GoldenSet,
         experiments: Sequence[Experiment],

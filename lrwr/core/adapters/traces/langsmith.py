@@ -52,7 +52,7 @@ class LangSmithTracer:
         self._is_closed = False
         self._last_error: ServiceCallError | None = None
 
-    def keep(self, trace: TraceSpan) -> None:
+    def send(self, trace: TraceSpan) -> None:
         """Start to send a trace in the background.
 
         It does not wait and does not raise. After `aclose` traces are dropped.
