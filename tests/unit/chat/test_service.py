@@ -115,7 +115,7 @@ async def test_nothing_from_after_the_horizon_is_answered_with(
 async def test_whoever_is_not_there_yet_cannot_be_asked(desk: StoryDesk) -> None:
     service = sessions(desk)
     asking = TurnRequest("Where?", character="Corin Vale", as_of="ch1")
-    with pytest.raises(NotFound, match="so far"):
+    with pytest.raises(NotFound, match="up to this point"):
         await whole(service, asking)
     with pytest.raises(NotFound, match="No character is selected"):
         await whole(service, TurnRequest("Where?", mode=AnswerMode.IN_CHARACTER))

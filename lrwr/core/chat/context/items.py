@@ -1,6 +1,6 @@
 """Context items: single facts and quotations, and the numbered material of an answer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from lrwr.core.model.chunks import Passage
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import Certainty
 from lrwr.core.model.text import SentenceSplitter, Span
-from lrwr.core.model.turns import Citation, SourceIntention
+from lrwr.core.model.turns import Citation
 from lrwr.core.ports.stores import DocumentText, PassageStore
 from lrwr.core.retrieval.retrievers import WordWeights, select_excerpt
 from lrwr.core.retrieval.service import load_existing_texts
@@ -95,45 +95,6 @@ class StoryFacet(StrEnum):
     GAP = "gap"
     LINE = "line"
     """A dialogue line, verbatim."""
-
-
-FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
-    {
-        SourceIntention.TRAITS: frozenset(
-            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
-        ),
-        SourceIntention.VALUES: frozenset({StoryFacet.CHARACTER}),
-        SourceIntention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
-        SourceIntention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
-        SourceIntention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
-        SourceIntention.ARC: frozenset(
-            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
-        ),
-        SourceIntention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
-        SourceIntention.RECAP: frozenset({StoryFacet.RECAP}),
-        SourceIntention.SETTING: frozenset({StoryFacet.WORLD}),
-        SourceIntention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
-        SourceIntention.FACTION: frozenset({StoryFacet.WORLD}),
-        SourceIntention.ARTIFACT: frozenset({StoryFacet.WORLD}),
-        SourceIntention.RULE: frozenset({StoryFacet.WORLD}),
-        SourceIntention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.WHEN: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
-        SourceIntention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
-        SourceIntention.AUTHOR_INTENT: frozenset(
-            {
-                StoryFacet.GAP,
-                StoryFacet.LOOK,
-                StoryFacet.CHARACTER,
-                StoryFacet.RELATION,
-                StoryFacet.WORLD,
-            }
-        ),
-        SourceIntention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
-        SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
-    }
-)
-"""The facets that each intention asks for; other intentions ask for passages only."""
 
 
 _FACET_BY_LABEL = MappingProxyType(
@@ -220,14 +181,6 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
         context_items.extend(_iter_gap_items(gap))
     context_items.extend(map(build_quote_item, result.lines))
     return list(dict.fromkeys(context_items))
-
-
-def map_intentions_to_facets(
-    intentions: Iterable[SourceIntention],
-) -> frozenset[StoryFacet]:
-    """Return the facets that `intentions` ask for."""
-    nothing: frozenset[StoryFacet] = frozenset()
-    return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
 
 def build_quote_item(quote: AttributedQuote) -> ContextItem:

@@ -18,13 +18,13 @@ from lrwr.core.chat.context.items import (
     collect_context_items,
     is_sure,
     load_result_texts,
-    map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.question_parts import QuestionPart, split_question_parts
 from lrwr.core.chat.extractive.selection import (
     MAX_FACTS_PER_PART,
     MIN_ITEM_FIT,
     ItemSelector,
+    map_intentions_to_facets,
 )
 from lrwr.core.chat.extractive.sentence_ranker import (
     MAX_QUOTES,

@@ -1,8 +1,9 @@
 """Selects the context items that answer a part of a question."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from lrwr.core.chat.context.items import UNNAMED, ContextItem, StoryFacet, is_sure
 from lrwr.core.chat.extractive.question_parts import (
@@ -70,6 +71,52 @@ _LEADING_FACETS = frozenset({StoryFacet.PRESENT, StoryFacet.GAP})
 """Facets that come first in an answer."""
 
 _CHARACTER_INTENTIONS = frozenset({SourceIntention.VALUES, SourceIntention.ARC})
+
+FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
+    {
+        SourceIntention.TRAITS: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.NAME}
+        ),
+        SourceIntention.VALUES: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.BEHAVIOR: frozenset({StoryFacet.CHARACTER}),
+        SourceIntention.RELATIONSHIPS: frozenset({StoryFacet.RELATION}),
+        SourceIntention.VOICE: frozenset({StoryFacet.VOICE, StoryFacet.LINE}),
+        SourceIntention.ARC: frozenset(
+            {StoryFacet.LOOK, StoryFacet.CHARACTER, StoryFacet.HAPPENED}
+        ),
+        SourceIntention.DIALOGUE_OF: frozenset({StoryFacet.LINE}),
+        SourceIntention.RECAP: frozenset({StoryFacet.RECAP}),
+        SourceIntention.SETTING: frozenset({StoryFacet.WORLD}),
+        SourceIntention.TECHNOLOGY: frozenset({StoryFacet.WORLD}),
+        SourceIntention.FACTION: frozenset({StoryFacet.WORLD}),
+        SourceIntention.ARTIFACT: frozenset({StoryFacet.WORLD}),
+        SourceIntention.RULE: frozenset({StoryFacet.WORLD}),
+        SourceIntention.WHAT_HAPPENED: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHEN: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.BEFORE_AFTER: frozenset({StoryFacet.HAPPENED}),
+        SourceIntention.WHO_WAS_THERE: frozenset({StoryFacet.PRESENT}),
+        SourceIntention.AUTHOR_INTENT: frozenset(
+            {
+                StoryFacet.GAP,
+                StoryFacet.LOOK,
+                StoryFacet.CHARACTER,
+                StoryFacet.RELATION,
+                StoryFacet.WORLD,
+            }
+        ),
+        SourceIntention.OPEN_QUESTION: frozenset({StoryFacet.GAP}),
+        SourceIntention.EXTERNAL_REFERENCE: frozenset({StoryFacet.REFERENCE}),
+    }
+)
+"""The facets that each intention asks for; other intentions ask for passages only."""
+
+
+def map_intentions_to_facets(
+    intentions: Iterable[SourceIntention],
+) -> frozenset[StoryFacet]:
+    """Return the facets that `intentions` ask for."""
+    nothing: frozenset[StoryFacet] = frozenset()
+    return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
 
 @dataclass(frozen=True, slots=True)
