@@ -13,7 +13,6 @@ from typing import Any
 from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.model.cast import Cast
 from lrwr.core.model.documents import Document, DocumentId
-from lrwr.core.nlp.facts.places import find_place_names
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
 from lrwr.core.nlp.names.mentions import find_mentions
@@ -135,12 +134,10 @@ def _openings(litbank: ModuleType, data: Path) -> dict[str, float]:
             DocumentId(path.stem + ".md"), path.with_suffix(".md").read_bytes()
         )
         evidence = collect_evidence([document])
-        places = [{"name": place.name} for place in find_place_names(evidence)]
         people = cast_as_json(infer_cast(evidence))
-        scores.append(litbank.score(gold, {"people": people, "places": places}))
+        scores.append(litbank.score(gold, {"people": people, "places": []}))
     return {
-        f"openings_{kind}_{key}": fmean(score[kind][key] for score in scores)
-        for kind in ("people", "places")
+        f"openings_people_{key}": fmean(score["people"][key] for score in scores)
         for key in ("precision", "recall", "f1", "recall_by_mentions")
     }
 

@@ -6,13 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
-from uuid import UUID, uuid5
 
 from lrwr.core.model.chunks import (
     Chunk,
-    ChunkId,
     Knowledge,
     Pipeline,
     TextHash,
@@ -21,7 +18,7 @@ from lrwr.core.model.documents import Document, DocumentType
 from lrwr.core.model.facts import WRITER_KEEPER, Certainty, Fact, FactAbout
 from lrwr.core.model.jobs import ChunksEmbedded, JobStage, StageStarted
 from lrwr.core.model.language_model import Usage
-from lrwr.core.model.text import SentenceSplitter, Span
+from lrwr.core.model.text import SentenceSplitter
 from lrwr.core.nlp.facts.notes import extract_note_facts, find_note_subjects
 from lrwr.core.nlp.names.canonical import infer_cast
 from lrwr.core.nlp.names.evidence import NameEvidence, gather_name_evidence
@@ -31,7 +28,6 @@ from lrwr.core.ports.stores import AnalysisStore
 from lrwr.pipeline.analysis import CachingAnalyst
 from lrwr.pipeline.stages.recursive_splitter import split_recursively
 from lrwr.pipeline.stages.semantic_splitter import (
-    ChunkCut,
     ChunkLimits,
     CutPlan,
     choose_cuts,
@@ -39,6 +35,7 @@ from lrwr.pipeline.stages.semantic_splitter import (
 )
 from lrwr.pipeline.stages.units import (
     SeamKey,
+    build_chunks,
     collect_seam_sentences,
     compute_seam_distances,
     find_missing_seams,
@@ -196,7 +193,6 @@ async def embed_chunks(
 
 
 REVISION = "semantic-1"
-CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002")
 SENTENCES = 64
 """Sentences per embedding call; each call is followed by a progress event."""
 
@@ -346,7 +342,7 @@ class AgenticRecipe:
         return Knowledge(
             document=document,
             pipeline=self.pipeline,
-            chunks=_build_chunks(document, cuts),
+            chunks=build_chunks(document, cuts, self.pipeline),
             space=tools.space,
             vectors={},
             seams={str(key): distance for key, distance in distances.items()},
@@ -370,50 +366,6 @@ class AgenticRecipe:
             finding, _ = await self.rules.extract(window)
             facts += finding.facts
         return tuple(facts)
-
-
-def _build_chunks(document: Document, cuts: Sequence[ChunkCut]) -> tuple[Chunk, ...]:
-    last_occurrences: dict[TextHash, int] = {}
-    chunks = []
-    for ordinal, cut in enumerate(cuts):
-        text = _text_at(document, cut.span)
-        lead = _text_at(document, cut.lead) if cut.lead else ""
-        embedded_text = f"{lead}\n\n{text}" if lead else text
-        digest = TextHash(sha256(embedded_text.encode()).hexdigest())
-        occurrence = last_occurrences[digest] = last_occurrences.get(digest, -1) + 1
-        name = f"{Pipeline.AGENTIC}\n{document.id}\n{digest}\n{occurrence}"
-        chunks.append(
-            Chunk(
-                id=ChunkId(str(uuid5(CHUNK_NAMESPACE, name))),
-                document=document.id,
-                ordinal=ordinal,
-                span=cut.span,
-                lines=document.lines.lines_of(cut.span),
-                chapter=cut.chapter,
-                scene=cut.scene,
-                kind=cut.kind,
-                text=text,
-                text_hash=digest,
-                tokens=cut.tokens,
-                lead=lead,
-                heading=_build_heading(document, cut),
-            )
-        )
-    return tuple(chunks)
-
-
-def _text_at(document: Document, span: Span) -> str:
-    return document.text[span.start : span.end]
-
-
-def _build_heading(document: Document, chunk_cut: ChunkCut) -> str:
-    """Return the document's title, chapter and scene number, separated by commas."""
-    words = [document.title]
-    if chunk_cut.chapter < len(document.chapters):
-        chapter = document.chapters[chunk_cut.chapter]
-        words += [chapter.title] if chapter.title != document.title else []
-        words += [f"scene {chunk_cut.scene + 1}"] if len(chapter.scenes) > 1 else []
-    return ", ".join(word for word in words if word)
 
 
 def _read_names(document: Document) -> tuple[str, str]:

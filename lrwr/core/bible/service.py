@@ -18,14 +18,8 @@ from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.profiles import build_character_profiles, collect_relations
 from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.values import (
-    AttributedQuote,
     Bible,
     CharacterProfile,
-    CharacterRelation,
-    Gap,
-    SceneSummary,
-    TimelineMoment,
-    WorldElement,
 )
 from lrwr.core.canon.model import Canon
 from lrwr.core.model.cast import Alias, Cast, Character
@@ -194,86 +188,6 @@ class BibleService:
             facts=tuple(facts),
             canon=canon,
         )
-
-    async def characters(
-        self, horizon: Horizon | None = None
-    ) -> tuple[CharacterProfile, ...]:
-        """Return all characters, most mentioned first."""
-        return (await self.read(horizon)).characters
-
-    async def character(
-        self, name: str, horizon: Horizon | None = None
-    ) -> CharacterProfile:
-        """Return the character called `name`.
-
-        Raises:
-            NotFound: There is none, or several; the hint suggests names.
-        """
-        return find_profile_by_name(name, await self.read(horizon))
-
-    async def world(self, horizon: Horizon | None = None) -> tuple[WorldElement, ...]:
-        """Return the elements of the story's world, in order of first occurrence."""
-        return (await self.read(horizon)).world
-
-    async def timeline(
-        self, character: str = "", horizon: Horizon | None = None
-    ) -> tuple[TimelineMoment, ...]:
-        """Return the timeline in story order, optionally only of one character.
-
-        Raises:
-            NotFound: No character is called `character`.
-        """
-        bible = await self.read(horizon)
-        if not character:
-            return bible.timeline
-        name = find_profile_by_name(character, bible).name
-        return tuple(moment for moment in bible.timeline if name in moment.characters)
-
-    async def relations(
-        self, character: str = "", horizon: Horizon | None = None
-    ) -> tuple[CharacterRelation, ...]:
-        """Return all relationships, optionally only those to or from one character.
-
-        Raises:
-            NotFound: No character is called `character`.
-        """
-        bible = await self.read(horizon)
-        if not character:
-            return bible.relations
-        name = find_profile_by_name(character, bible).name
-        return tuple(r for r in bible.relations if name in (r.source, r.target))
-
-    async def quotes(
-        self, speaker: str = "", horizon: Horizon | None = None
-    ) -> tuple[AttributedQuote, ...]:
-        """Return the quoted dialogue in story order, optionally only of one speaker.
-
-        Raises:
-            NotFound: No character is called `speaker`.
-        """
-        bible = await self.read(horizon)
-        if not speaker:
-            return bible.quotes
-        name = find_profile_by_name(speaker, bible).name
-        return tuple(quote for quote in bible.quotes if quote.speaker == name)
-
-    async def gaps(
-        self, character: str = "", horizon: Horizon | None = None
-    ) -> tuple[Gap, ...]:
-        """Return all gaps, optionally only those about one character.
-
-        Raises:
-            NotFound: No character is called `character`.
-        """
-        bible = await self.read(horizon)
-        if not character:
-            return bible.gaps
-        name = find_profile_by_name(character, bible).name
-        return tuple(gap for gap in bible.gaps if gap.about == name)
-
-    async def recap(self, horizon: Horizon | None = None) -> tuple[SceneSummary, ...]:
-        """Return the scene summaries, in story order."""
-        return (await self.read(horizon)).scenes
 
     async def _order(self, canon: Canon) -> StoryOrder:
         return build_story_order(await self._passages.outlines(), self._patterns, canon)

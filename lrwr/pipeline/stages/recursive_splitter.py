@@ -9,15 +9,18 @@ allows. No chunk crosses a scene or an author's comment.
 """
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from itertools import accumulate
-from uuid import UUID, uuid5
 from zlib import crc32
 
-from lrwr.core.model.chunks import Chunk, ChunkId, Pipeline, TextHash
+from lrwr.core.model.chunks import Chunk, Pipeline
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import Span
-from lrwr.pipeline.stages.units import ChunkRegion, find_chunk_regions
+from lrwr.pipeline.stages.units import (
+    ChunkCut,
+    ChunkRegion,
+    build_chunks,
+    find_chunk_regions,
+)
 from lrwr.pipeline.stages.windows import (
     CHARACTERS_A_TOKEN,
     SEPARATORS,
@@ -33,8 +36,6 @@ FULL_ENOUGH = 0.5
 DRAWN = 40
 """Number of characters of a piece that are hashed to rank the boundary before it."""
 
-NAIVE_CHUNK_NAMESPACE = UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001")
-
 
 def split_recursively(
     document: Document, count: CountTokens, *, size: int, overlap: int
@@ -47,13 +48,14 @@ def split_recursively(
     """
     regions = list(find_chunk_regions(document))
     pieces = _split_paragraphs(document.text, regions, count)
-    placed: list[tuple[ChunkRegion, Span, int]] = []
+    cuts: list[ChunkCut] = []
     for region, coarse in zip(regions, pieces, strict=True):
         fine = split_to_fit(document.text, coarse, count, size)
-        placed += [
-            (region, span, n) for span, n in _pack(document.text, fine, size, overlap)
+        cuts += [
+            ChunkCut(span, region.chapter, region.scene, region.kind, tokens)
+            for span, tokens in _pack(document.text, fine, size, overlap)
         ]
-    return _build_chunks(document, placed)
+    return build_chunks(document, cuts, Pipeline.NAIVE)
 
 
 def _split_paragraphs(
@@ -145,33 +147,3 @@ def _fits_overlap(
         and not _splits_word(pieces, start)
         and not _is_too_long(pieces, start - 1, fresh, size)
     )
-
-
-def _build_chunks(
-    document: Document, placed: Sequence[tuple[ChunkRegion, Span, int]]
-) -> tuple[Chunk, ...]:
-    last_occurrences: dict[TextHash, int] = {}
-    chunks = []
-    for ordinal, (region, span, tokens) in enumerate(placed):
-        text = document.text[span.start : span.end]
-        text_hash = TextHash(sha256(text.encode()).hexdigest())
-        occurrence = last_occurrences[text_hash] = (
-            last_occurrences.get(text_hash, -1) + 1
-        )
-        name = f"{Pipeline.NAIVE}\n{document.id}\n{text_hash}\n{occurrence}"
-        chunks.append(
-            Chunk(
-                id=ChunkId(str(uuid5(NAIVE_CHUNK_NAMESPACE, name))),
-                document=document.id,
-                ordinal=ordinal,
-                span=span,
-                lines=document.lines.lines_of(span),
-                chapter=region.chapter,
-                scene=region.scene,
-                kind=region.kind,
-                text=text,
-                text_hash=text_hash,
-                tokens=tokens,
-            )
-        )
-    return tuple(chunks)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.pipeline.stages.units import (
+    ChunkCut,
     ChunkRegion,
     ChunkUnit,
     Seam,
@@ -83,22 +83,6 @@ class CutPlan:
     def seams(self) -> tuple[Seam, ...]:
         """The seams whose distances `choose_cuts` uses, in text order."""
         return tuple(s for plan in self.regions for s in plan.seams if s is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkCut:
-    """Location of a chunk: `span` covers its text, `tokens` counts the text.
-
-    `lead` is the end of the previous chunk, repeated as context before the text; None
-    if there is none or it would be too long.
-    """
-
-    span: Span
-    chapter: int
-    scene: int
-    kind: ChunkKind
-    tokens: int
-    lead: Span | None
 
 
 def plan_cuts(

@@ -7,14 +7,24 @@ boundary; its distance measures how much the topic changes there.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, NewType
+from uuid import UUID, uuid5
 
-from lrwr.core.model.chunks import ChunkKind, compute_norm, dot_product
+from lrwr.core.model.chunks import (
+    Chunk,
+    ChunkId,
+    ChunkKind,
+    Pipeline,
+    TextHash,
+    compute_norm,
+    dot_product,
+)
 from lrwr.core.model.documents import Document
 from lrwr.core.model.text import SentenceSplitter, Span
 from lrwr.pipeline.stages.windows import (
@@ -129,6 +139,77 @@ def _chapter_and_scene(document: Document, note: Span) -> tuple[int, int]:
             if document.lines.line_of(scene.span.start) <= line:
                 place = chapter, number
     return place
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCut:
+    """Location of a chunk: `span` covers its text, `tokens` counts the text.
+
+    `lead` is the end of the previous chunk, repeated as context before the text; None
+    if there is none or it would be too long.
+    """
+
+    span: Span
+    chapter: int
+    scene: int
+    kind: ChunkKind
+    tokens: int
+    lead: Span | None = None
+
+
+_NAMESPACES = {
+    Pipeline.NAIVE: UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720001"),
+    Pipeline.AGENTIC: UUID("5d2f4a1e-6a0b-5c57-9d0e-6c7277720002"),
+}
+
+
+def build_chunks(
+    document: Document, cuts: Iterable[ChunkCut], pipeline: Pipeline
+) -> tuple[Chunk, ...]:
+    """Return the chunks at `cuts`; pipeline b adds a heading to each.
+
+    An id depends on the pipeline, the document's id, the embedded text and the number
+    of earlier chunks with the same text, so that unaffected chunks keep their id.
+    """
+    occurrences: Counter[TextHash] = Counter()
+    chunks = []
+    for ordinal, cut in enumerate(cuts):
+        text = document.text[cut.span.start : cut.span.end]
+        lead = document.text[cut.lead.start : cut.lead.end] if cut.lead else ""
+        embedded_text = f"{lead}\n\n{text}" if lead else text
+        text_hash = TextHash(sha256(embedded_text.encode()).hexdigest())
+        name = f"{pipeline}\n{document.id}\n{text_hash}\n{occurrences[text_hash]}"
+        occurrences[text_hash] += 1
+        chunks.append(
+            Chunk(
+                id=ChunkId(str(uuid5(_NAMESPACES[pipeline], name))),
+                document=document.id,
+                ordinal=ordinal,
+                span=cut.span,
+                lines=document.lines.lines_of(cut.span),
+                chapter=cut.chapter,
+                scene=cut.scene,
+                kind=cut.kind,
+                text=text,
+                text_hash=text_hash,
+                tokens=cut.tokens,
+                lead=lead,
+                heading=_build_heading(document, cut)
+                if pipeline is Pipeline.AGENTIC
+                else "",
+            )
+        )
+    return tuple(chunks)
+
+
+def _build_heading(document: Document, cut: ChunkCut) -> str:
+    """Return the document's title, chapter and scene number, separated by commas."""
+    words = [document.title]
+    if cut.chapter < len(document.chapters):
+        chapter = document.chapters[cut.chapter]
+        words += [chapter.title] if chapter.title != document.title else []
+        words += [f"scene {cut.scene + 1}"] if len(chapter.scenes) > 1 else []
+    return ", ".join(word for word in words if word)
 
 
 QUICK_TURN = 60

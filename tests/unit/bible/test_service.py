@@ -2,6 +2,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.canon.model import Canon, UndefinedAttribute
 from lrwr.core.continuity.guard import find_contradictions
 from lrwr.core.model.documents import DocumentId, Horizon
@@ -45,22 +46,21 @@ async def test_a_writers_place_is_a_horizon_for_every_surface() -> None:
     service = marsh().service()
     horizon = await service.horizon("ch1")
     assert horizon == Horizon(1)
-    assert [c.name for c in await service.characters(horizon)] == ["Wren", "Mags"]
-    assert (await service.character("mags", horizon)).name == "Mags"
-    assert await service.world(horizon) == ()
-    assert await service.relations(horizon=horizon) == ()
-    assert len(await service.quotes("Wren", horizon)) == 1
-    assert len(await service.timeline("Mags", horizon)) == 1
-    assert len(await service.gaps("Wren", horizon)) == 1
-    assert len(await service.recap(horizon)) == 2
+    bible = await service.read(horizon)
+    assert [c.name for c in bible.characters] == ["Wren", "Mags"]
+    assert find_profile_by_name("mags", bible).name == "Mags"
+    assert (bible.world, bible.relations) == ((), ())
+    assert [quote.speaker for quote in bible.quotes].count("Wren") == 1
+    assert sum("Mags" in moment.characters for moment in bible.timeline) == 1
+    assert [gap.about for gap in bible.gaps].count("Wren") == 1
+    assert len(bible.scenes) == 2
 
 
 async def test_without_a_horizon_everything_is_there() -> None:
     service = marsh().service()
-    assert len(await service.quotes()) == 3
-    assert len(await service.timeline()) == 3
-    assert len(await service.gaps()) == 3
-    (aunt,) = await service.relations("OchraMags")
+    bible = await service.read()
+    assert [len(part) for part in (bible.quotes, bible.timeline, bible.gaps)] == [3] * 3
+    (aunt,) = bible.relations
     assert aunt.source == "Nell Tallow"
     with pytest.raises(NotFound, match="no chapter 9"):
         await service.horizon("ch9")
@@ -74,9 +74,9 @@ async def test_what_nobody_has_read_is_told_from_what_was_read() -> None:
 async def test_decisions_are_read_anew_each_time() -> None:
     canon = Canon()
     service = marsh().service(lambda: canon)
-    assert (await service.character("Mags")).attributes == ()
+    assert find_profile_by_name("Mags", await service.read()).attributes == ()
     canon = Canon(answers={UndefinedAttribute("Mags", "age"): "sixty"})
-    (age,) = (await service.character("Mags")).attributes
+    (age,) = find_profile_by_name("Mags", await service.read()).attributes
     assert age.value == "sixty"
 
 
@@ -93,7 +93,7 @@ async def test_a_name_that_may_be_several_people_is_asked_back() -> None:
     stories = marsh()
     stories.name("Corin Tallow")
     with pytest.raises(NotFound, match="may mean several characters") as caught:
-        await stories.service().character("Tallow")
+        find_profile_by_name("Tallow", await stories.service().read())
     assert caught.value.hint == "Use Nell Tallow or Corin Tallow."
 
 

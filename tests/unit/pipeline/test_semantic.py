@@ -14,13 +14,13 @@ from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Document, DocumentId
 from lrwr.core.model.text import Span
 from lrwr.pipeline.stages.semantic_splitter import (
-    ChunkCut,
     ChunkLimits,
     CutPlan,
     choose_cuts,
     plan_cuts,
 )
 from lrwr.pipeline.stages.units import (
+    ChunkCut,
     SeamKey,
     collect_seam_sentences,
     compute_seam_distances,

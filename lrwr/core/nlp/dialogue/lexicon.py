@@ -43,7 +43,6 @@ _GESTURES = (
 GESTURE_VERBS = frozenset(_GESTURES.split())
 """Verbs of gesture that may replace a speech verb: "…," laughed Nell."""
 
-_NOT_ALONE = frozenset({"went", "broke", "burst", "came", "put", "cut", "struck"})
 _SURE = (
     "said says asked replied answered cried exclaimed whispered shouted muttered "
     "murmured added continued returned observed remarked inquired enquired "

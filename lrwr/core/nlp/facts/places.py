@@ -1,8 +1,7 @@
 """Recognition of place names."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from lrwr.core.model.facts import Certainty, ElementType, Fact, FactAbout, WorldField
 from lrwr.core.model.text import LazyPattern
@@ -14,11 +13,6 @@ from lrwr.core.nlp.facts.clauses import (
     make_fact,
     split_narration_and_speech,
 )
-from lrwr.core.nlp.names.canonical import CapitalizationCounts, merge_name_forms
-from lrwr.core.nlp.names.evidence import NameEvidence
-from lrwr.core.nlp.names.lexicon import PLACE_NOUNS
-from lrwr.core.nlp.names.name_form import NameForm, is_given_name
-from lrwr.core.nlp.names.person import score_person_cues, score_place_cues
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     ProseSentence,
@@ -142,45 +136,3 @@ def _find_acting_names(prose: AnnotatedProse, names: dict[str, int]) -> set[str]
         for match in pattern.finditer(sentence.told):
             acting.add(match["name"] or match["after"] or match["titled"])
     return acting
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceName:
-    """A place name, its number of mentions, and the certainty that it is a place."""
-
-    name: str
-    mentions: int
-    certainty: Certainty
-
-
-def find_place_names(evidence: Sequence[NameEvidence]) -> list[PlaceName]:
-    """Return the place names of a story, most mentioned first."""
-    forms = merge_name_forms(evidence, CapitalizationCounts.over(evidence))
-    places = [
-        PlaceName(form.name, form.n, _place_certainty(form))
-        for form in forms.values()
-        if _is_place(form)
-    ]
-    return sorted(places, key=lambda place: (-place.mentions, place.name))
-
-
-def _is_place(form: NameForm) -> bool:
-    if form.title and form.title not in ("st", "saint"):
-        return False
-    if not form.words or not form.counts["inside"]:
-        return False
-    placed = score_place_cues(form.counts)
-    if _has_place_noun(form):
-        return placed >= score_person_cues(form.counts)
-    if is_given_name(form.words[0]):
-        return False
-    return placed > 0.25 and placed > 1.5 * score_person_cues(form.counts)
-
-
-def _has_place_noun(form: NameForm) -> bool:
-    return len(form.words) > 1 and form.words[-1].lower() in PLACE_NOUNS
-
-
-def _place_certainty(form: NameForm) -> Certainty:
-    sure = form.counts["in"] >= 2 and score_person_cues(form.counts) < 0.2
-    return Certainty.VERIFIED if sure else Certainty.PROBABLE

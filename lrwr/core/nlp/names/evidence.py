@@ -51,14 +51,7 @@ class NameEvidence:
     def to_json(self) -> str:
         """Serialize for storage."""
         return json.dumps(
-            {
-                "words": self.words,
-                "forms": self.forms,
-                "apart": self.apart,
-                "alike": self.alike,
-                "words_read": self.words_read,
-                "first_person": self.first_person,
-            },
+            {name: getattr(self, name) for name in self.__slots__},
             ensure_ascii=False,
             separators=(",", ":"),
         )
@@ -66,16 +59,9 @@ class NameEvidence:
     @classmethod
     def from_json(cls, text: str) -> "NameEvidence":
         """Parse the output of `to_json`."""
-        fields = json.loads(text)
-        words = {word: (n[0], n[1], n[2]) for word, n in fields["words"].items()}
-        return cls(
-            words=words,
-            forms=fields["forms"],
-            apart=fields["apart"],
-            alike=fields["alike"],
-            words_read=fields["words_read"],
-            first_person=fields["first_person"],
-        )
+        values = json.loads(text)
+        words = {word: (n[0], n[1], n[2]) for word, n in values.pop("words").items()}
+        return cls(words=words, **values)
 
 
 class _NameEvidenceCounter:

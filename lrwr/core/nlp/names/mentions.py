@@ -164,19 +164,6 @@ def starts_sentence(text: str, at: int) -> bool:
     return back < 0 or text[back] in _ENDS
 
 
-def strip_name_epithets(words: Sequence[str]) -> tuple[str, ...]:
-    """Drop epithets before a name: ("Old", "Nell") gives ("Nell",)."""
-    remaining = list(words)
-    while len(remaining) > 1 and remaining[0].lower() in NAME_EPITHETS:
-        remaining.pop(0)
-    return tuple(remaining)
-
-
-def starts_with_title(words: Sequence[str]) -> bool:
-    """Return whether the first of two or more words is a title."""
-    return len(words) > 1 and words[0].lower() in NAME_TITLES
-
-
 _POSSESSIVE = re.compile(r"['’]s$")
 _CAPITAL_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\.?[ \u00a0\n]\Z")
 _CAPITAL_AFTER = re.compile(r"[ \u00a0\n]([^\W\d_][\w'’-]*)")
