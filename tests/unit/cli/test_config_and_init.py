@@ -70,7 +70,7 @@ def test_show_warns_of_a_variable_that_sets_nothing(
 ) -> None:
     monkeypatch.setenv("LRWR_SERCH_LIMIT", "3")
     result = CliRunner().invoke(app(), ["show", "--json"])
-    assert "warning: The environment variable LRWR_SERCH_LIMIT" in result.stderr
+    assert "warning: Unknown environment variable LRWR_SERCH_LIMIT" in result.stderr
     assert json.loads(result.stdout)
 
 
