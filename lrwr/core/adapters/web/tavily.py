@@ -44,8 +44,6 @@ TAVILY_URL = "https://api.tavily.com"
 _LATER = "Ask again later. Answers from your book work without web search."
 _OR_OFF = ', or set [web] use = "off"'
 
-_HINTS = ErrorHints(section="web", key="tavily", base_url_note=_OR_OFF)
-
 _REFUSALS = {
     401: (
         "Tavily does not accept the key",
@@ -122,8 +120,9 @@ class TavilySearch:
         if not connection.key:
             raise ValueError("without a key, the client would send the query anyway")
         self._connection = connection
+        hints = ErrorHints(section="web", key="tavily", base_url_note=_OR_OFF)
         self._request = HttpRequestInfo(
-            "Tavily", "", connection.timeout, connection.own, _HINTS
+            "Tavily", "", connection.timeout, connection.own, hints
         )
         self._sentences = sentences
         self._today = today
