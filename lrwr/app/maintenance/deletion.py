@@ -60,29 +60,29 @@ _AGAIN = "Run `lrwr forget` again."
 class DeletionPlan:
     """What `lrwr forget` would delete. Building it sends and changes nothing.
 
-    `asked` describes the data that would be deleted on servers. `refused` has a sentence
-    for each server that keeps its data because the user denied access to it. `answers`
-    are the files with the user's consents. `unsafe` is the reason why `--yes` is not
+    `server_data` describes the data that would be deleted on servers. `refusals` has a
+    sentence for each server whose data stays because the user denied access to it.
+    `consent_files` hold the user's consents. `unsafe` is the reason why `--yes` is not
     enough and the user must confirm; empty if it is.
     """
 
     library: Library
     everywhere: bool
-    kept: LocalData
-    weight: LibraryInventory
-    known: RemoteIdentifiers
-    asked: tuple[str, ...]
-    answers: tuple[Path, ...]
+    local_data: LocalData
+    inventory: LibraryInventory
+    identifiers: RemoteIdentifiers
+    server_data: tuple[str, ...]
+    consent_files: tuple[Path, ...]
     unsafe: str = ""
-    refused: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
     """What was deleted, one sentence each, and what could not be."""
 
-    gone: tuple[str, ...]
-    left: tuple[DeletionFailure, ...]
+    deleted: tuple[str, ...]
+    failures: tuple[DeletionFailure, ...]
 
 
 def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
@@ -142,18 +142,18 @@ async def delete_local_library(
     library = plan.library
     check_not_in_use(library)
     deleted, failures, remaining = await _delete_remotely(plan, settings, env, say)
-    if plan.kept.parts:
+    if plan.local_data.parts:
         check_not_in_use(library)
     if remaining != RemoteIdentifiers():
         save_unfinished_deletion(library, remaining)
     else:
         (library.state_dir / UNFINISHED).unlink(missing_ok=True)
         deleted += _delete_consents(plan, say)
-    for part in delete_local_data(plan.kept):
+    for part in delete_local_data(plan.local_data):
         deleted.append(f"{part.what}: {plan.library.state_dir}")
         say(f"Deleted {part.what}.")
     delete_empty_state_folder(library)
-    if plan.kept.others:
+    if plan.local_data.others:
         failures.append(_foreign_files(plan))
     return DeletionResult(tuple(deleted), tuple(failures))
 
@@ -163,19 +163,19 @@ async def _delete_remotely(
 ) -> tuple[list[str], list[DeletionFailure], RemoteIdentifiers]:
     """Return what was deleted on servers, what was not, and what to try again."""
     if not plan.everywhere:
-        return [], _list_untouched(plan.known), RemoteIdentifiers()
+        return [], _list_untouched(plan.identifiers), RemoteIdentifiers()
     deleted: list[str] = []
     failures: list[DeletionFailure] = []
     remaining = RemoteIdentifiers()
-    if plan.weight.unread and settings.supabase.url:
+    if plan.inventory.unread and settings.supabase.url:
         failures.append(_unknown_library(settings))
     for step in _steps(plan, settings, env):
         removed = await _run_step(step)
-        deleted += [f"{name}: {removed.where}" for name in removed.gone]
-        failures += removed.left
-        if removed.gone:
-            say(f"Deleted {step.describe(removed.gone)} at {removed.where}.")
-        if removed.again:
+        deleted += [f"{name}: {removed.where}" for name in removed.deleted]
+        failures += removed.failures
+        if removed.deleted:
+            say(f"Deleted {step.describe(removed.deleted)} at {removed.where}.")
+        if removed.try_again:
             remaining = _merge_identifiers(remaining, step.about)
     return deleted, failures, remaining
 
@@ -200,7 +200,7 @@ class _ServerDeletion:
 def _steps(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str]
 ) -> list[_ServerDeletion]:
-    steps, identifiers, library = [], plan.known, plan.library
+    steps, identifiers, library = [], plan.identifiers, plan.library
     vectors = replace(identifiers, hosted=None)
     refusal = _find_qdrant_refusal(settings, library)
     if vectors != RemoteIdentifiers() and refusal is None:
@@ -231,7 +231,7 @@ async def _run_step(step: _ServerDeletion) -> RemoteDeletion:
         names = (hosted.name,) if hosted else step.about.made
         remedy = f"{end_with_full_stop(error.hint)} {_AGAIN}" if error.hint else _AGAIN
         deletion_failure = DeletionFailure(step.where, names, str(error), remedy)
-        return RemoteDeletion(step.where, left=(deletion_failure,), again=True)
+        return RemoteDeletion(step.where, failures=(deletion_failure,), try_again=True)
 
 
 async def _refuse(refusal: LrwrError) -> RemoteDeletion:
@@ -333,23 +333,23 @@ def _list_consent_files(library: Library) -> tuple[Path, ...]:
 
 def _delete_consents(plan: DeletionPlan, say: SayCallback) -> list[str]:
     try:
-        for path in plan.answers:
+        for path in plan.consent_files:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreProblem(
             f"{error.filename} cannot be deleted: {error.strerror}.",
             hint=f"Check its permissions. {_AGAIN}",
         ) from error
-    if not plan.answers:
+    if not plan.consent_files:
         return []
     say("Deleted your consents for this folder.")
-    return [f"your consents: {plan.answers[0].parent}"]
+    return [f"your consents: {plan.consent_files[0].parent}"]
 
 
 def _foreign_files(plan: DeletionPlan) -> DeletionFailure:
     return DeletionFailure(
         str(plan.library.state_dir),
-        plan.kept.others,
+        plan.local_data.others,
         "lrwr did not create them",
         "Delete them yourself if you do not need them.",
     )

@@ -84,13 +84,13 @@ class RemoteIdentifiers:
 class RemoteDeletion:
     """Names of what was deleted on one server, and what was not.
 
-    `again` says that the next run should try again.
+    `try_again` says that the next run should repeat the deletion.
     """
 
     where: str
-    gone: tuple[str, ...] = ()
-    left: tuple[DeletionFailure, ...] = ()
-    again: bool = False
+    deleted: tuple[str, ...] = ()
+    failures: tuple[DeletionFailure, ...] = ()
+    try_again: bool = False
 
 
 def collect_remote_identifiers(
@@ -147,7 +147,7 @@ async def remove_collections(
             if identifiers.marks
             else ()
         )
-        return RemoteDeletion("Qdrant", left=failures, again=bool(failures))
+        return RemoteDeletion("Qdrant", failures=failures, try_again=bool(failures))
     server = f"Qdrant at {connection.host}"
     async with (
         _open_request_logger(

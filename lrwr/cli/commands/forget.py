@@ -101,7 +101,7 @@ def forget_command(
         output.json({"dry_run": False, **deletion_result_as_json(plan, result)})
     else:
         _show_result(plan, result, output)
-    if result.left:
+    if result.failures:
         raise typer.Exit(int(ExitCode.PARTIAL))
 
 
@@ -132,14 +132,14 @@ def _confirm(plan: DeletionPlan, output: Output, *, yes: bool) -> None:
 def _show_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -> None:
     say: Callable[..., None] = output.info if to_stderr else output.answer
     say(f"Stored about {plan.library.root}, in {plan.library.state_dir}:")
-    for part in plan.kept.parts:
+    for part in plan.local_data.parts:
         labels = [part.what, *_counts(plan)] if part.what == RECORDS else [part.what]
         say(f"- {', '.join(labels)} ({format_size(part.size)})")
-    if plan.answers:
+    if plan.consent_files:
         say("- your consents to services for this folder")
-    if not plan.kept.parts:
+    if not plan.local_data.parts:
         say("- nothing")
-    for place in plan.asked:
+    for place in plan.server_data:
         say(f"- {place}")
     for sentence in _remarks(plan):
         say(sentence)
@@ -148,12 +148,12 @@ def _show_plan(plan: DeletionPlan, output: Output, *, to_stderr: bool) -> None:
 def _show_result(
     plan: DeletionPlan, deletion_result: DeletionResult, output: Output
 ) -> None:
-    for failure in deletion_result.left:
+    for failure in deletion_result.failures:
         output.notice_warning(f"Not deleted: {failure.where}: {failure.why}.")
         for name in failure.what:
             output.notice(StyledText(name, "place"), indent=2)
         output.notice(failure.remedy, indent=2)
-    if not deletion_result.left:
+    if not deletion_result.failures:
         scope_text = "" if plan.everywhere else " on this machine"
         output.answer(
             f"Deleted{scope_text}: everything stored about {plan.library.root}"
@@ -166,22 +166,24 @@ def _show_result(
 
 def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
     """Return what would be deleted, as JSON; sizes are in bytes."""
-    inventory = plan.weight
+    inventory = plan.inventory
     return {
         "library": plan.library.root,
         "state_dir": plan.library.state_dir,
         "everywhere": plan.everywhere,
-        "here": [{"what": part.what, "size": part.size} for part in plan.kept.parts],
-        "size": plan.kept.size,
+        "here": [
+            {"what": part.what, "size": part.size} for part in plan.local_data.parts
+        ],
+        "size": plan.local_data.size,
         "documents": inventory.documents,
         "passages": inventory.passages,
         "conversations": inventory.conversations,
         "answers": inventory.answers,
         "replies": inventory.replies,
         "requests": inventory.requests,
-        "elsewhere": list(plan.asked),
-        "refused": list(plan.refused),
-        "not_lrwrs": list(plan.kept.others),
+        "elsewhere": list(plan.server_data),
+        "refused": list(plan.refusals),
+        "not_lrwrs": list(plan.local_data.others),
         "sent_to": list(inventory.recipients),
     }
 
@@ -192,14 +194,14 @@ def deletion_result_as_json(
     """Return what was deleted and what could not be deleted, as JSON."""
     return {
         **deletion_plan_as_json(plan),
-        "gone": list(deletion_result.gone),
-        "left": list(deletion_result.left),
-        "all_gone": not deletion_result.left,
+        "gone": list(deletion_result.deleted),
+        "left": list(deletion_result.failures),
+        "all_gone": not deletion_result.failures,
     }
 
 
 def _counts(plan: DeletionPlan) -> Iterator[str]:
-    inventory = plan.weight
+    inventory = plan.inventory
     numbers = (
         (inventory.documents, "document", "documents"),
         (inventory.passages, "passage", "passages"),
@@ -216,20 +218,20 @@ def _counts(plan: DeletionPlan) -> Iterator[str]:
 
 
 def _remarks(plan: DeletionPlan) -> Iterator[LinePiece]:
-    if plan.weight.conversations:
+    if plan.inventory.conversations:
         yield _BACKUP_FIRST
     yield _NOT_DELETED
-    yield from plan.refused
-    if plan.kept.others:
-        yield f"Not created by lrwr, and not deleted: {', '.join(plan.kept.others)}."
-    for recipient in plan.weight.recipients:
+    yield from plan.refusals
+    if plan.local_data.others:
+        yield f"Not created by lrwr, and not deleted: {', '.join(plan.local_data.others)}."
+    for recipient in plan.inventory.recipients:
         if not _is_deleted_there(plan, recipient):
             yield _describe_retention(recipient)
 
 
 def _is_deleted_there(plan: DeletionPlan, recipient: EgressRecipient) -> bool:
-    if recipient.service == "supabase" and plan.known.hosted:
-        return parse_host(plan.known.hosted.project) == recipient.host
+    if recipient.service == "supabase" and plan.identifiers.hosted:
+        return parse_host(plan.identifiers.hosted.project) == recipient.host
     return recipient.service == "qdrant"
 
 

@@ -109,12 +109,12 @@ async def test_a_project_that_was_denied_is_not_asked_and_not_forgotten(
     env = env_of(project.origin, kept=kept)
     allow(pushed, allowed=False)
     plan = planned(pushed, env)
-    assert plan.asked == ()
-    (refused,) = plan.refused
+    assert plan.server_data == ()
+    (refused,) = plan.refusals
     assert "novel stays" in refused
     assert "You denied Supabase for this folder" in refused
 
-    (left,) = (await forgotten(pushed, env)).left
+    (left,) = (await forgotten(pushed, env)).failures
     assert project.asked == []
     assert (left.where, left.what) == ("Supabase", ("novel",))
     assert "You denied Supabase for this folder" in left.why
@@ -124,7 +124,7 @@ async def test_a_project_that_was_denied_is_not_asked_and_not_forgotten(
 
     allow(pushed, allowed=True)
     done = await forgotten(pushed, env)
-    assert done.left == ()
+    assert done.failures == ()
     assert project.deleted == [LIBRARY]
     assert not (pushed / ".lrwr").exists()
 
@@ -135,7 +135,7 @@ async def test_a_project_that_only_the_folder_turned_on_is_not_asked(
     (pushed / "lrwr.toml").write_text('[records]\nkeeper = "supabase"\n')
     env = env_of("https://abc.supabase.co")
     del env["LRWR_RECORDS_KEEPER"]
-    (left,) = (await forgotten(pushed, env)).left
+    (left,) = (await forgotten(pushed, env)).failures
     assert "you have not allowed it" in left.why
     assert "lrwr privacy allow supabase" in left.remedy
 
@@ -145,11 +145,11 @@ async def test_a_project_that_may_be_asked_is_planned_and_asked(
 ) -> None:
     env = env_of(project.origin, kept=False)
     plan = planned(pushed, env)
-    assert plan.refused == ()
-    (asked,) = plan.asked
+    assert plan.refusals == ()
+    (asked,) = plan.server_data
     assert "the library novel" in asked
     done = await forgotten(pushed, env)
-    assert "novel: Supabase at 127.0.0.1" in done.gone
+    assert "novel: Supabase at 127.0.0.1" in done.deleted
     assert project.deleted == [LIBRARY]
 
 
@@ -165,7 +165,7 @@ async def test_what_leaves_to_have_a_library_deleted_is_noted(
     log = SqliteEgressLog(library)
     request_logger = EgressLogger(log, lambda: 1.0, partial(compute_price, table={}))
     home = HostedLocation(project.origin, NELL, LIBRARY, "novel")
-    assert (await delete_from_project(way, home, request_logger)).gone == ("novel",)
+    assert (await delete_from_project(way, home, request_logger)).deleted == ("novel",)
     newest = (await log.report()).newest
     assert [one.purpose for one in newest] == [
         RequestPurpose.RECORDS,
@@ -185,8 +185,8 @@ async def test_what_cannot_be_read_may_be_kept_there_and_is_not_called_forgotten
         damage = spoilt(database, "hosted")
     database.write_bytes(damage)
     done = await forgotten(pushed, env)
-    assert [one.where for one in done.left] == ["Supabase at 127.0.0.1"]
-    assert "lrwr pull" in done.left[0].remedy
+    assert [one.where for one in done.failures] == ["Supabase at 127.0.0.1"]
+    assert "lrwr pull" in done.failures[0].remedy
     assert not database.exists()
     assert not project.deleted
 
