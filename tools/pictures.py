@@ -68,6 +68,7 @@ async def main() -> None:
         for shot in SHOTS:
             folder = Path(place) / shot.name
             shutil.copytree(read, folder)
+            await ingest(folder)  # the copies count as changed files until then
             svg = await take_picture(folder, shot)
             path = PICTURES / f"{shot.name}.svg"
             path.write_text(svg, encoding="utf-8")
