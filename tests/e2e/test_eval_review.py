@@ -160,7 +160,7 @@ def test_on_a_terminal_they_come_one_by_one(
     typed = StringIO("x\nk\nd\nu\nd\ne\nWho can swim?\n\nk\n")
     monkeypatch.setattr("sys.stdin", typed)
     output = Output(stdout=StringIO(), stderr=StringIO(), env={})
-    QuestionReview(kept(book), {}, output).ask(every=False)
+    QuestionReview(kept(book), {}, output).review(every=False)
     now = read(book)
     assert now["fact-aa"].made == "a name, kept"
     assert now["fact-bb"].dropped

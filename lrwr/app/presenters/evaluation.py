@@ -136,7 +136,7 @@ def _questions_section(report: EvalReport) -> ReportSection:
         sentences.append(f"Models: {'; '.join(models)}.")
     if not run.complete:
         sentences.append(
-            f"The run is not complete: {len(run.lines):,} of {run.wanted:,} results."
+            f"The run is not complete: {len(run.lines):,} of {run.part_count:,} results."
             " Run the same command to resume it."
         )
     return ReportSection(format_run_title(run), tuple(sentences))
@@ -184,7 +184,7 @@ def _table(
         (
             arm.name,
             *(_cell(arm, name, bounds=name == report.headline) for name in present),
-            *((_time(arm.half), _time(arm.most)) if seconds else ()),
+            *((_time(arm.median_seconds), _time(arm.p95_seconds)) if seconds else ()),
         )
         for arm in arms
     )
@@ -192,7 +192,7 @@ def _table(
 
 
 def _cell(arm: ArmReport, figure: str, *, bounds: bool) -> str:
-    if figure in arm.worthless:
+    if figure in arm.unreliable:
         return NOT_EVALUATED
     mean = arm.means.get(figure)
     if mean is None:

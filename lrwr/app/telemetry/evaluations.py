@@ -113,8 +113,8 @@ def _facts(run: EvalRun, arm: ArmReport) -> Iterator[tuple[str, TraceFactValue]]
     yield "budgets_tokens", ", ".join(map(str, plan.budgets))
     for use, model in sorted(plan.models.items()):
         yield f"model_{use.replace(' ', '_')}", model or "none"
-    if arm.worthless:
-        yield "not_evaluated", ", ".join(sorted(arm.worthless))
+    if arm.unreliable:
+        yield "not_evaluated", ", ".join(sorted(arm.unreliable))
 
 
 def _pipelines() -> dict[str, str]:

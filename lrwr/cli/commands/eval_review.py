@@ -79,15 +79,15 @@ def eval_review_command(
     book = run_async(load_manuscript_texts(settings, output))
     session = QuestionReview(resolve_question_file(settings, questions), book, output)
     if undo:
-        session.take_back()
+        session.undo()
     elif changes:
         session.change(changes)
     elif as_json or not session.interactive:
         session.show(every=every, as_json=as_json)
         return
     else:
-        session.ask(every=every)
-    session.sum_up(as_json=as_json)
+        session.review(every=every)
+    session.show_progress(as_json=as_json)
 
 
 def _changes(

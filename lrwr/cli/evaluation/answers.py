@@ -55,11 +55,11 @@ def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]
     """
     finder, pipeline = workspace.finder(), workspace.settings.pipeline
 
-    async def found(question: str) -> bool:
+    async def has_evidence(question: str) -> bool:
         result = await finder.find(SearchRequest(question, pipeline, FIRST_PASSAGES))
         return result.low_confidence is False
 
-    return found
+    return has_evidence
 
 
 def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:

@@ -234,7 +234,7 @@ async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> Eval
         async for event in runner.run():
             if isinstance(event, RunStart):
                 run = event.run
-                advance(event.kept + event.taken, event.total)
+                advance(event.kept + event.reused, event.total)
                 _show_reused_results(output, event)
             else:
                 advance(1)
@@ -246,9 +246,9 @@ async def _run(workspace: Workspace, output: Output, runner: EvalRunner) -> Eval
 def _show_reused_results(output: Output, began: RunStart) -> None:
     if began.kept:
         output.info(f"Resuming: {began.kept:,} of {began.total:,} results exist.")
-    if began.taken:
+    if began.reused:
         output.info(
-            f"Reusing {began.taken:,} of {began.total:,} results of earlier runs,"
+            f"Reusing {began.reused:,} of {began.total:,} results of earlier runs,"
             " with the times measured then."
         )
 
@@ -270,7 +270,7 @@ def _show_estimate(
         output.json(
             {
                 "parts": run_estimate.total,
-                "known_already": run_estimate.taken,
+                "known_already": run_estimate.reused,
                 "searches": run_estimate.searches,
                 "calls": run_estimate.usage.calls,
                 "prompt_tokens": run_estimate.usage.prompt_tokens,
@@ -281,7 +281,7 @@ def _show_estimate(
         return
     output.answer(
         f"{run_estimate.searches:,} searches {_where(workspace.settings)};"
-        f" {run_estimate.taken:,} of {run_estimate.total:,} results exist."
+        f" {run_estimate.reused:,} of {run_estimate.total:,} results exist."
     )
     if run_estimate.usage.calls:
         cost = format_tokens_and_price(

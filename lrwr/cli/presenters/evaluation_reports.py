@@ -239,13 +239,13 @@ def _arm_as_json(arm: ArmReport) -> dict[str, object]:
         "questions": arm.questions,
         "figures": {
             name: None
-            if name in arm.worthless
+            if name in arm.unreliable
             else _bounds(mean.interval.value, mean.interval.low, mean.interval.high)
             for name, mean in arm.means.items()
         },
         "failed": dict(arm.failed),
-        "seconds_p50": arm.half,
-        "seconds_p95": arm.most,
+        "seconds_p50": arm.median_seconds,
+        "seconds_p95": arm.p95_seconds,
     }
 
 

@@ -86,7 +86,7 @@ class QuestionReview:
         with self.output.paged():
             for displayed in questions:
                 self._show(displayed)
-        self.sum_up()
+        self.show_progress()
 
     def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
         """Apply changes to questions by id: all of them, or none if one fails.
@@ -100,7 +100,7 @@ class QuestionReview:
             questions = change_question(questions, id_, change)
         self._write(questions)
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """Undo the last change; a second call redoes it.
 
         Raises:
@@ -118,7 +118,7 @@ class QuestionReview:
         self._keep(self.file, previous)
         self.output.info("Undid the last change. Run `--undo` again to redo it.")
 
-    def ask(self, *, every: bool) -> None:
+    def review(self, *, every: bool) -> None:
         """Show one question after another and apply what the user types."""
         questions = self._read()
         todo = questions if every else list_unreviewed_questions(questions)
@@ -136,7 +136,7 @@ class QuestionReview:
                 return
             index = max(0, index + self._apply_command(typed_command, question))
 
-    def sum_up(self, *, as_json: bool = False) -> None:
+    def show_progress(self, *, as_json: bool = False) -> None:
         """Print how many questions are kept, dropped and waiting."""
         progress = count_review_progress(self._read())
         if as_json:
@@ -171,7 +171,7 @@ class QuestionReview:
                         ]
                     )
                 case "u":
-                    self.take_back()
+                    self.undo()
                     return -1
                 case "" | "n":
                     return 1

@@ -258,11 +258,11 @@ _REPLY_TOKENS = 250
 class AnswerMethod:
     """How an arm's answers are produced.
 
-    `way` describes everything that the answers depend on. `usage` is the estimated
+    `recipe` describes everything that the answers depend on. `usage` is the estimated
     usage of one answer by `model`; `model` is empty if no language model is asked.
     """
 
-    way: str
+    recipe: str
     answer: Callable[[EvalQuestion, Arm, RetrievedContext], Awaitable[GroundedAnswer]]
     usage: Usage
     model: str
@@ -288,7 +288,7 @@ class AnswerMeasure:
     def recipe(self) -> str:
         """Everything that the figures depend on besides question, arm and library."""
         methods = (
-            f"{arm}: {method.way}" for arm, method in sorted(self.answering.items())
+            f"{arm}: {method.recipe}" for arm, method in sorted(self.answering.items())
         )
         judges = (f"{judge.name} {judge.revision}" for judge in self.judges)
         tries = f"{self.repeats} tries" if self.judges else ""

@@ -31,8 +31,8 @@ class ArmReport:
     """The results of one arm.
 
     `means` are by figure, over the questions that have it; `failed` counts questions
-    without it because it failed, and figures in `worthless` failed too often to have a
-    mean. `half` and `most` are the median and the 95th percentile of search seconds.
+    without it because it failed, and figures in `unreliable` failed too often to have a
+    mean. `median_seconds` and `p95_seconds` are the median and the 95th percentile of search seconds.
     """
 
     name: str
@@ -40,9 +40,9 @@ class ArmReport:
     questions: int
     means: Mapping[str, MeanEstimate]
     failed: Mapping[str, int]
-    worthless: frozenset[str]
-    half: float | None = None
-    most: float | None = None
+    unreliable: frozenset[str]
+    median_seconds: float | None = None
+    p95_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _build_arm_report(
     groups: Mapping[str, str],
     seed: int,
 ) -> ArmReport:
-    means, failed, worthless = {}, {}, set()
+    means, failed, unreliable = {}, {}, set()
     for figure in _figures(outcomes, ""):
         measured = [outcome for outcome in outcomes if figure in outcome.figures]
         failures = _failed_outcomes(outcomes, figure)
@@ -166,7 +166,7 @@ def _build_arm_report(
         if failures:
             failed[figure] = len(failures)
         if _failure_share(outcomes, figure) > MOST_FAILED:
-            worthless.add(figure)
+            unreliable.add(figure)
     seconds = sorted(_values(outcomes, "seconds"))
     return ArmReport(
         name=name,
@@ -174,9 +174,9 @@ def _build_arm_report(
         questions=len(outcomes),
         means=means,
         failed=failed,
-        worthless=frozenset(worthless),
-        half=_percentile(seconds, 0.5),
-        most=_percentile(seconds, 0.95),
+        unreliable=frozenset(unreliable),
+        median_seconds=_percentile(seconds, 0.5),
+        p95_seconds=_percentile(seconds, 0.95),
     )
 
 

@@ -91,14 +91,14 @@ class EvalLock(Protocol):
 class RunStart:
     """A run starts or resumes.
 
-    Of its `total` parts, `kept` were done before an interruption and `taken` are reused
+    Of its `total` parts, `kept` were done before an interruption and `reused` are reused
     from earlier runs.
     """
 
     run: str
     total: int
     kept: int
-    taken: int
+    reused: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +121,12 @@ RunEvent: TypeAlias = RunStart | RunProgress
 class RunEstimate:
     """What a run will do, estimated without sending anything.
 
-    Of `total` parts, `taken` are reused from earlier runs. `dollars` is None if a price
+    Of `total` parts, `reused` are reused from earlier runs. `dollars` is None if a price
     is unknown.
     """
 
     total: int
-    taken: int
+    reused: int
     searches: int
     usage: Usage
     dollars: float | None
@@ -173,7 +173,7 @@ class _State:
 
 def build_eval_plan(
     questions: Sequence[EvalQuestion],
-    means: RunSetup,
+    setup: RunSetup,
     *,
     budgets: Sequence[int],
     library: str,
@@ -202,11 +202,11 @@ def build_eval_plan(
     return EvalPlan(
         questions=selected,
         arms=tuple(
-            EvalComponent(arm.name, arm.description, arm.recipe) for arm in means.arms
+            EvalComponent(arm.name, arm.description, arm.recipe) for arm in setup.arms
         ),
         parts=tuple(
             EvalComponent(measure.name, "", measure.recipe)
-            for measure in means.measures
+            for measure in setup.measures
         ),
         budgets=tuple(budgets),
         library=library,
@@ -225,13 +225,13 @@ class EvalRunner:
     """
 
     def __init__(
-        self, folder: Path, plan: EvalPlan, means: RunSetup, now: Callable[[], float]
+        self, folder: Path, plan: EvalPlan, setup: RunSetup, now: Callable[[], float]
     ) -> None:
         self._folder = folder
         self._plan = plan
-        self._means = means
+        self._setup = setup
         self._now = now
-        self._tasks = list(_tasks(plan, means))
+        self._tasks = list(_tasks(plan, setup))
 
     def estimate(self, price: Callable[[Usage, str], float | None]) -> RunEstimate:
         """Return what `run` would do now. Nothing is sent or written.
@@ -254,7 +254,7 @@ class EvalRunner:
             searched.add((task.arm.name, task.question.id))
         return RunEstimate(
             total=len(self._tasks),
-            taken=reused,
+            reused=reused,
             searches=len(searched),
             usage=sum((usage for usage, _ in usages), Usage()),
             dollars=compute_total_price(usages, price),
@@ -270,7 +270,7 @@ class EvalRunner:
             StoreProblem: Another process runs an evaluation here, or results cannot
                 be written.
         """
-        lock = self._means.lock
+        lock = self._setup.lock
         if lock is not None and not lock.acquire():
             raise StoreProblem(OTHER_RUN, hint="Wait until it has ended.")
         try:
@@ -282,7 +282,7 @@ class EvalRunner:
             for task in self._remaining_tasks(state, first=True):
                 yield await self._done(task, state)
             remaining = self._remaining_tasks(state, first=False)
-            while batch := list(islice(remaining, max(1, self._means.together))):
+            while batch := list(islice(remaining, max(1, self._setup.together))):
                 async with asyncio.TaskGroup() as group:
                     running_tasks = [
                         group.create_task(self._done(t, state)) for t in batch
@@ -299,7 +299,7 @@ class EvalRunner:
         run = load_eval_run(
             self._folder, run.id
         )  # as it is without what a crash has torn
-        lines = {line.pair: line for line in run.lines}
+        lines = {line.identity: line for line in run.lines}
         spent = sum(
             line.figures.get(DOLLARS, 0.0) for line in run.lines if line.first == run.id
         )
@@ -314,7 +314,7 @@ class EvalRunner:
             if task.pair not in state.lines and task.key in state.known
         ]
         state.recording.add(reused)
-        state.lines |= {line.pair: line for line in reused}
+        state.lines |= {line.identity: line for line in reused}
         return len(reused)
 
     async def _warm_up(self, state: _State) -> None:
@@ -331,7 +331,7 @@ class EvalRunner:
         self, state: _State, *, first: bool | None = None
     ) -> Iterator[_Task]:
         for task in self._tasks:
-            is_first = task.measure is self._means.measures[0]
+            is_first = task.measure is self._setup.measures[0]
             if task.pair not in state.lines and first in (None, is_first):
                 yield task
 
@@ -343,10 +343,10 @@ class EvalRunner:
             else await self._measure_task(task, state)
         )
         state.recording.add([line])
-        state.lines[line.pair] = line
-        if line.whole:
+        state.lines[line.identity] = line
+        if line.succeeded:
             state.known.setdefault(line.key, line)
-        parts = [measure.name for measure in self._means.measures]
+        parts = [measure.name for measure in self._setup.measures]
         pairs = [(line.arm, line.question, part) for part in parts]
         stored_parts = [state.lines[pair] for pair in pairs if pair in state.lines]
         outcome = assemble_outcome(task.question, line.arm, stored_parts)
@@ -355,8 +355,8 @@ class EvalRunner:
     async def _measure_task(self, task: _Task, state: _State) -> OutcomePart:
         figures: Mapping[str, float] = {}
         failed: Mapping[str, str] = {}
-        budget = self._means.budget
-        is_first = task.measure is self._means.measures[0]
+        budget = self._setup.budget
+        is_first = task.measure is self._setup.measures[0]
         if budget and state.spent >= budget and not is_first:
             failed = _fail_all(
                 task, f"Not asked: the budget of ${budget:.2f} is used up."
@@ -377,13 +377,13 @@ class EvalRunner:
         )
 
 
-def _tasks(plan: EvalPlan, means: RunSetup) -> Iterator[_Task]:
+def _tasks(plan: EvalPlan, setup: RunSetup) -> Iterator[_Task]:
     # Question by question, so that the arms take turns: what slows the machine for a
     # while slows all of them.
     for question in plan.questions:
-        for arm, arm_component in zip(means.arms, plan.arms, strict=True):
+        for arm, arm_component in zip(setup.arms, plan.arms, strict=True):
             for measure, measure_component in zip(
-                means.measures, plan.parts, strict=True
+                setup.measures, plan.parts, strict=True
             ):
                 key = compute_outcome_key(
                     plan, arm_component, measure_component, question
@@ -396,7 +396,7 @@ def _index_results(eval_runs: Sequence[EvalRun]) -> dict[str, OutcomePart]:
     results: dict[str, OutcomePart] = {}
     for run in eval_runs:
         for line in run.lines:
-            if line.whole:
+            if line.succeeded:
                 results.setdefault(line.key, line)
     return results
 

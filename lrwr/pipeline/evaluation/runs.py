@@ -78,12 +78,12 @@ class OutcomePart:
     first: str
 
     @property
-    def whole(self) -> bool:
+    def succeeded(self) -> bool:
         """Whether no figure failed; failed single tries of a judge are allowed."""
         return all(is_single_try_figure(name) for name in self.failed)
 
     @property
-    def pair(self) -> tuple[str, str, str]:
+    def identity(self) -> tuple[str, str, str]:
         """Arm, question and part, which identify the line in its run."""
         return self.arm, self.question, self.part
 
@@ -111,19 +111,19 @@ class EvalRun:
         )
 
     @property
-    def taken(self) -> int:
+    def reused(self) -> int:
         """The number of results reused from earlier runs."""
         return sum(line.first != self.id for line in self.lines)
 
     @property
-    def wanted(self) -> int:
+    def part_count(self) -> int:
         """The number of results of the complete run."""
         return len(self.plan.arms) * len(self.plan.questions) * len(self.plan.parts)
 
     @property
     def complete(self) -> bool:
         """Whether every result is there."""
-        return len(self.lines) >= self.wanted
+        return len(self.lines) >= self.part_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,15 +403,15 @@ class _StoredPlan:
 
 def _lines(place: Path) -> Iterator[OutcomePart]:
     """Yield each result once, without lines torn by a crash."""
-    path, yielded_pairs = place / OUTCOMES, set()
+    path, yielded = place / OUTCOMES, set()
     content = path.read_bytes() if path.exists() else b""
     for row in content.split(b"\n")[:-1]:
         try:
             line = decode_json(row, OutcomePart)
         except InvalidData:
             continue
-        if line.pair not in yielded_pairs:
-            yielded_pairs.add(line.pair)
+        if line.identity not in yielded:
+            yielded.add(line.identity)
             yield line
 
 

@@ -106,8 +106,8 @@ class _SpanScores:
 class _QuoteCoverage:
     """Retrieved characters of a quote at its best place, and its length."""
 
-    given: float
-    whole: int
+    retrieved: float
+    length: int
 
 
 def _span_scores(
@@ -152,16 +152,16 @@ def _best_coverage(
 
 
 def _recall(target: Sequence[_QuoteCoverage]) -> float:
-    return sum(quote_coverage.given for quote_coverage in target) / sum(
-        quote_coverage.whole for quote_coverage in target
+    return sum(quote_coverage.retrieved for quote_coverage in target) / sum(
+        quote_coverage.length for quote_coverage in target
     )
 
 
 def _iou(target: Sequence[_QuoteCoverage], total: int, relevant: int) -> float:
     # Quotes that overlap share characters, and no more than is there can be in both.
-    both = min(sum(quote_coverage.given for quote_coverage in target), relevant)
+    both = min(sum(quote_coverage.retrieved for quote_coverage in target), relevant)
     return both / (
-        sum(quote_coverage.whole for quote_coverage in target) + total - both
+        sum(quote_coverage.length for quote_coverage in target) + total - both
     )
 
 

@@ -55,7 +55,7 @@ class SearchVariant:
     rerank: bool = True
 
     @property
-    def way(self) -> str:
+    def features(self) -> str:
         """The search features as text, independent of the variant's name."""
         feature_names = ("lexical", "dense", "names", "boosts", "rerank")
         parts = [feature for feature in feature_names if getattr(self, feature)]
@@ -296,7 +296,7 @@ class LibraryFingerprint:
         columns.
         """
         parts = [
-            step.way,
+            step.features,
             self.recipe_of_passages(step.pipeline),
             f"at most {self.limit}",
             f"columns {', '.join(map(str, weights))}",

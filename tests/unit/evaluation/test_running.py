@@ -93,10 +93,10 @@ async def test_a_second_run_measures_nothing_and_says_so(tmp_path: Path) -> None
     await run_of(tmp_path, means_of([SetArm("A")]))
     arm, measure = SetArm("A"), SetMeasure()
     again = runner(tmp_path, means_of([arm], measure))
-    assert estimate(again).taken == 3
+    assert estimate(again).reused == 3
     run = await run_of(tmp_path, means_of([arm], measure))
     first = list_eval_runs(tmp_path)[-1]
-    assert (run.taken, run.wanted, measure.asked, arm.asked) == (3, 3, [], [])
+    assert (run.reused, run.part_count, measure.asked, arm.asked) == (3, 3, [], [])
     assert run.outcomes == first.outcomes
     assert {line.first for line in run.lines} == {first.id}
 
@@ -152,7 +152,7 @@ async def test_what_failed_is_tried_again_by_the_next_run(tmp_path: Path) -> Non
     measure = SetMeasure()
     run = await run_of(tmp_path, means_of([SetArm("A")], measure))
     assert measure.asked == [("A", "q3")]
-    assert (run.taken, [o.failed for o in run.outcomes]) == (2, [{}, {}, {}])
+    assert (run.reused, [o.failed for o in run.outcomes]) == (2, [{}, {}, {}])
 
 
 async def test_a_single_try_of_a_judge_that_failed_is_a_result(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_when_the_budget_is_spent_the_rest_is_searched_and_not_judged(
     assert run.outcomes[2].figures == {"mrr": 1.0}
     more = await run_of(tmp_path, replace(means, budget=1.0))
     assert len(judge.asked) == 3
-    assert more.taken == 5
+    assert more.reused == 5
     assert sum(o.figures["dollars"] for o in more.outcomes) == pytest.approx(0.9)
 
 

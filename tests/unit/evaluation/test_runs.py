@@ -64,7 +64,7 @@ def test_a_run_is_read_as_it_was_kept(tmp_path: Path) -> None:
     run = begun(tmp_path, *ALL)
     assert run.plan == plan()
     assert run.lines == ALL
-    assert (run.made, run.complete, run.taken) == (NOW, True, 4)
+    assert (run.made, run.complete, run.reused) == (NOW, True, 4)
     assert [(o.arm, o.question) for o in run.outcomes] == [
         ("A", "q1"), ("A", "q2"), ("B", "q1"), ("B", "q2")
     ]  # fmt: skip

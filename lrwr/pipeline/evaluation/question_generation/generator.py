@@ -95,14 +95,14 @@ def question_from_draft(
 
     None if a quote is shorter than 12 characters or occurs twice in its file.
     """
-    golds = [material.gold(place) for place in draft.places]
-    spoilers = [material.gold(place) for place in draft.spoilers]
+    golds = [material.gold_at(place) for place in draft.places]
+    spoilers = [material.gold_at(place) for place in draft.spoilers]
     golds_and_spoilers = [
         gold for gold in (*golds, *spoilers) if gold and len(gold.quote) >= _SHORTEST
     ]
     if len(golds_and_spoilers) < len(golds) + len(spoilers):
         return None
-    text = material.worded(draft.text)
+    text = material.respell_names(draft.text)
     as_of = f"ch{draft.as_of}" if draft.as_of else ""
     return EvalQuestion(
         id=make_question_id(draft.kind, text, as_of),

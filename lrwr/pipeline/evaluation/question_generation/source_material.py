@@ -132,11 +132,11 @@ class QuestionDraft:
 class TopicNoun:
     """A noun in a text with its stem and span.
 
-    `said` is its phrase in a question ("the lamp", "a lamp"); `owner` is "my" or "your"
+    `phrase` is its wording in a question ("the lamp", "a lamp"); `owner` is "my" or "your"
     if that precedes it in the text.
     """
 
-    said: str
+    phrase: str
     noun: str
     stem: str
     span: Span
@@ -237,7 +237,7 @@ class SourceMaterial:
     nouns: frozenset[str] = frozenset()
     rare_names: tuple[str, ...] = ()
 
-    def said(self, place: AnswerPlace) -> str:
+    def text_at(self, place: AnswerPlace) -> str:
         """Return the text at a place on one line."""
         text = self.texts[place.document]
         return " ".join(text[place.span.start : place.span.end].split())
@@ -289,7 +289,7 @@ class SourceMaterial:
         named = [name for name in own if name[:1].isupper() and not name.isupper()]
         return [name for name in named if name not in others]
 
-    def worded(self, text: str) -> str:
+    def respell_names(self, text: str) -> str:
         """Return a question with people's names spelled as in the story."""
         for profile in self.bible.characters:
             if profile.name in text and not self._occurs_in_story(profile.name):
@@ -312,9 +312,9 @@ class SourceMaterial:
             if document in self.texts
         ]
 
-    def gold(self, place: AnswerPlace) -> GoldQuote | None:
+    def gold_at(self, place: AnswerPlace) -> GoldQuote | None:
         """Return the text at a place as a gold quote; None if it occurs twice in its file."""
-        quote = self.said(place)
+        quote = self.text_at(place)
         standing = find_quote_places(quote, place.document, self.texts[place.document])
         return GoldQuote(place.document, quote) if len(standing) == 1 else None
 

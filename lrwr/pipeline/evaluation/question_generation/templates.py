@@ -209,10 +209,10 @@ def _draft_sentence(
         if pattern.search(before) and not _COMPARISON.search(before):
             yield QuestionDraft(
                 QuestionKind.FACT,
-                f"What does {name} have to do with {topic.said}?",
+                f"What does {name} have to do with {topic.phrase}?",
                 (place,),
                 SENTENCE_SOURCE,
-                answer=material.said(place),
+                answer=material.text_at(place),
                 about=(name, topic.stem),
             )
             return
@@ -241,7 +241,7 @@ def draft_chapters_questions(material: SourceMaterial) -> Iterator[QuestionDraft
             f"In which places of the story {do} {the}{noun} come up?",
             places,
             CHAPTERS_SOURCE,
-            answer=" … ".join(material.said(place) for place in places),
+            answer=" … ".join(material.text_at(place) for place in places),
             every=True,
             about=(stem,),
         )
@@ -331,7 +331,7 @@ def _draft_note_questions(
             evidence = claim.evidence[0]
             text = material.texts[evidence.document]
             for topic in islice(find_topics(text, evidence.spans[0], material), 1):
-                question = f"What does {profile.name} have to do with {topic.said}?"
+                question = f"What does {profile.name} have to do with {topic.phrase}?"
                 yield _draft_fact(profile.name, topic.stem, question, claim)
 
 
