@@ -132,7 +132,8 @@ class CharacterAnswerer:
         """Yield the character's lines that answer, or a greeting, or else the closest
         lines.
 
-        Lines that are only probably theirs are yielded last resort, under a heading.
+        Lines that are only probably theirs count only if no certain line fits; they follow
+        a heading that says so.
         """
         if self._is_greeting():
             yield from self._iter_greeting()
