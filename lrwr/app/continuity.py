@@ -132,6 +132,6 @@ class ContradictionMonitor:
             result = await judge.judge(new_pairs)
             if result.unjudged and result.stopped:
                 self._say(f"Not everything was checked. {result.stopped}")
-        cached = await judge.kept(pairs)
+        cached = await judge.stored_judgements(pairs)
         judged = [(pair, cached[pair]) for pair in pairs if pair in cached]
         return verify_judgements(judged, knowledge, judge.name, rule_findings).found

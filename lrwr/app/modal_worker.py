@@ -165,7 +165,7 @@ async def _ask_model(
     document = DocumentId(order.document)
     parsed = await asyncio.to_thread(reader.parse, document, order.content)
     drafted = await reader.recipe.draft(parsed, reader.tools)
-    knowledge = await reader.recipe.read_closely(drafted)
+    knowledge = await reader.recipe.add_model_facts(drafted)
     usage = knowledge.usage + Usage(cached=-knowledge.usage.cached)
     return ModelAnswers(tuple(store.replies_made), usage, knowledge.unfinished)
 

@@ -1,1 +1,1 @@
-"""Manuscript in, knowledge out."""
+"""Ingestion of a manuscript, watch, diff and evaluation."""

@@ -199,7 +199,7 @@ class CachingAnalyst:
             total += self._estimate_call(call)
         return total
 
-    async def kept(
+    async def cached_keys(
         self, document: Document, chunks: Sequence[Chunk], names: NameFinder
     ) -> frozenset[str]:
         """Return the cache keys of the document's excerpts that already have a reply."""

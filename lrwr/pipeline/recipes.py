@@ -251,11 +251,11 @@ class AgenticRecipe:
         drafted = await self._build_knowledge(document, plan, distances, tools)
         await report(StageStarted(document.id, JobStage.ANALYSE))
         ruled = replace(drafted, facts=await self._extract_with_rules(drafted))
-        refined = await self.read_closely(ruled)
+        refined = await self.add_model_facts(ruled)
         vectors = await embed_chunks(document, drafted.chunks, tools, report)
         return replace(refined, vectors=vectors)
 
-    async def kept(self, knowledge: Knowledge) -> frozenset[str]:
+    async def cached_keys(self, knowledge: Knowledge) -> frozenset[str]:
         """Return the cache keys of the model's replies that are stored for this
         document.
         """
@@ -263,9 +263,9 @@ class AgenticRecipe:
         if self.reading is None or document.type is not DocumentType.SCENE:
             return frozenset()
         names, _ = await asyncio.to_thread(_build_name_finders, knowledge.evidence)
-        return await self.reading.kept(document, knowledge.chunks, names)
+        return await self.reading.cached_keys(document, knowledge.chunks, names)
 
-    async def read_closely(self, knowledge: Knowledge) -> Knowledge:
+    async def add_model_facts(self, knowledge: Knowledge) -> Knowledge:
         """Return the knowledge with the language model's facts added.
 
         Without a language model, and for notes, `knowledge` is returned unchanged.

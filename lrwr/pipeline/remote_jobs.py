@@ -124,7 +124,7 @@ class AgenticRemoteInput:
         reserved = self._remote_budget.reserve(usage)
         if reserved is None:
             return None
-        excerpts = await self._recipe.kept(knowledge)
+        excerpts = await self._recipe.cached_keys(knowledge)
         return ModelWork(excerpts, usage.cached, reserved)
 
     async def completed(
@@ -150,7 +150,7 @@ class AgenticRemoteInput:
         if answers is not None and answers.unfinished:
             self._remote_budget.stop(answers.unfinished)
         # The recipe's own budget is stopped, so this uses stored replies only.
-        knowledge = await self._recipe.read_closely(knowledge)
+        knowledge = await self._recipe.add_model_facts(knowledge)
         if model_work is None or answers is None:
             return replace(
                 knowledge,

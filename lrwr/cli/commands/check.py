@@ -415,7 +415,7 @@ def _require_judge(judge: PairJudge | None) -> PairJudge:
 async def _load_judged_pairs(
     judge: PairJudge, pairs: Sequence[StatementPair]
 ) -> list[JudgedPair]:
-    cached = await judge.kept(pairs)
+    cached = await judge.stored_judgements(pairs)
     return [(pair, cached[pair]) for pair in pairs if pair in cached]
 
 

@@ -1,1 +1,1 @@
-"""The story bible: what is known of the story, drawn from facts at any moment of it."""
+"""The story bible: characters, world, relationships, timeline, quotes, scenes and gaps."""

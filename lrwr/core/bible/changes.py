@@ -106,7 +106,7 @@ def build_story_state(knowledge: StoryKnowledge) -> StoryState:
         fact
         for fact in knowledge.facts
         if fact.fact.about is FactAbout.CHARACTER
-        and not horizon_cast.person(fact.fact.subject)
+        and not horizon_cast.resolve_name(fact.fact.subject)
     )
     return StoryState(
         knowledge,

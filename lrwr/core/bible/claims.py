@@ -62,10 +62,10 @@ def collect_visible_facts(
     visible_facts = [
         document_fact
         for document_fact in document_facts
-        if horizon_view.knows(document_fact)
+        if horizon_view.is_fact_visible(document_fact)
     ]
     visible_facts.sort(
-        key=lambda document_fact: horizon_view.key(
+        key=lambda document_fact: horizon_view.sort_key(
             document_fact.document, document_fact.fact.spans[0].start
         )
     )
@@ -87,8 +87,8 @@ def collect_visible_facts(
         for document_fact in visible_facts
         if document_fact.fact.field in _NAMING
         or not (
-            horizon_cast.betrays(document_fact.fact.value)
-            or horizon_cast.betrays(document_fact.fact.field)
+            horizon_cast.reveals_hidden_name(document_fact.fact.value)
+            or horizon_cast.reveals_hidden_name(document_fact.fact.field)
         )
     )
     return VisibleFacts(tuple(sourced_facts), horizon_cast, horizon_view)
@@ -102,7 +102,7 @@ def _visible_details(
     """
     for name, text in details:
         words = text.partition(":")[2] if name == "feels" else text
-        if name in _NAMING or not horizon_cast.betrays(words):
+        if name in _NAMING or not horizon_cast.reveals_hidden_name(words):
             yield name, text
 
 

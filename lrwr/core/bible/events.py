@@ -44,7 +44,9 @@ def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
     """
     groups: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.WORLD):
-        if sourced_fact.fact.subject and material.view.names(sourced_fact.fact.subject):
+        if sourced_fact.fact.subject and material.view.contains_name(
+            sourced_fact.fact.subject
+        ):
             groups.setdefault(
                 normalize_character_name(sourced_fact.fact.subject), []
             ).append(sourced_fact)
@@ -57,7 +59,9 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
     events: dict[tuple[object, ...], NarrativeEvent] = {}
     for sourced_fact in material.about(FactAbout.EVENT):
         fact, horizon_cast = sourced_fact.fact, material.cast
-        involved = filter(None, map(horizon_cast.shown, fact.all_details("involved")))
+        involved = filter(
+            None, map(horizon_cast.display_name, fact.all_details("involved"))
+        )
         tag = fact.detail("story_grid_tag")
         place = (
             sourced_fact.evidence.document,
@@ -79,8 +83,8 @@ def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
     """Return what characters tell each other, in story order."""
     disclosures = (
         Disclosure(
-            material.cast.shown(sourced_fact.fact.subject),
-            material.cast.shown(sourced_fact.fact.detail("hearer")),
+            material.cast.display_name(sourced_fact.fact.subject),
+            material.cast.display_name(sourced_fact.fact.detail("hearer")),
             sourced_fact.fact.value,
             sourced_fact.evidence,
         )
@@ -129,12 +133,12 @@ def collect_quotes(
     visible_quotations = [
         document_quotation
         for document_quotation in document_quotations
-        if horizon_view.sees(
+        if horizon_view.is_visible(
             document_quotation.document, document_quotation.quotation.spans
         )
     ]
     visible_quotations.sort(
-        key=lambda document_quotation: horizon_view.key(
+        key=lambda document_quotation: horizon_view.sort_key(
             document_quotation.document, document_quotation.quotation.spans[0].start
         )
     )
@@ -161,7 +165,7 @@ def _quote(
 def _shown_name(
     name: str, certainty: Certainty, material: VisibleFacts
 ) -> tuple[str, Certainty]:
-    shown_name = material.cast.shown(name) if name else ""
+    shown_name = material.cast.display_name(name) if name else ""
     return shown_name, certainty if shown_name else Certainty.NOT_EVALUATED
 
 
@@ -171,7 +175,7 @@ def _build_element(
     group = [
         sourced_fact
         for sourced_fact in sourced_facts
-        if not material.cast.misread(sourced_fact.fact)
+        if not material.cast.is_misread_place(sourced_fact.fact)
     ]
     if len(group) < len(sourced_facts) and not _claims(group, WorldField.ELEMENT_TYPE):
         return None
@@ -185,7 +189,7 @@ def _build_element(
             ("", name, sourced_fact.evidence)
             for sourced_fact in group
             if sourced_fact.fact.field == WorldField.CONNECTED
-            and (name := material.cast.shown(sourced_fact.fact.value))
+            and (name := material.cast.display_name(sourced_fact.fact.value))
         ),
         certainty=find_highest_certainty(evidence),
     )
@@ -208,13 +212,13 @@ def _feelings(
 ) -> Iterator[tuple[str, str]]:
     for detail in details:
         character_name, _, feeling = detail.partition(":")
-        shown_name = material.cast.shown(character_name.strip())
+        shown_name = material.cast.display_name(character_name.strip())
         if shown_name and feeling.strip():
             yield shown_name, feeling.strip()
 
 
 def _key(evidence: TextEvidence, material: VisibleFacts) -> tuple[int, str, int]:
-    return material.view.key(evidence.document, evidence.spans[0].start)
+    return material.view.sort_key(evidence.document, evidence.spans[0].start)
 
 
 _KIND = "kind"

@@ -55,7 +55,7 @@ def build_gap_ledger(
     entries: dict[GapKey, _GapEntry] = {}
     for sourced_fact in material.about(FactAbout.GAP):
         question = to_undefined_attribute(sourced_fact)
-        if question.about and not material.cast.shown(question.about):
+        if question.about and not material.cast.display_name(question.about):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
@@ -102,8 +102,8 @@ def _add_flagged(
     for flag in wondered:
         question = UndefinedAttribute(flag.about, flag.undefined_attribute)
         texts = (flag.undefined_attribute, flag.what_is_implied)
-        hidden = flag.about and not material.cast.shown(flag.about)
-        if hidden or any(map(material.cast.betrays, texts)):
+        hidden = flag.about and not material.cast.display_name(flag.about)
+        if hidden or any(map(material.cast.reveals_hidden_name, texts)):
             continue
         key = _key(question, material)
         entry = entries.setdefault(key, _GapEntry(question.about, question.attribute))
@@ -138,7 +138,7 @@ def _build_gap(
         sourced_fact.fact.detail("suggestion") for sourced_fact in entry.found
     ]
     suggestions += [flag.development_suggestion for flag in entry.wondered]
-    about = material.cast.shown(entry.about) if entry.about else ""
+    about = material.cast.display_name(entry.about) if entry.about else ""
     decided = entry.about if (entry.answer or entry.is_declined) else about
     return Gap(
         id=id_,
@@ -184,7 +184,7 @@ def _collect_definitions(
         label = fact.detail("attribute")
         if fact.field == CharacterField.RELATIONSHIP:
             label = fact.detail("kind")
-            value = material.cast.shown(fact.detail("target"))
+            value = material.cast.display_name(fact.detail("target"))
         elif fact.field != CharacterField.ATTRIBUTE:
             continue
         if label and value:
@@ -196,6 +196,6 @@ def _collect_definitions(
 
 
 def _key(question: UndefinedAttribute, material: VisibleFacts) -> GapKey:
-    person = material.cast.person(question.about)
+    person = material.cast.resolve_name(question.about)
     about = normalize_value(person or question.about) if question.about else ""
     return about, normalize_attribute(question.attribute)

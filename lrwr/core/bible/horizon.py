@@ -14,7 +14,7 @@ from lrwr.core.model.chunks import ChunkKind
 from lrwr.core.model.documents import Chapter, DocumentId, Horizon
 from lrwr.core.model.facts import Certainty, Fact
 from lrwr.core.model.text import Span
-from lrwr.core.nlp.names.lookup import is_misread_place
+from lrwr.core.nlp.names import lookup
 from lrwr.core.ports.stores import DocumentText
 from lrwr.core.ports.story_stores import DocumentFact, FirstMention
 from lrwr.core.retrieval.story import StoryOrder, build_search_scope
@@ -54,9 +54,9 @@ class HorizonView:
         self._ranks = {document: rank for rank, document in enumerate(order.story)}
         self._parts_by_document: dict[DocumentId, list[_SceneSpan]] = {}
 
-    def sees(self, document: DocumentId, spans: Sequence[Span]) -> bool:
+    def is_visible(self, document: DocumentId, spans: Sequence[Span]) -> bool:
         """Return whether all of `spans` exist in the document and are visible."""
-        if not spans or not self.opens(document):
+        if not spans or not self.is_document_visible(document):
             return False
         size = len(self.texts[document].text)
         until = min(size, self._until.get(document, size))
@@ -66,28 +66,28 @@ class HorizonView:
             any(True for _ in self._visible_parts(document, span)) for span in spans
         )
 
-    def knows(self, document_fact: DocumentFact) -> bool:
+    def is_fact_visible(self, document_fact: DocumentFact) -> bool:
         """Return whether a fact is visible, and all text it was derived from."""
-        if not self.sees(document_fact.document, document_fact.fact.spans):
+        if not self.is_visible(document_fact.document, document_fact.fact.spans):
             return False
         until = self._until.get(document_fact.document)
         return until is None or document_fact.fact.reach <= until
 
-    def opens(self, document: DocumentId) -> bool:
+    def is_document_visible(self, document: DocumentId) -> bool:
         """Return whether any part of `document` is visible."""
         if document not in self.order.outlines or document not in self.texts:
             return False
         return self._documents is None or document in self._documents
 
-    def whole(self, document: DocumentId) -> bool:
+    def is_fully_visible(self, document: DocumentId) -> bool:
         """Return whether a visible document is visible to its end."""
         return document not in self._until
 
-    def tells(self, document: DocumentId) -> bool:
+    def is_story(self, document: DocumentId) -> bool:
         """Return whether `document` is part of the story, not a note."""
         return document in self._ranks
 
-    def key(self, document: DocumentId, start: int) -> tuple[int, str, int]:
+    def sort_key(self, document: DocumentId, start: int) -> tuple[int, str, int]:
         """Return a sort key for story order; notes come before the story."""
         return self._ranks.get(document, -1), document, start
 
@@ -108,7 +108,7 @@ class HorizonView:
         stretches = tuple(
             stretch for span in spans for stretch in self._shown_spans(document, span)
         )
-        chapter, scene = self.home(document, spans[0])
+        chapter, scene = self.locate_scene(document, spans[0])
         chapters = self.order.outlines[document].chapters
         number = self.order.chapter_number(document, chapter)
         title = chapters[chapter].title if chapter < len(chapters) else ""
@@ -126,7 +126,7 @@ class HorizonView:
             certainty=certainty,
         )
 
-    def home(self, document: DocumentId, span: Span) -> tuple[int, int]:
+    def locate_scene(self, document: DocumentId, span: Span) -> tuple[int, int]:
         """Return the indices of the chapter and the scene in which `span` begins."""
         part = next(self._parts_from(document, span.start), None)
         if part is not None and part.span.start <= span.start:
@@ -145,18 +145,18 @@ class HorizonView:
         """
         for document, chapter, number in self.order.iter_chapters():
             for index, scene in enumerate(chapter.scenes):
-                if self.opens(document) and self._is_visible_to_end(
+                if self.is_document_visible(document) and self._is_visible_to_end(
                     document, scene.span
                 ):
                     yield document, chapter, number, index
 
-    def names(self, name: str) -> bool:
+    def contains_name(self, name: str) -> bool:
         """Return whether `name` occurs in the visible text; always true without a
         horizon.
         """
         return not self.bounded or name.casefold() in self._visible_text
 
-    def prefix(self, document: DocumentId) -> str:
+    def visible_story_text(self, document: DocumentId) -> str:
         """Return the visible story text of a document, one line per part of a scene."""
         text = self.texts[document].text
         until = self._until.get(document, len(text))
@@ -169,9 +169,9 @@ class HorizonView:
 
     @cached_property
     def _visible_text(self) -> str:
-        visible_documents = (d for d in self.order.story if self.opens(d))
+        visible_documents = (d for d in self.order.story if self.is_document_visible(d))
         return "\n".join(
-            self.prefix(document) for document in visible_documents
+            self.visible_story_text(document) for document in visible_documents
         ).casefold()
 
     def _is_visible_to_end(self, document: DocumentId, span: Span) -> bool:
@@ -233,7 +233,7 @@ class VisibleCharacter:
 class HorizonCast:
     """The characters visible at a horizon, with their names and mentions up to there.
 
-    Facts may use any name of a character; `shown` converts it to the visible display
+    Facts may use any name of a character; `display_name` converts it to the visible display
     name, or to "" if that would reveal something after the horizon.
     """
 
@@ -251,11 +251,11 @@ class HorizonCast:
         self._counts_by_document: dict[DocumentId, Mapping[str, int]] = {}
         self._rows_by_character: dict[str, list[FirstMention]] = {}
         for row in first_seen:
-            if horizon_view.sees(row.document, (row.span,)):
+            if horizon_view.is_visible(row.document, (row.span,)):
                 self._rows_by_character.setdefault(row.character, []).append(row)
 
     @cached_property
-    def seen(self) -> Mapping[str, VisibleCharacter]:
+    def visible(self) -> Mapping[str, VisibleCharacter]:
         """Visible characters by their name in the whole cast, most mentioned first."""
         visible_by_name = {c.name: self._make_visible(c) for c in self._cast.characters}
         visible_pairs = [
@@ -265,7 +265,7 @@ class HorizonCast:
         ]
         return dict(sorted(visible_pairs, key=lambda pair: -pair[1].character.mentions))
 
-    def person(self, name: str) -> str:
+    def resolve_name(self, name: str) -> str:
         """Return the name in the whole cast of the character called `name`, or "".
 
         Also "" if several characters share the name.
@@ -273,21 +273,21 @@ class HorizonCast:
         people = self._index_by_name.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
-    def shown(self, name: str) -> str:
+    def display_name(self, name: str) -> str:
         """Return the display name of the character that a fact calls `name`; "" if not
         visible.
         """
-        person = self.person(name)
+        person = self.resolve_name(name)
         if person:
-            visible_character = self.seen.get(person)
+            visible_character = self.visible.get(person)
             return visible_character.character.name if visible_character else ""
-        return name if self._view.names(name) else ""
+        return name if self._view.contains_name(name) else ""
 
-    def misread(self, fact: Fact) -> bool:
+    def is_misread_place(self, fact: Fact) -> bool:
         """Return whether a fact wrongly describes a character as a setting."""
-        return is_misread_place(fact, self._cast)
+        return lookup.is_misread_place(fact, self._cast)
 
-    def betrays(self, text: str) -> bool:
+    def reveals_hidden_name(self, text: str) -> bool:
         """Return whether `text` contains a name that is not visible yet."""
         return self._hidden_names is not None and bool(self._hidden_names.search(text))
 
@@ -301,7 +301,7 @@ class HorizonCast:
             for name in (character.name, *(a.name for a in character.aliases))
         }
         visible_aliases = (
-            a.name for s in self.seen.values() for a in s.character.aliases
+            a.name for s in self.visible.values() for a in s.character.aliases
         )
         return compile_forms_pattern(forms.difference(visible_aliases))
 
@@ -314,7 +314,7 @@ class HorizonCast:
         name = character.name
         if self._view.bounded and name not in called:
             name = aliases[0].name
-        story_rows = [row for row in rows if self._view.tells(row.document)]
+        story_rows = [row for row in rows if self._view.is_story(row.document)]
         place = min(story_rows or rows, key=self._row_key, default=None)
         certainty = character.certainty
         if self._is_confirmed(character):
@@ -329,7 +329,7 @@ class HorizonCast:
         if not rows:
             return character.aliases
         counts: dict[str, int] = {}
-        story_rows = [row for row in rows if self._view.tells(row.document)]
+        story_rows = [row for row in rows if self._view.is_story(row.document)]
         for row in story_rows or rows:
             counts[row.alias] = counts.get(row.alias, 0) + self._mentions(row)
         aliases_by_name = {alias.name: alias for alias in character.aliases}
@@ -344,14 +344,14 @@ class HorizonCast:
 
     def _mentions(self, row: FirstMention) -> int:
         """Count the visible mentions; the row's count covers the whole document."""
-        if self._view.whole(row.document):
+        if self._view.is_fully_visible(row.document):
             return row.mentions
         return min(row.mentions, self._counts(row.document).get(row.alias, 1))
 
     def _counts(self, document: DocumentId) -> Mapping[str, int]:
         if document not in self._counts_by_document:
             forms = {a.name for c in self._cast.characters for a in c.aliases}
-            text = self._view.prefix(document)
+            text = self._view.visible_story_text(document)
             self._counts_by_document[document] = count_form_occurrences(text, forms)
         return self._counts_by_document[document]
 
@@ -368,7 +368,7 @@ class HorizonCast:
         )
 
     def _row_key(self, row: FirstMention) -> tuple[int, str, int]:
-        return self._view.key(row.document, row.span.start)
+        return self._view.sort_key(row.document, row.span.start)
 
 
 def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:

@@ -40,14 +40,14 @@ def build_character_profiles(
     """Return a profile of each visible character, most mentioned first."""
     facts_by_person: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
-        person = material.cast.person(sourced_fact.fact.subject)
+        person = material.cast.resolve_name(sourced_fact.fact.subject)
         if person:
             facts_by_person.setdefault(person, []).append(sourced_fact)
     return tuple(
         _build_profile(
             visible_character, facts_by_person.get(name, []), relations, gaps, material
         )
-        for name, visible_character in material.cast.seen.items()
+        for name, visible_character in material.cast.visible.items()
     )
 
 
@@ -58,8 +58,8 @@ def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
         fact = sourced_fact.fact
         if fact.field != CharacterField.RELATIONSHIP:
             continue
-        source = material.cast.shown(fact.subject)
-        target = material.cast.shown(fact.detail("target"))
+        source = material.cast.display_name(fact.subject)
+        target = material.cast.display_name(fact.detail("target"))
         if source and target and source != target:
             key = (source, target, normalize_attribute(fact.detail("kind")))
             groups.setdefault(key, []).append(sourced_fact)

@@ -27,14 +27,14 @@ def build_scene_summaries(
     facts_by_scene: dict[SceneKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.SCENE):
         evidence = sourced_fact.evidence
-        home = horizon_view.home(evidence.document, evidence.spans[0])
+        home = horizon_view.locate_scene(evidence.document, evidence.spans[0])
         facts_by_scene.setdefault((evidence.document, *home), []).append(sourced_fact)
     people_by_scene = _count_presence(material, appearances)
     scenes = []
     for document, chapter, number, index in horizon_view.scenes():
         outline = horizon_view.order.outlines[document]
         span = chapter.scenes[index].span
-        at = (document, *horizon_view.home(document, span))
+        at = (document, *horizon_view.locate_scene(document, span))
         decided = find_decided_point_of_view(canon, outline, chapter, index)
         scenes.append(
             SceneSummary(
@@ -116,11 +116,11 @@ def _key_sentences(
 def _points_of_view(
     decided: str, scene_facts: Iterable[SourcedFact], material: VisibleFacts
 ) -> tuple[BibleClaim, ...]:
-    shown_name = material.cast.shown(decided) if decided else ""
+    shown_name = material.cast.display_name(decided) if decided else ""
     claims = merge_claims(
         ("", name, sourced_fact.evidence)
         for sourced_fact in _select_field(scene_facts, "pov")
-        if (name := material.cast.shown(sourced_fact.fact.value))
+        if (name := material.cast.display_name(sourced_fact.fact.value))
     )
     if not shown_name:
         return claims
@@ -134,15 +134,15 @@ def _count_presence(
     horizon_view = material.view
     counts: dict[SceneKey, dict[str, int]] = {}
     for appearance in appearances:
-        if appearance.role is AppearanceRole.MENTIONED or not horizon_view.sees(
+        if appearance.role is AppearanceRole.MENTIONED or not horizon_view.is_visible(
             appearance.document, (appearance.span,)
         ):
             continue
-        name = material.cast.shown(appearance.character)
+        name = material.cast.display_name(appearance.character)
         if name:
             home = (
                 appearance.document,
-                *horizon_view.home(appearance.document, appearance.span),
+                *horizon_view.locate_scene(appearance.document, appearance.span),
             )
             row = counts.setdefault(home, {})
             row[name] = row.get(name, 0) + appearance.count

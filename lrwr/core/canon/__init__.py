@@ -1,1 +1,1 @@
-"""The writer's decisions: read by everyone, changed only here, undone when asked."""
+"""The writer's decisions: parse, apply, save, undo."""

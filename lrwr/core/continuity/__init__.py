@@ -1,1 +1,1 @@
-"""The canon guard: what contradicts what the writer has confirmed. Pure over values."""
+"""Detection of contradictions with confirmed canon, by rules and by a language model."""

@@ -64,7 +64,7 @@ def find_misspelled_names(
     texts = {
         d: horizon_view.texts[d].text
         for d in horizon_view.order.story
-        if horizon_view.opens(d)
+        if horizon_view.is_document_visible(d)
     }
     counts: Counter[str] = Counter()
     for text in texts.values():
@@ -99,7 +99,7 @@ def _pair_spellings(
     place = horizon_view.evidence(
         document, (enclosing_sentence,), RULES_KEEPER, Certainty.VERIFIED
     )
-    rank = horizon_view.key(document, span.start)
+    rank = horizon_view.sort_key(document, span.start)
     answer, story = StatementSource.ANSWER, StatementSource.TEXT
     return (
         Statement(name, NAME_ATTRIBUTE, name, answer, True, (-2, "", 0)),
@@ -121,14 +121,14 @@ def _confirmed_names(material: VisibleFacts, canon: Canon) -> list[str]:
     )
     confirmed_names.update(
         visible_character.character.name
-        for visible_character in material.cast.seen.values()
+        for visible_character in material.cast.visible.values()
         if visible_character.character.certainty is Certainty.CONFIRMED
     )
     return sorted(confirmed_names)
 
 
 def _all_names(material: VisibleFacts) -> Iterator[str]:
-    for visible_character in material.cast.seen.values():
+    for visible_character in material.cast.visible.values():
         yield visible_character.character.name
         for alias in visible_character.character.aliases:
             if alias.mentions > _RARE or alias.certainty is Certainty.CONFIRMED:
@@ -301,8 +301,10 @@ def _is_seen(conflict: StatementConflict, bounded_view: HorizonView) -> bool:
         for statement in (conflict.canon, conflict.found)
         if statement.evidence
     ]
-    story_places = [place for place in places if bounded_view.tells(place.document)]
-    return all(bounded_view.sees(place.document, place.spans) for place in story_places)
+    story_places = [place for place in places if bounded_view.is_story(place.document)]
+    return all(
+        bounded_view.is_visible(place.document, place.spans) for place in story_places
+    )
 
 
 def _build_contradictions(
@@ -329,7 +331,7 @@ def _build_contradiction(
     first = group[0]
     return Contradiction(
         id=id_,
-        about=horizon_cast.shown(first.found.about) or first.found.about,
+        about=horizon_cast.display_name(first.found.about) or first.found.about,
         attribute=first.attribute,
         canon=_side(first.values[0], [conflict.canon for conflict in group]),
         found=_side(first.values[1], [conflict.found for conflict in group]),
@@ -361,7 +363,7 @@ def _intended_key(
     intended_contradiction: IntendedContradiction, horizon_cast: HorizonCast
 ) -> ContradictionKey:
     person = (
-        horizon_cast.person(intended_contradiction.about)
+        horizon_cast.resolve_name(intended_contradiction.about)
         or intended_contradiction.about
     )
     return build_contradiction_key(

@@ -239,7 +239,7 @@ class PairJudge:
 
     async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
         """Estimate the usage for judging `pairs`; sends no request."""
-        judgements = await self.kept(pairs)
+        judgements = await self.stored_judgements(pairs)
         missing = [pair for pair in pairs if pair not in judgements]
         usage = Usage()
         for batch in _batches(missing[:MAX_PAIRS_PER_RUN]):
@@ -247,7 +247,7 @@ class PairJudge:
         beyond = max(0, len(missing) - MAX_PAIRS_PER_RUN)
         return PairJudgeEstimate(len(pairs), len(pairs) - len(missing), beyond, usage)
 
-    async def kept(
+    async def stored_judgements(
         self, pairs: Sequence[StatementPair]
     ) -> Mapping[StatementPair, PairJudgement]:
         """Return the stored judgements of `pairs`; sends no request."""
@@ -265,7 +265,7 @@ class PairJudge:
 
         If the model fails, the judgements made so far are returned.
         """
-        judgements = dict(await self.kept(pairs))
+        judgements = dict(await self.stored_judgements(pairs))
         usage = Usage(cached=len(judgements))
         missing = [pair for pair in pairs if pair not in judgements][:MAX_PAIRS_PER_RUN]
         async with asyncio.TaskGroup() as group:

@@ -288,9 +288,9 @@ def _document_statements(
 ) -> Iterator[Statement]:
     text = horizon_view.texts[document].text
     hits = _find_counts(text)
-    if not hits or not horizon_view.opens(document):
+    if not hits or not horizon_view.is_document_visible(document):
         return
-    is_story = horizon_view.tells(document)
+    is_story = horizon_view.is_story(document)
     quoted = list(find_quoted_spans(text)) if is_story else []
     for hit in hits:
         span = Span(*hit.span())
@@ -310,7 +310,7 @@ def _find_counts(text: str) -> tuple[re.Match[str], ...]:
 def _build_statement(
     document: DocumentId, match: re.Match[str], horizon_view: HorizonView
 ) -> Statement:
-    is_story, span = horizon_view.tells(document), Span(*match.span())
+    is_story, span = horizon_view.is_story(document), Span(*match.span())
     enclosing_sentence = find_enclosing_sentence(
         horizon_view.texts[document].text, span
     )
@@ -321,7 +321,7 @@ def _build_statement(
         value=match["number"],
         source=StatementSource.TEXT if is_story else StatementSource.NOTE,
         certain=parse_value_number(match["number"]) is not None,
-        rank=horizon_view.key(document, span.start),
+        rank=horizon_view.sort_key(document, span.start),
         evidence=horizon_view.evidence(
             document,
             (enclosing_sentence,),

@@ -180,7 +180,7 @@ def _rank_sentences(
 
 
 def _forms(about: str, horizon_cast: HorizonCast) -> list[str]:
-    visible_character = horizon_cast.seen.get(about)
+    visible_character = horizon_cast.visible.get(about)
     if visible_character is None:
         return [about]
     return [about, *(alias.name for alias in visible_character.character.aliases)]
@@ -249,7 +249,9 @@ def _build_statement(
         value=evidence.text,
         source=StatementSource.TEXT,
         certain=False,
-        rank=horizon_view.key(naming_sentence.document, naming_sentence.span.start),
+        rank=horizon_view.sort_key(
+            naming_sentence.document, naming_sentence.span.start
+        ),
         evidence=evidence,
         span=naming_sentence.span,
     )
@@ -265,7 +267,7 @@ def _build_pair(
         build_pair_passage(canon, horizon_view),
         build_pair_passage(statement, horizon_view),
     )
-    about = horizon_cast.shown(statement.about)
+    about = horizon_cast.display_name(statement.about)
     if canon_passage is None or passage is None or not about:
         return None
     return StatementPair(about, statement.attribute, canon_passage, passage)
@@ -279,9 +281,11 @@ def _is_seen(pair: StatementPair, bounded_view: HorizonView) -> bool:
 
 
 def _is_within(pair_passage: PairPassage, bounded_view: HorizonView) -> bool:
-    if pair_passage.document is None or not bounded_view.tells(pair_passage.document):
+    if pair_passage.document is None or not bounded_view.is_story(
+        pair_passage.document
+    ):
         return True
-    return bounded_view.sees(
+    return bounded_view.is_visible(
         pair_passage.document,
         (Span(pair_passage.start, pair_passage.start + len(pair_passage.text)),),
     )

@@ -83,7 +83,7 @@ def build_pair_passage(
     document, core = statement.evidence.document, statement.evidence.spans[0]
     text = horizon_view.texts[document].text
     shown_span = core
-    if horizon_view.tells(document):
+    if horizon_view.is_story(document):
         own_part = _enclosing_part(document, statement.span or core, horizon_view)
         if own_part is None:
             return None
@@ -184,7 +184,7 @@ def _statements_of_fact(
 ) -> Iterator[Statement]:
     fact, is_story = (
         sourced_fact.fact,
-        material.view.tells(sourced_fact.evidence.document),
+        material.view.is_story(sourced_fact.evidence.document),
     )
     about, label = _about(fact, material), _label(fact)
     if not (about and label) or SPOKEN_DETAIL in fact.details:
@@ -206,7 +206,7 @@ def _statements_of_fact(
 
 def _about(fact: Fact, material: VisibleFacts) -> str:
     if fact.about is FactAbout.CHARACTER:
-        return material.cast.person(fact.subject)
+        return material.cast.resolve_name(fact.subject)
     return fact.subject
 
 
@@ -267,7 +267,7 @@ def _build_statement(
     evidence = horizon_view.evidence(
         place.document, (sentence_span,), place.keeper, place.certainty
     )
-    rank = horizon_view.key(place.document, span.start)
+    rank = horizon_view.sort_key(place.document, span.start)
     return Statement(
         about, label, sourced_fact.fact.value, source, True, rank, evidence, span
     )
@@ -276,7 +276,7 @@ def _build_statement(
 def _answer_statements(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
         label = label_attribute(question.attribute)
-        about = material.cast.person(question.about) or question.about
+        about = material.cast.resolve_name(question.about) or question.about
         if about and label and not _LIMITED.search(value):
             yield Statement(
                 about, label, value, StatementSource.ANSWER, True, (-2, "", 0)

@@ -250,7 +250,7 @@ def _parentage(
     if statement.value in UNIQUE_KINSHIP_CLASSES:
         yield statement.about, statement.value, statement.other
     elif classify_kinship(statement.value) == "child":
-        visible_character = horizon_cast.seen.get(statement.about)
+        visible_character = horizon_cast.visible.get(statement.about)
         gender = (
             visible_character.character.gender if visible_character else Gender.UNKNOWN
         )
@@ -306,7 +306,7 @@ def _are_distinct(name: str, other: str, horizon_cast: HorizonCast) -> bool:
 
 
 def _words(person: str, horizon_cast: HorizonCast) -> set[str]:
-    visible_character = horizon_cast.seen.get(person)
+    visible_character = horizon_cast.visible.get(person)
     forms = (
         [person, *(a.name for a in visible_character.character.aliases)]
         if visible_character

@@ -270,14 +270,14 @@ def _statements_of_fact(
     sourced_fact: SourcedFact, material: VisibleFacts
 ) -> Iterator[Statement]:
     fact = sourced_fact.fact
-    person = material.cast.person(fact.subject)
+    person = material.cast.resolve_name(fact.subject)
     if not person or SPOKEN_DETAIL in fact.details:
         return
-    if fact.keeper == WRITER_KEEPER and not material.view.tells(
+    if fact.keeper == WRITER_KEEPER and not material.view.is_story(
         sourced_fact.evidence.document
     ):
         yield from _note_statements(sourced_fact, person, material)
-    elif fact.keeper == RULES_KEEPER and material.view.tells(
+    elif fact.keeper == RULES_KEEPER and material.view.is_story(
         sourced_fact.evidence.document
     ):
         yield from _story_statements(sourced_fact, person, material)
@@ -355,7 +355,7 @@ def _split_looks(attribute: str, value: str) -> Iterator[tuple[str, str]]:
 def _moves_own(text: str, span: Span, person: str, material: VisibleFacts) -> bool:
     """Return whether "her blue eyes" belong to the character who moves them."""
     words = re.match(r"(his|her) .*(eyes|hair)$", text[span.start : span.end], re.S)
-    visible_character = material.cast.seen.get(person)
+    visible_character = material.cast.visible.get(person)
     if not (
         words
         and visible_character
@@ -372,7 +372,7 @@ def _is_looked_at(text: str, span: Span, person: str, material: VisibleFacts) ->
         return False
     sentence = find_enclosing_sentence(text, span)
     match = re.search(r"\blook\w* at (him|her)\b", text[sentence.start : span.start])
-    visible_character = material.cast.seen.get(person)
+    visible_character = material.cast.visible.get(person)
     other = {"him": Gender.FEMALE, "her": Gender.MALE}
     return bool(
         match
@@ -389,7 +389,7 @@ def _kinship_statements(
     *,
     certain: bool,
 ) -> Iterator[Statement]:
-    other = material.cast.person(sourced_fact.fact.detail("target"))
+    other = material.cast.resolve_name(sourced_fact.fact.detail("target"))
     kind = sourced_fact.fact.detail("kind").casefold()
     if other and other != person and kind and certain:
         yield _build_statement(
@@ -414,7 +414,7 @@ def _build_statement(
     evidence = material.view.evidence(
         place.document, (enclosing_sentence,), place.keeper, place.certainty
     )
-    rank = material.view.key(place.document, span.start)
+    rank = material.view.sort_key(place.document, span.start)
     return Statement(
         person, attribute, value, source, certain, rank, evidence, span, other
     )
@@ -422,10 +422,10 @@ def _build_statement(
 
 def _answer_statements(material: VisibleFacts, canon: Canon) -> Iterator[Statement]:
     for question, value in canon.answers.items():
-        person = material.cast.person(question.about)
+        person = material.cast.resolve_name(question.about)
         label = normalize_attribute(question.attribute)
         attribute = COMPARED_ATTRIBUTES.get(label, "")
-        other = material.cast.person(value)
+        other = material.cast.resolve_name(value)
         rank = (-2, "", 0)
         if person and attribute and attribute != "build":
             yield Statement(

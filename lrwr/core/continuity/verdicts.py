@@ -147,7 +147,7 @@ def _build_contradictions(
     ] = {}
     for row in verified_rows:
         pair, quotes, _ = row
-        about = horizon_cast.person(pair.about) or pair.about
+        about = horizon_cast.resolve_name(pair.about) or pair.about
         groups.setdefault(
             build_contradiction_key(about, pair.attribute, *quotes), []
         ).append(row)

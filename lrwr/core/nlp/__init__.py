@@ -1,1 +1,1 @@
-"""English rules that need no model: names, aliases, quotations, who speaks."""
+"""English language rules without a model: names, facts, quotations, speakers."""

@@ -1,1 +1,1 @@
-"""Pure steps from text to knowledge."""
+"""Pure steps of ingestion: splitting, excerpts, speakers."""

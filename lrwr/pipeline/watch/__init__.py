@@ -1,1 +1,1 @@
-"""Watch a manuscript folder and keep the library up to date."""
+"""Watching a manuscript folder and keeping the library up to date."""

@@ -60,12 +60,12 @@ class WatchSchedule:
     last: float | None = None
     unread: bool = False
 
-    def touched(self, now: float) -> "WatchSchedule":
+    def after_event(self, now: float) -> "WatchSchedule":
         """Return the schedule after a file event at `now`."""
         first = now if self.first is None else self.first
         return replace(self, first=first, last=now, stirred=now)
 
-    def learned(self, *, unread: bool) -> "WatchSchedule":
+    def with_model_work(self, *, unread: bool) -> "WatchSchedule":
         """Return the schedule after processing; `unread` adds work for the language
         model.
         """
@@ -85,7 +85,7 @@ class WatchSchedule:
             return WatchAction.IDLE
         return WatchAction.SWEEP if now >= self.swept + self.pace.sweep else None
 
-    def done(self, due: WatchAction, now: float) -> "WatchSchedule":
+    def after_action(self, due: WatchAction, now: float) -> "WatchSchedule":
         """Return the schedule after the action `due`, which started at `now`.
 
         Every action scans all files, so events before its start need no further action.
@@ -120,7 +120,7 @@ class SnapshotJobQueue:
     """A job queue that takes a snapshot of a document when its job is claimed.
 
     Only the holder of a job changes its document, so the snapshot is the state before
-    the job. Each processing run has its own page; a page may be evaluated by `learned`
+    the job. Each processing run has its own page; a page may be evaluated by `collect_changes`
     while the next run is in progress.
     """
 
@@ -138,12 +138,12 @@ class SnapshotJobQueue:
         self._pages = [SnapshotPage()]
         self._cast: Cast | None = None
 
-    def turn(self) -> SnapshotPage:
+    def start_page(self) -> SnapshotPage:
         """Return the page of the finished run and start a new one."""
         self._pages.append(SnapshotPage())
         return self._pages[-2]
 
-    async def learned(
+    async def collect_changes(
         self,
         page: SnapshotPage,
         renamed: Mapping[DocumentId, DocumentId],

@@ -149,7 +149,7 @@ class SaveReporter:
     async def _report(self, run: ProcessedRun, emit: EmitWatchEvent) -> None:
         report = run.report
         failed = {problem.document for problem in report.problems}
-        changes = await self._queue.learned(run.page, report.renamed, failed)
+        changes = await self._queue.collect_changes(run.page, report.renamed, failed)
         self._unreported.remove(run)
         if report.processed or report.forgotten or run.problems:
             await emit(
@@ -291,7 +291,7 @@ class WatchService:
         unread = self._intervals.idle is not None
         schedule = WatchSchedule(self._intervals, swept=now, stirred=now, unread=unread)
         # Changes made before the event source started have no event.
-        schedule = schedule.touched(now)
+        schedule = schedule.after_event(now)
         try:
             while (event := await self._next_event(events, schedule)) is not None:
                 schedule = await self._handle(event, schedule, emit)
@@ -349,7 +349,7 @@ class WatchService:
             case WatchAction():
                 return await self._act(event, schedule, emit)
             case _:
-                return schedule.touched(self._clock())
+                return schedule.after_event(self._clock())
 
     async def _act(
         self, due: WatchAction, schedule: WatchSchedule, emit: EmitWatchEvent
@@ -357,7 +357,7 @@ class WatchService:
         began, cause = self._clock(), _CAUSES[due]
         read = await self._attempts.attempt(self._run_round(cause, emit), emit)
         unread = bool(read) and not self._dependencies.may_ask_model(cause)
-        return schedule.done(due, began).learned(unread=unread)
+        return schedule.after_action(due, began).with_model_work(unread=unread)
 
     async def _run_round(self, cause: WatchCause, emit: EmitWatchEvent) -> int:
         """Process changes; return the number of documents found (at start) or
@@ -381,7 +381,7 @@ class WatchService:
                 ProcessedRun(
                     cause=cause,
                     attribute_speakers=service.attribute_speakers,
-                    page=self._queue.turn(),
+                    page=self._queue.start_page(),
                     report=report,
                     began=began,
                     asked_model=asks_model,

@@ -42,11 +42,11 @@ def test_what_is_quoted_is_told_from_what_is_not(
 def test_told_and_spoken_words_together_are_the_sentence(text: str) -> None:
     prose = annotate_prose(text, find_sentence_spans)
     for sentence in prose.sentences:
-        assert len(sentence.told) == len(sentence.span)
-        assert len(sentence.spoken) in (0, len(sentence.span))
-        for told, spoken in zip(sentence.told, sentence.spoken, strict=False):
+        assert len(sentence.narration) == len(sentence.span)
+        assert len(sentence.speech) in (0, len(sentence.span))
+        for told, spoken in zip(sentence.narration, sentence.speech, strict=False):
             assert MASK_CHARACTER in (told, spoken)
-        assert all(sentence.told[at].isalpha() for at in sentence.starts)
+        assert all(sentence.narration[at].isalpha() for at in sentence.starts)
 
 
 @given(st.lists(WORDS, max_size=40).map("".join))

@@ -69,7 +69,9 @@ class SpeakerScorer:
             character.name: character.gender for character in cast.characters
         }
         self._narrator = narrator
-        self._mention_counts = Counter(name for names in page.told for name in names)
+        self._mention_counts = Counter(
+            name for names in page.narrated_names for name in names
+        )
         self._mention_counts.update(
             name for turn_cues in cues for name in turn_cues.address.called
         )
@@ -140,7 +142,7 @@ class SpeakerScorer:
             if row < 0 or self._page.scenes[row] != turn.scene:
                 break
             weight = _IN_PARAGRAPH if back == 0 else _RECENT[back - 1]
-            for name in self._page.told[row]:
+            for name in self._page.narrated_names[row]:
                 near[name] = max(near.get(name, 0.0), weight)
             if self._page.narrating[row]:
                 key = self._narrator or NARRATOR

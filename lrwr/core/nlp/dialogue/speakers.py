@@ -265,12 +265,12 @@ class NarratorEvidence:
     """Evidence for a first-person narrator in one document.
 
     `turns` is the number of quotations with the tag "I said". `called` counts the names
-    by which the other side addresses the narrator, `told` the names in narration.
+    by which the other side addresses the narrator, `narrated` the names in narration.
     """
 
     turns: int
     called: Mapping[str, int]
-    told: Mapping[str, int]
+    narrated: Mapping[str, int]
 
 
 def gather_narrator_evidence(
@@ -286,7 +286,7 @@ def gather_narrator_evidence(
     if any(narrator_speaks):
         addresses = [find_vocatives(page, starts, turn) for turn in page.turns]
         called.update(_names_addressed_beside(page, addresses, narrator_speaks))
-    counter = Counter(name for names in page.told for name in names)
+    counter = Counter(name for names in page.narrated_names for name in names)
     return NarratorEvidence(sum(narrator_speaks), called, counter)
 
 
@@ -307,7 +307,7 @@ def _infer_narrator(signs: Sequence[NarratorEvidence]) -> str:
     counter: Counter[str] = Counter()
     for sign in signs:
         called.update(sign.called)
-        counter.update(sign.told)
+        counter.update(sign.narrated)
     fits = {name: count for name, count in called.items() if count > counter[name]}
     ranked = sorted(fits, key=lambda name: (-fits[name], name))
     if turns < _FEWEST_TURNS or not ranked or fits[ranked[0]] < _FEWEST_CALLS:

@@ -46,7 +46,7 @@ class DialoguePage:
 
     `masked` is the text with names replaced, of the same length; `who` maps the offset
     of each name to its character. For each paragraph, `scenes` has the scene's index,
-    `told` the characters named in its narration, in order, and `narrating` the number
+    `narrated_names` the characters named in its narration, in order, and `narrating` the number
     of first-person pronouns outside quotations.
     """
 
@@ -55,7 +55,7 @@ class DialoguePage:
     who: dict[int, str]
     turns: tuple[DialogueTurn, ...]
     scenes: tuple[int, ...]
-    told: tuple[tuple[str, ...], ...]
+    narrated_names: tuple[tuple[str, ...], ...]
     narrating: tuple[int, ...]
     mentions: tuple[Mention, ...]
 

@@ -1,1 +1,1 @@
-"""Facts read from text by rules."""
+"""Extraction of facts by rules."""

@@ -107,7 +107,7 @@ def _resolve_owner(
     before, sentence = prose.sentences[place - 1], prose.sentences[place]
     if "\n\n" in prose.text[before.span.end : sentence.span.start]:
         return ""
-    names = find_prose_person_names(prose, before.told)
+    names = find_prose_person_names(prose, before.narration)
     return names[0] if len(names) == 1 and may_be_person(names[0], prose) else ""
 
 

@@ -166,9 +166,9 @@ def is_asserted(clause: str) -> bool:
 
 def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, bool]]:
     """Yield the narration (False), then the quoted speech, if any (True)."""
-    yield sentence.told, False
-    if sentence.spoken:
-        yield sentence.spoken, True
+    yield sentence.narration, False
+    if sentence.speech:
+        yield sentence.speech, True
 
 
 def extract_clause_before(words: str, at: int) -> str:
@@ -273,6 +273,6 @@ def _subject_of_previous_sentence(prose: AnnotatedProse, place: int) -> list[str
     before, sentence = prose.sentences[place - 1], prose.sentences[place]
     if "\n\n" in prose.text[before.span.end : sentence.span.start]:
         return []
-    subject = find_sentence_subject(prose, before.told)
-    names = find_prose_names(prose, before.told)
+    subject = find_sentence_subject(prose, before.narration)
+    names = find_prose_names(prose, before.narration)
     return [subject] if subject and names == [subject] else []

@@ -78,7 +78,7 @@ def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     for sentence in prose.sentences:
         if not _may_hold_event(sentence):
             continue
-        for match in find_matches_at(_ACTION, sentence.told, sentence.starts):
+        for match in find_matches_at(_ACTION, sentence.narration, sentence.starts):
             name = clean_name(match["who"], prose)
             if name and may_be_person(name, prose) and _is_stated_event(match):
                 yield _build_fact(prose, sentence, match.start())
@@ -88,7 +88,7 @@ def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
 def _may_hold_event(sentence: ProseSentence) -> bool:
     if sentence.words.isdisjoint(_TRIGGERS) or sentence.words & _HABIT:
         return False
-    return MASK_CHARACTER not in sentence.told
+    return MASK_CHARACTER not in sentence.narration
 
 
 def _is_stated_event(match: re.Match[str]) -> bool:
@@ -104,7 +104,7 @@ def _is_stated_event(match: re.Match[str]) -> bool:
 def _build_fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact:
     span = _clause_span(sentence, at)
     start = span.start - sentence.span.start
-    words = sentence.told[start : start + len(span)]
+    words = sentence.narration[start : start + len(span)]
     involved = [
         n for n in find_prose_person_names(prose, words) if may_be_person(n, prose)
     ]
@@ -120,7 +120,7 @@ def _build_fact(prose: AnnotatedProse, sentence: ProseSentence, at: int) -> Fact
 
 def _clause_span(sentence: ProseSentence, at: int) -> Span:
     """Return the sentence; of a long one, the part around `at` between `;` or `:`."""
-    words = sentence.told
+    words = sentence.narration
     if len(words) <= _LONG:
         return sentence.span
     start = max(words.rfind(";", 0, at), words.rfind(":", 0, at)) + 1
@@ -154,7 +154,7 @@ def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     for sentence in prose.sentences:
         if sentence.words.isdisjoint(_TELLING_TRIGGERS):
             continue
-        for match in find_matches_at(_REPORT, sentence.told, sentence.starts):
+        for match in find_matches_at(_REPORT, sentence.narration, sentence.starts):
             teller = clean_name(match["teller"], prose)
             hearer = clean_name(match["hearer"], prose)
             if not (teller and hearer and _is_stated(match)):

@@ -133,6 +133,6 @@ def _find_acting_names(prose: AnnotatedProse, names: dict[str, int]) -> set[str]
         rf"(?P<titled>{'|'.join(re.escape(n) for n in single)})\b"
     )
     for sentence in prose.sentences:
-        for match in pattern.finditer(sentence.told):
+        for match in pattern.finditer(sentence.narration):
             acting.add(match["name"] or match["after"] or match["titled"])
     return acting

@@ -44,16 +44,16 @@ _NORMALIZED = str.maketrans("’‘\n\t_", "''   ")
 class ProseSentence:
     """One sentence at `span`, with narration and speech separated.
 
-    `told` is the narration: quotations, comments and headings are replaced by
-    `MASK_CHARACTER`. `spoken` is the quoted speech alone, masked the same way, or
+    `narration` is the text outside quotations: quotations, comments and headings are
+    replaced by `MASK_CHARACTER`. `speech` is the quoted text, masked the same way, or
     empty. Both have the length of the sentence, straight apostrophes and plain spaces.
     `words` are all words in lower case, including masked ones. `starts` are the offsets
-    in `told` where a name may begin.
+    in `narration` where a name may begin.
     """
 
     span: Span
-    told: str
-    spoken: str
+    narration: str
+    speech: str
     words: frozenset[str]
     starts: tuple[int, ...]
 
@@ -174,8 +174,8 @@ def _sentence(
     mixed = MASK_CHARACTER in narrated_text and bool(spoken_text.strip(MASK_CHARACTER))
     return ProseSentence(
         span=span,
-        told=narrated_text,
-        spoken=spoken_text if mixed else "",
+        narration=narrated_text,
+        speech=spoken_text if mixed else "",
         words=frozenset(map(str.lower, words)),
         starts=find_capitalized_offsets(narrated_text),
     )

@@ -66,7 +66,7 @@ _LEAST_NAMED, _LEAST_ALL, _MOST = 1, 4, 0.6
 
 @dataclass(slots=True)
 class _InnerLifeCounts:
-    """How often the thoughts of each character are told, and where."""
+    """How often the narration describes the thoughts of each character, and where."""
 
     all: Counter[str] = field(default_factory=Counter)
     named: Counter[str] = field(default_factory=Counter)
@@ -110,8 +110,8 @@ def _first_person(sentences: Sequence[ProseSentence]) -> tuple[list[Span], float
     spans: list[Span] = []
     words = 0
     for sentence in sentences:
-        words += sentence.told.replace(MASK_CHARACTER, "").count(" ") + 1
-        matches = _FIRST.finditer(sentence.told)
+        words += sentence.narration.replace(MASK_CHARACTER, "").count(" ") + 1
+        matches = _FIRST.finditer(sentence.narration)
         spans.extend(to_text_span(sentence, *match.span()) for match in matches)
     return spans, len(spans) / max(1, words)
 
@@ -122,7 +122,7 @@ def _third_person(
     minds = _InnerLifeCounts()
     last = {"her": "", "his": "", "": ""}
     for sentence in sentences:
-        subject = find_sentence_subject(prose, sentence.told)
+        subject = find_sentence_subject(prose, sentence.narration)
         if not sentence.words.isdisjoint(_TRIGGERS):
             _count_minds(prose, sentence, last, minds)
         if subject and may_be_person(subject, prose):
@@ -150,14 +150,16 @@ def _count_minds(
     last: dict[str, str],
     minds: _InnerLifeCounts,
 ) -> None:
-    name_matches = find_matches_at(_NAMED, sentence.told, sentence.starts)
-    for match in chain(name_matches, _PRONOUN.finditer(sentence.told)):
+    name_matches = find_matches_at(_NAMED, sentence.narration, sentence.starts)
+    for match in chain(name_matches, _PRONOUN.finditer(sentence.narration)):
         word = match["who"] or match["whom"]
         gender = {"she": "her", "he": "his", "her": "her", "him": "his"}.get(
             word.lower()
         )
         name = last[gender] if gender else clean_name(word, prose)
-        if gender or (name and not has_place_preposition(sentence.told, match.start())):
+        if gender or (
+            name and not has_place_preposition(sentence.narration, match.start())
+        ):
             minds.add(name, to_text_span(sentence, *match.span()), is_named=not gender)
 
 
@@ -200,8 +202,8 @@ def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
 
 
 def _is_candidate(sentence: ProseSentence) -> bool:
-    is_narration = sentence.told.count(MASK_CHARACTER) == 0
-    return is_narration and _SHORTEST <= sentence.told.count(" ") + 1 <= _LONGEST
+    is_narration = sentence.narration.count(MASK_CHARACTER) == 0
+    return is_narration and _SHORTEST <= sentence.narration.count(" ") + 1 <= _LONGEST
 
 
 def _weights(sentences: list[ProseSentence]) -> dict[str, float]:
@@ -222,7 +224,7 @@ def _score(
     words = sentence.words - STOP_WORDS
     # 4 keeps very short sentences from getting the highest average.
     theme = sum(weights.get(word, 0.0) for word in words) / (4 + len(words))
-    name_count = len({w for w in _NAME.findall(sentence.told) if w in prose.names})
+    name_count = len({w for w in _NAME.findall(sentence.narration) if w in prose.names})
     deeds = len(words & EVENT_VERBS)
     return theme + 0.6 * min(name_count, 3) + 0.5 * min(deeds, 2) + 0.5 * at_edge
 
@@ -280,7 +282,9 @@ def classify_passage(prose: AnnotatedProse, *, in_speech: bool = False) -> list[
 
 
 def _content_type(prose: AnnotatedProse) -> ContentType | None:
-    narration = " ".join(s.told.replace(MASK_CHARACTER, " ") for s in prose.sentences)
+    narration = " ".join(
+        s.narration.replace(MASK_CHARACTER, " ") for s in prose.sentences
+    )
     words = [word.lower() for word in _WORD.findall(narration)]
     spoken_words = sum(
         len(_WORD.findall(prose.text, q.start, q.end)) for q in prose.quoted
