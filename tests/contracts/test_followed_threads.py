@@ -70,7 +70,7 @@ async def test_a_turn_that_does_not_arrive_is_kept_here_and_the_writer_is_told_o
     (said,) = desk.said
     assert said.startswith("This thread is stored on this machine only")
     assert "(503)" in said
-    assert await there.marks() == {}
+    assert await there.digests() == {}
     desk.away.clear()
     await keep(desk.threads, a_turn("When?"))
     assert await asked(desk.threads) == ["Who?", "Why?", "When?"]
@@ -127,7 +127,7 @@ async def test_what_is_forgotten_elsewhere_goes_here_but_for_what_is_not_sent_ye
     assert await asked(train.threads) == ["Why?"]
     assert await asked(train.threads, OTHER) == []
     await check_same(there, desk, train)
-    assert list(await there.marks()) == [THREAD]
+    assert list(await there.digests()) == [THREAD]
 
 
 async def test_what_another_machine_renamed_deleted_and_brought_back_is_seen_here(

@@ -30,14 +30,14 @@ class Meanwhile(SupabaseThreadApi):
     marks_came: Callable[[], Awaitable[object]] | None = None
     whole_came: Callable[[], Awaitable[object]] | None = None
 
-    async def marks(self) -> dict[str, str]:
-        found = await super().marks()
+    async def digests(self) -> dict[str, str]:
+        found = await super().digests()
         if self.marks_came is not None:
             await self.marks_came()
         return found
 
-    async def whole(self, thread: str) -> ThreadRecord | None:
-        found = await super().whole(thread)
+    async def load(self, thread: str) -> ThreadRecord | None:
+        found = await super().load(thread)
         if self.whole_came is not None:
             await self.whole_came()
         return found

@@ -161,8 +161,8 @@ async def test_a_conversation_comes_back_whole(threads: SupabaseThreadApi) -> No
     written = whole_thread(whole_turn("t1", 1), whole_turn("t3", 3), title=ODD_TEXT)
     await threads.put(written)
     await threads.put(written)
-    assert told_whole(await threads.whole(THREAD)) == told_whole(written)
-    assert await threads.whole("none") is None
+    assert told_whole(await threads.load(THREAD)) == told_whole(written)
+    assert await threads.load("none") is None
 
 
 async def test_what_was_asked_there_is_told_whole_and_can_be_put_elsewhere(
@@ -170,12 +170,12 @@ async def test_what_was_asked_there_is_told_whole_and_can_be_put_elsewhere(
 ) -> None:
     for _ in range(2):
         await speak(threads)
-    whole = await threads.whole(THREAD)
+    whole = await threads.load(THREAD)
     assert whole is not None
     copied = SupabaseThreadApi(hosted, await open_library(hosted, uuid4().hex))
     await copied.put(whole)
-    assert await copied.whole(THREAD) == whole
-    assert await copied.marks() == await threads.marks()
+    assert await copied.load(THREAD) == whole
+    assert await copied.digests() == await threads.digests()
 
 
 async def test_turns_of_both_are_kept_and_a_number_that_is_taken_is_the_next_free_one(
@@ -186,7 +186,7 @@ async def test_turns_of_both_are_kept_and_a_number_that_is_taken_is_the_next_fre
     new = [whole_turn(name, n) for name, n in (("z", 6), ("y", 2), ("x", 4), ("a", 9))]
     await threads.put(whole_thread(*new))
     expected = [("a", 1), ("b", 2), ("y", 3), ("c", 4), ("x", 5), ("z", 6)]
-    assert numbers(await threads.whole(THREAD)) == expected
+    assert numbers(await threads.load(THREAD)) == expected
 
 
 @pytest.mark.parametrize(("later", "title"), [(-1, "Tides"), (0, "Fog"), (1, "Fog")])
@@ -207,7 +207,7 @@ async def test_of_two_versions_the_one_that_was_changed_later_stays(
     expected = replace(
         stays, created_at=first.created_at, turns=first.turns + other.turns
     )
-    assert told_whole(await threads.whole(THREAD)) == told_whole(expected)
+    assert told_whole(await threads.load(THREAD)) == told_whole(expected)
 
 
 async def test_conversations_that_were_deleted_come_back_in_the_order_of_their_times(
@@ -219,7 +219,7 @@ async def test_conversations_that_were_deleted_come_back_in_the_order_of_their_t
         turn = whole_turn(f"of {name}", 1)
         other = replace(whole_thread(turn), id=name, deleted_at=deleted_at)
         await threads.put(replace(other, state=state_to_json(NarrativeState())))
-    back = [await threads.whole(one) for one in await threads.marks()]
+    back = [await threads.load(one) for one in await threads.digests()]
     assert [one.deleted_at for one in back if one] == [20.0, 10.0, 30.0]
     order = []
     while (one := await threads.restore()) is not None:
@@ -231,13 +231,13 @@ async def test_a_mark_changes_with_whatever_changes_in_a_conversation(
     threads: SupabaseThreadApi,
 ) -> None:
     async def digest() -> str:
-        (mark,) = (await threads.marks()).values()
-        whole = await threads.whole(THREAD)
+        (mark,) = (await threads.digests()).values()
+        whole = await threads.load(THREAD)
         assert whole is not None
         assert whole.digest == mark
         return mark
 
-    assert await threads.marks() == {}
+    assert await threads.digests() == {}
     first = await speak(threads)
     seen = [await digest()]
     assert first == TurnReceipt(1, seen[0])

@@ -190,6 +190,6 @@ async def test_keeping_and_deleting_one_conversation_at_once_never_lock_each_oth
 
     await asyncio.gather(keep(), keep(), keep(), delete(), delete(), delete())
     await speak(threads)
-    whole = await threads.whole(THREAD)
+    whole = await threads.load(THREAD)
     assert whole is not None
     assert [turn.number for turn in whole.turns] == list(range(1, 47))

@@ -133,7 +133,7 @@ async def test_no_conversation_is_changed_in_a_project_that_was_restored(
 ) -> None:
     await keep(desk.threads, a_turn("three?"))
     restore()
-    marks = await there.marks()
+    marks = await there.digests()
     calls: dict[str, Callable[[], Awaitable[object]]] = {
         "rename": lambda: desk.threads.rename(THREAD, "Fog"),
         "delete": lambda: desk.threads.delete(THREAD, 3.0),
@@ -144,7 +144,7 @@ async def test_no_conversation_is_changed_in_a_project_that_was_restored(
         await desk.copy.catch_up()
     with pytest.raises(StoreProblem, match="lacks changes"):
         await calls[what]()
-    assert await there.marks() == marks
+    assert await there.digests() == marks
     assert await asked(SqliteThreadStore(desk.plain)) == ["one?", "two?", "three?"]
 
 
@@ -153,12 +153,12 @@ async def test_a_turn_is_kept_here_alone_while_the_project_has_less(
 ) -> None:
     await keep(desk.threads, a_turn("three?"))
     restore()
-    marks = await there.marks()
+    marks = await there.digests()
     with pytest.raises(StoreProblem):
         await desk.copy.catch_up()
     await keep(desk.threads, a_turn("four?"))
     assert "lacks changes" in desk.said[0]
-    assert await there.marks() == marks
+    assert await there.digests() == marks
     here = SqliteThreadStore(desk.plain)
     assert await asked(here) == ["one?", "two?", "three?", "four?"]
 

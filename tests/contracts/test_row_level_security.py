@@ -211,8 +211,8 @@ async def test_functions_give_another_account_nothing_of_a_library(
     async with asking(project.server, project.other) as hosted:
         threads = SupabaseThreadApi(hosted, project.library)
         queue = SupabaseJobQueue(hosted, project.library)
-        assert await threads.marks() == {}
-        assert await threads.whole(THREAD) is None
+        assert await threads.digests() == {}
+        assert await threads.load(THREAD) is None
         assert await threads.purge(1e12) == 0
         assert await threads.restore() is None
         assert not await threads.delete(THREAD, 1.0)

@@ -85,8 +85,8 @@ async def check_same(there: SupabaseThreadApi, *machines: Machine) -> None:
     """Make sure that every machine has what the project has, to the letter."""
     for one in machines:
         await one.copy.catch_up()
-        known = await there.marks()
+        known = await there.digests()
         for id_ in known:
             here = await one.plain.read(partial(load_thread_record, id_=id_))
-            assert told_whole(here) == told_whole(await there.whole(id_))
+            assert told_whole(here) == told_whole(await there.load(id_))
         assert await one.plain.read(counts) == (len(known), 0)

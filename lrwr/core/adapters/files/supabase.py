@@ -64,7 +64,7 @@ class SupabaseStorageClient:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
 
-    async def ask(
+    async def request(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> bytes:
         """Send a request for an object and return the body of a successful response.
@@ -107,7 +107,7 @@ class SupabaseStorageClient:
         await self._stack.aclose()
         self._client = None
 
-    def nonsense(self) -> LrwrError:
+    def build_response_error(self) -> LrwrError:
         """Return the error for a response that is not one of Supabase Storage."""
         return translate_supabase_status(0, self._project)
 
@@ -236,10 +236,10 @@ class SupabaseFileStore:
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
         storage_json = parse_storage_json(
-            await self._storage.ask("POST", path, content, _FILE_HEADERS)
+            await self._storage.request("POST", path, content, _FILE_HEADERS)
         )
         if not (isinstance(storage_json, dict) and storage_json.get("Key") == path):
-            raise self._storage.nonsense()
+            raise self._storage.build_response_error()
         return name
 
     async def get(self, sha256: str) -> bytes:
@@ -252,7 +252,7 @@ class SupabaseFileStore:
         if not is_stored_file_name(sha256):
             raise build_missing_file_error(self._project)
         path = f"{STORAGE_BUCKET}/{self._folder}{sha256}"
-        content = await self._storage.ask("GET", path, b"", {})
+        content = await self._storage.request("GET", path, b"", {})
         if await asyncio.to_thread(hash_file_content, content) != sha256:
             raise StoreProblem(
                 f"The file {sha256[:12]}… at {self._project.host} is damaged",
@@ -268,7 +268,7 @@ class SupabaseFileStore:
         listed: list[str] = []
         while page := await self._list_page(len(listed)):
             if set(page) <= set(listed):
-                raise self._storage.nonsense()  # it repeats one page
+                raise self._storage.build_response_error()  # it repeats one page
             listed += page
         names = {name.removeprefix(self._folder) for name in listed}
         return set(filter(is_stored_file_name, names))
@@ -304,13 +304,13 @@ class SupabaseFileStore:
         """Send a request whose response lists files, and return their names."""
         body = json.dumps(query).encode()
         storage_json = parse_storage_json(
-            await self._storage.ask(method, path, body, _JSON_HEADERS)
+            await self._storage.request(method, path, body, _JSON_HEADERS)
         )
         if not isinstance(storage_json, list):
-            raise self._storage.nonsense()
+            raise self._storage.build_response_error()
         names = [entry.get("name") for entry in storage_json if isinstance(entry, dict)]
         if len(names) != len(storage_json) or not all(
             isinstance(n, str) for n in names
         ):
-            raise self._storage.nonsense()
+            raise self._storage.build_response_error()
         return [str(name) for name in names]

@@ -52,7 +52,7 @@ class SupabaseJobQueue:
             orders=encode_postgres_json(encode_value(tuple(orders))),
             kept=KEPT_JOBS,
         )
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return int(added)
 
     async def claim(
@@ -87,7 +87,7 @@ class SupabaseJobQueue:
         ]
         if claimed is None and dead_workers:
             claimed, _ = await self._claim({**parameters, "gone": dead_workers})
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return None if claimed is None else _decode_claim(claimed, worker)
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
@@ -119,12 +119,12 @@ class SupabaseJobQueue:
         rows = await self._rpc.call(
             "jobs", library=self._library, limit=limit, state=state_name
         )
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return [_decode_job(row) for row in rows]
 
     async def _claim(self, parameters: dict[str, RpcJson]) -> tuple[RpcJson, list[str]]:
         reply = await self._rpc.call("claim_job", library=self._library, **parameters)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return reply["claim"], [str(worker) for worker in reply["working"]]
 
     async def _call_with_claim(

@@ -197,14 +197,14 @@ class SupabaseKnowledgeStore:
             LrwrError: The project does not answer or refuses.
             StoreProblem: The replica cannot be written.
         """
-        self._replica.check()
+        self._replica.check_project()
         pipeline = claim.order.pipeline
         record = build_tombstone(DOCUMENT, build_record_key(document, pipeline))
         before = await self._load_contents(document)
         put_result = await self._records.put(record, claim=claim)
         if put_result.done:
             now = self._now()
-            await self._replica.written(
+            await self._replica.apply_write(
                 put_result,
                 lambda connection: delete_document_rows(
                     connection, document, pipeline, now
@@ -264,7 +264,7 @@ class SupabaseKnowledgeStore:
         document_version: DocumentVersion,
         draft: DocumentRows,
     ) -> None:
-        await self._replica.written(put_result, work)
+        await self._replica.apply_write(put_result, work)
         await self._database.write(
             lambda connection: update_document_revisions(
                 connection, draft.pipeline, [document_version]
@@ -309,9 +309,9 @@ class SupabaseCastStore:
         cast_json = cast_to_json(cast)
         if cast_json == await self._database.read(load_cast_json):
             return
-        self._replica.check()
+        self._replica.check_project()
         put_result = await self._records.put(encode_record(cast_json))
-        await self._replica.written(
+        await self._replica.apply_write(
             put_result, lambda connection: store_cast_json(connection, cast_json)
         )
 
@@ -329,12 +329,12 @@ class SupabaseCastStore:
         )
         if weave is None:
             return False
-        self._replica.check()
+        self._replica.check_project()
         put_result = await self._records.put(
             encode_record(weave), if_content=woven.content
         )
         if put_result.done:
-            await self._replica.written(
+            await self._replica.apply_write(
                 put_result, lambda connection: store_attribution_rows(connection, weave)
             )
         return put_result.done

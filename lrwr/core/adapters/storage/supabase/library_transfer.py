@@ -357,12 +357,12 @@ async def _pull_threads(
             read_thread_digests(connection),
         )
     )
-    marks = await records.threads.marks()
+    marks = await records.threads.digests()
     changed_threads = [mark for mark in marks if known_digests.get(mark) != marks[mark]]
     count = 0
     for number, id_ in enumerate(changed_threads):
         tell("conversations", number, len(changed_threads))
-        thread = await records.threads.whole(id_)
+        thread = await records.threads.load(id_)
         if thread is not None:
             work = partial(_merge_thread, thread=thread, before=before)
             count += await database.write(work)

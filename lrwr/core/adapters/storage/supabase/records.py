@@ -134,7 +134,7 @@ class SupabaseRecords:
     async def state(self, after: int) -> RemoteLibraryState:
         """Return the version, and whether other replicas changed it since `after`."""
         rpc_json = await self._call_existing("state", writer=self._writer, after=after)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return decode_value(rpc_json, RemoteLibraryState)
 
     async def put(
@@ -163,13 +163,13 @@ class SupabaseRecords:
             if_content=if_content,
             if_digest=if_digest,
         )
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return decode_value(rpc_json, PutResult)
 
     async def manifest(self) -> RecordManifest:
         """Return all records without their bodies."""
         rpc_json = await self._call_existing("manifest")
-        with self._rpc.reading():
+        with self._rpc.decoding():
             entries = decode_value(rpc_json["records"], tuple[RecordEntry, ...])
             return RecordManifest(int(rpc_json["version"]), entries)
 
@@ -183,7 +183,7 @@ class SupabaseRecords:
             StoreProblem: A record does not match its digest.
         """
         rpc_json = await self._call_existing("changes", after=after, most=most)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             page = decode_value(rpc_json, RecordPage)
         for record in page.records:
             _check_digest(record)
@@ -195,7 +195,7 @@ class SupabaseRecords:
         The project stores the vectors of the others for at least a day from now.
         """
         rpc_json = await self._call("missing_vectors", space=space, texts=list(texts))
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return [str(text) for text in rpc_json if text in texts]
 
     async def put_vectors(self, space: str, vectors: Mapping[str, bytes]) -> None:
@@ -213,7 +213,7 @@ class SupabaseRecords:
     async def vectors(self, space: str, texts: Collection[str]) -> dict[str, bytes]:
         """Return the stored vectors of `texts`, as little-endian 32-bit floats."""
         rpc_json = await self._call("vectors", space=space, texts=list(texts))
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return decode_value(rpc_json, dict[str, bytes])
 
     async def put_replies(self, replies: Collection[ModelReplyRow]) -> None:
@@ -228,7 +228,7 @@ class SupabaseRecords:
     async def replies(self, keys: Collection[str]) -> list[ModelReplyRow]:
         """Return the cached replies among `keys`, ordered by key."""
         rpc_json = await self._call("replies", keys=list(keys))
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return decode_value(rpc_json, list[ModelReplyRow])
 
     async def replies_after(self, after: str, limit: int) -> list[ModelReplyRow]:
@@ -237,7 +237,7 @@ class SupabaseRecords:
         Start with an empty `after`.
         """
         rpc_json = await self._call("replies_after", after=after, limit=max(0, limit))
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return decode_value(rpc_json, list[ModelReplyRow])
 
     async def _call_existing(self, function: str, **arguments: RpcJson) -> RpcJson:
@@ -256,14 +256,14 @@ class SupabaseRecords:
 async def list_remote_libraries(rpc: SupabaseRpc) -> list[RemoteLibrary]:
     """Return the libraries of the account, ordered by name."""
     rows = await rpc.call("libraries")
-    with rpc.reading():
+    with rpc.decoding():
         return decode_value(rows, list[RemoteLibrary])
 
 
 async def list_applied_migrations(rpc: SupabaseRpc) -> frozenset[int]:
     """Return the numbers of those SQL scripts that the project has run."""
     numbers = await rpc.call("migrations")
-    with rpc.reading():
+    with rpc.decoding():
         return decode_value(numbers, frozenset[int])
 
 

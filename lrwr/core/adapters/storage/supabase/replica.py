@@ -86,7 +86,7 @@ class SupabaseReplica:
         self._threads = threads
         self._project_lost_changes = False
 
-    def check(self) -> None:
+    def check_project(self) -> None:
         """Check that the project still had all its changes when it was last asked.
 
         Raises:
@@ -110,8 +110,8 @@ class SupabaseReplica:
             link = await self._load_link()
             cursor = link.cursor
             page = await self._records.changes(cursor)
-            self._set_lost_changes(less=has_lost_changes(link, page))
-            self.check()
+            self._set_lost_changes(lost=has_lost_changes(link, page))
+            self.check_project()
             more = page.upto not in (cursor, page.version)
             if page.upto != cursor:
                 await self._apply(page, cursor)
@@ -122,7 +122,7 @@ class SupabaseReplica:
             await self._threads.catch_up(page.spoken)
         return count
 
-    async def written(
+    async def apply_write(
         self, put_result: PutResult, work: Callable[[sqlite3.Connection], Result]
     ) -> Result | None:
         """Run `work`, which writes to the file what the project has just stored.
@@ -143,10 +143,10 @@ class SupabaseReplica:
 
         return await self._database.write(write)
 
-    def _set_lost_changes(self, *, less: bool) -> None:
-        self._project_lost_changes = less
+    def _set_lost_changes(self, *, lost: bool) -> None:
+        self._project_lost_changes = lost
         if self._threads is not None:
-            self._threads.note(less=less)
+            self._threads.set_lost_changes(lost=lost)
 
     async def _load_link(self) -> LibraryLink:
         return await self._database.read(_read_link)

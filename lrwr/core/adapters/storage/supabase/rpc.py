@@ -151,7 +151,7 @@ class SupabaseRpc:
         return decode_postgres_text(rpc_json)
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def decoding(self) -> Iterator[None]:
         """Translate errors that occur in the block while it decodes a result.
 
         Raises:

@@ -107,19 +107,19 @@ class SupabaseThreadApi:
         self._rpc = rpc
         self._library = library
 
-    async def marks(self) -> dict[str, str]:
+    async def digests(self) -> dict[str, str]:
         """Return the digest of each thread by its id, including deleted threads."""
         rpc_json = await self._call("thread_marks")
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return {row["id"]: row["digest"] for row in rpc_json}
 
-    async def whole(self, thread: str) -> ThreadRecord | None:
+    async def load(self, thread: str) -> ThreadRecord | None:
         """Return a thread with all its turns, even if it is deleted.
 
         None if it does not exist.
         """
         rpc_json = await self._call("thread_whole", thread=thread)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return None if rpc_json is None else parse_thread_record(rpc_json)
 
     async def put(self, thread: ThreadRecord) -> None:
@@ -132,7 +132,7 @@ class SupabaseThreadApi:
         """
         row = encode_postgres_json(thread_record_to_json(thread))
         rpc_json = await self._call("put_thread", thread=row)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             if rpc_json is not True:
                 raise ValueError("the result is not true")
 
@@ -153,7 +153,7 @@ class SupabaseThreadApi:
             turn=encode_postgres_json(turn_record_to_json(turn)),
             late=late,
         )
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return TurnReceipt(int(rpc_json["spoken"]), str(rpc_json["digest"]))
 
     async def rename(self, thread: str, title: str) -> bool:
@@ -181,7 +181,7 @@ class SupabaseThreadApi:
         `before` is in seconds since 1970.
         """
         count = await self._call("purge_threads", before=before)
-        with self._rpc.reading():
+        with self._rpc.decoding():
             return int(count)
 
     async def _call(self, function: str, **arguments: RpcJson) -> RpcJson:

@@ -48,12 +48,12 @@ class ThreadReplica:
         self._lock = asyncio.Lock()
         self._project_lost_changes = False
 
-    def note(self, *, less: bool) -> None:
+    def set_lost_changes(self, *, lost: bool) -> None:
         """Set whether the project lacks changes that it had.
 
         Then nothing is sent to it.
         """
-        self._project_lost_changes = less
+        self._project_lost_changes = lost
 
     async def send(
         self, *, at_once: str = "", tell: ThreadProgressCallback | None = None
@@ -88,7 +88,7 @@ class ThreadReplica:
             spoken_before = await self._database.read(read_spoken_count)
             if not sent_count and spoken == spoken_before:
                 return
-            remote_marks = await self._api.marks()
+            remote_marks = await self._api.digests()
             local_digests = await self._database.read(read_thread_digests)
             changed_threads = [
                 thread
@@ -105,7 +105,7 @@ class ThreadReplica:
                 )
                 await self._write_unless_newer(spoken_before, work)
 
-    async def bring(self, thread: str) -> None:
+    async def fetch(self, thread: str) -> None:
         """Fetch one thread unless it has lost turns or another process was faster.
 
         Raises:
@@ -113,7 +113,7 @@ class ThreadReplica:
         """
         async with self._lock:
             spoken_before = await self._database.read(read_spoken_count)
-            thread_record = await self._api.whole(thread)
+            thread_record = await self._api.load(thread)
             if thread_record is not None:
                 await self._write_unless_newer(
                     spoken_before,
@@ -122,7 +122,7 @@ class ThreadReplica:
 
     async def _fetch_changes_of(self, thread: str, spoken_before: int) -> bool:
         """Fetch a thread; return whether it is now equal to the project's or gone there."""
-        thread_record = await self._api.whole(thread)
+        thread_record = await self._api.load(thread)
         if thread_record is None:
             return True
         return await self._write_unless_newer(
@@ -260,7 +260,7 @@ class SupabaseThreadStore:
         back = await self._api.restore()
         if back is None:
             return None
-        await self._replica.bring(back)
+        await self._replica.fetch(back)
         return await self._local.thread(ThreadId(back))
 
     async def purge(self, before: float) -> int:
@@ -302,7 +302,7 @@ class SupabaseThreadStore:
                 f"There is no thread {thread}",
                 hint="Run `lrwr threads` to list the threads.",
             )
-        await self._replica.bring(thread)
+        await self._replica.fetch(thread)
 
     def _notify_unsent(self, reason: str) -> None:
         if not self._has_notified:
