@@ -110,7 +110,7 @@ def test_what_was_asked_is_told_once_and_never_asked_again(
     )
     assert f"{MODEL}: 2 calls" in book.run("ingest").out
     (book.folder / "2.md").write_text(FILES["2.md"], encoding="utf-8")
-    assert "was asked nothing; 2 answers were known." in book.run("ingest").out
+    assert "no calls; 2 replies from the cache." in book.run("ingest").out
     assert len(server.chats) == 6
 
 
