@@ -292,7 +292,8 @@ def replace_unencodable(text: str, encoding: str | None) -> str:
 def to_jsonable(value: object) -> object:
     """Return `value` as lists, dicts, strings and numbers.
 
-    Dataclasses become objects, sets become sorted lists, paths and enums strings.
+    Dataclasses become objects, sets become sorted lists, paths and enums strings. It
+    does without the codec of `lrwr.core.model`, whose import would delay each command.
 
     Raises:
         TypeError: `value` contains any other type.
