@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from lrwr.app.presenters.text import (
     format_count,
@@ -31,8 +33,19 @@ def strip_links(text: str) -> str:
     return _LINK.sub(r"\1", text)
 
 
-def describe_answer_notes(turn: Turn) -> Iterator[str]:
-    """Yield the notes below an answer, one phrase each.
+@dataclass(frozen=True, slots=True)
+class AnswerNote:
+    """A note below an answer: one phrase, and how to show it.
+
+    A `warning` doubts the answer; `stopped` says that it was cut off.
+    """
+
+    text: str
+    kind: Literal["info", "warning", "stopped"] = "info"
+
+
+def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
+    """Yield the notes below an answer.
 
     They cover open questions, unsupported statements, low confidence, remarks of
     skipped steps, web searches, and whether the answer was stopped.
@@ -44,20 +57,22 @@ def describe_answer_notes(turn: Turn) -> Iterator[str]:
             continue
         subject = f"{gap.about}, " if gap.about else ""
         implied = f" ({gap.what_is_implied})" if gap.what_is_implied else ""
-        yield f"Not found in the text: {subject}{gap.undefined_attribute}{implied}"
+        text = f"Not found in the text: {subject}{gap.undefined_attribute}{implied}"
+        yield AnswerNote(text)
         if gap.development_suggestion:
-            yield f"suggestion: {gap.development_suggestion}"
+            yield AnswerNote(f"suggestion: {gap.development_suggestion}")
     for span in answer.unsupported:
         words = shorten_excerpt(answer.response_text[span.start : span.end])
-        yield f"not supported by any passage: “{words}”"
+        yield AnswerNote(f"not supported by any passage: “{words}”", "warning")
     if answer.low_confidence:
-        yield "low confidence: the passages may not answer the question"
-    yield from answer.remarks
+        text = "low confidence: the passages may not answer the question"
+        yield AnswerNote(text, "warning")
+    yield from map(AnswerNote, answer.remarks)
     if answer.tavily_used:
         query_text = f": “{answer.web_query}”" if answer.web_query else ""
-        yield f"searched the web{query_text}"
+        yield AnswerNote(f"searched the web{query_text}")
     if turn.state is TurnState.STOPPED:
-        yield "stopped before the end"
+        yield AnswerNote("stopped before the end", "stopped")
 
 
 def format_spending(turns: Sequence[Turn]) -> str:

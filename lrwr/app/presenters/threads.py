@@ -189,7 +189,7 @@ def _turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Block]:
         lead = f"[w{page.number}] {page.title}"
         yield Block(BlockKind.ITEM, f"{page.url} “{page.text}”", lead=lead)
     for note in describe_answer_notes(turn):
-        yield Block(BlockKind.ITEM, note)
+        yield Block(BlockKind.ITEM, note.text)
 
 
 def _render_citation(anchored_citation: AnchoredCitation) -> Block:
@@ -264,7 +264,7 @@ def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Styl
         )
     yield from render_web_citations(answer, indent=4)
     for note in describe_answer_notes(turn):
-        yield styled_line(StyledText(note, "faint"), indent=4)
+        yield styled_line(StyledText(note.text, "faint"), indent=4)
 
 
 def render_web_citations(

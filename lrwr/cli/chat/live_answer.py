@@ -105,7 +105,7 @@ class LiveAnswer:
             self._output.answer()
         self._output.show(render_web_citations(answer))
         for note in describe_answer_notes(turn):
-            self._output.answer(StyledText(note, "faint"))
+            self._output.answer(StyledText(note.text, "faint"))
         if cost_text := describe_turn_cost(turn):
             self._output.info(StyledText(cost_text, "faint"))
 

@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from lrwr.app.presenters.answers import describe_answer_notes
+from lrwr.app.presenters.answers import AnswerNote, describe_answer_notes
 from lrwr.app.presenters.text import sanitize_text
 from lrwr.app.presenters.threads import ANALYST, describe_speaker
 from lrwr.core.model.turns import AnswerSpeaker, Citation, Turn, WebCitation
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 SUPERVISOR = "lrwr"
 """Name of the speaker of system messages."""
-
-WARNING_PREFIXES = ("not supported", "stopped", "low confidence")
-"""Starts of the notes of `describe_answer_notes` that are shown as warnings."""
 
 
 class TurnView(Vertical):
@@ -125,7 +122,7 @@ class TurnView(Vertical):
     async def stop(self) -> None:
         """Mark the answer as stopped, before it is saved."""
         await self._end()
-        await self.mount(_note("stopped"))
+        await self.mount(_note(AnswerNote("stopped", "stopped")))
 
     def on_click(self) -> None:
         """Show this turn's sources."""
@@ -150,14 +147,13 @@ class TurnView(Vertical):
             yield _note(note)
 
 
-def _note(text: str) -> Static:
-    start = text.casefold()
-    is_stopped = start.startswith("stopped")
-    classes = "note bad" if start.startswith(WARNING_PREFIXES) else "note"
+def _note(note: AnswerNote) -> Static:
+    is_stopped = note.kind == "stopped"
+    classes = {"info": "note", "warning": "note bad", "stopped": "note bad stopped"}
     return Static(
-        f"{'■ ' if is_stopped else ''}{sanitize_text(text)}",
+        f"{'■ ' if is_stopped else ''}{sanitize_text(note.text)}",
         markup=False,
-        classes=f"{classes} stopped" if is_stopped else classes,
+        classes=classes[note.kind],
     )
 
 
