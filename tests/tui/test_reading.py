@@ -35,7 +35,7 @@ async def test_a_profile_gives_every_claim_its_words_and_place(book: Path) -> No
         assert lines[0].startswith("Nell Tallow")
         assert any("notes/characters/" in line and "“" in line for line in lines)
         assert any("Traits, values, behaviour" in line for line in lines)
-        assert any("not evaluated: no language model" in line for line in lines)
+        assert any("not analysed (needs a language" in line for line in lines)
 
 
 async def test_words_after_the_command_look_for_somebody(book: Path) -> None:

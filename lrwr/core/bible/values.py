@@ -331,8 +331,8 @@ def _letters(text: str) -> str:
     return "".join(letters)
 
 
-NO_READER = "not evaluated: no language model has read this manuscript."
-"""What is said of everything that only a model can tell, when none has read."""
+NO_READER = "not analysed (needs a language model)."
+"""Shown for fields that only a language model can fill, if none has read the text."""
 
 
 def format_evidence_location(evidence: TextEvidence) -> str:

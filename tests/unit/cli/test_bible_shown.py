@@ -75,9 +75,9 @@ def test_what_only_a_model_can_tell_is_said_to_be_not_evaluated() -> None:
     stories = marsh()
     stories.known = []
     unread = project_bible(stories.knowledge())
-    assert "not evaluated: no language model has read" in card("Mags", unread)
+    assert "not analysed (needs a language model)" in card("Mags", unread)
     told = shown(lambda output: print_not_evaluated(output, unread, "Traits"))
-    assert told.startswith("Traits: not evaluated: no language model")
+    assert told.startswith("Traits: not analysed (needs a language model)")
     assert shown(lambda output: print_not_evaluated(output, bible(), "Traits")) == ""
     profile = story_json.profile_as_json(unread.characters[0], unread)
     assert "personality_traits" in str(profile["not_evaluated"])
