@@ -19,7 +19,7 @@ async def test_a_save_is_read_and_told(book: Path) -> None:
         await until_index(room, "up to date")
         before = chapter.read_text()
         chapter.write_text(f"{before}\n\nCorin Vale's eyes were as grey as slate.\n")
-        await until_index(room, "read again")
+        await until_index(room, "processed")
         assert chapter.name in room.screen.query_one(StatusLine).status.index
         assert any("1 passage" in line for line in room.screen.ingest_notices)
 
