@@ -37,7 +37,7 @@ from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout, WorldField
 
 DocumentRenames = Mapping[DocumentId, DocumentId]
-"""New names of documents, each with the old one."""
+"""New document ids, each with the old one."""
 
 
 class StoryChangeKind(StrEnum):
@@ -46,7 +46,7 @@ class StoryChangeKind(StrEnum):
     NAME = "name"
     FACT = "fact"
     MOMENT = "moment"
-    """A line of the timeline."""
+    """An entry of the timeline."""
     GAP = "gap"
 
 

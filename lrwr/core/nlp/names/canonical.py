@@ -192,14 +192,14 @@ def add_partial_names(person: PersonCluster, clusters: NameClusters) -> None:
     Gannet exists.
     """
     others = [other for other in clusters.people if other is not person]
-    borne = {name for other in others for name in other.forms}
+    other_names = {name for other in others for name in other.forms}
     words = {word for other in others for word in other.givens | other.lasts}
     full = [
         form for form in person.forms.values() if form.given and form.title != "mrs"
     ]
     for form in full:
         for name in _partial_names(form):
-            is_known = name in person.forms or name in borne
+            is_known = name in person.forms or name in other_names
             if not is_known and (" " in name or name.lower() not in words):
                 _add_if_fitting(NameForm.of_name(name), person, clusters)
 
