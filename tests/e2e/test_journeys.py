@@ -8,11 +8,11 @@ import pytest
 from bench.journeys import EXAMPLE, trace_journeys
 
 LIMITS = {
-    "ingest": 106,
-    "ingest, one changed": 101,
-    "watch, one save": 124,
-    "search": 51,
-    "ask": 90,
+    "ingest": 78,
+    "ingest, one changed": 74,
+    "watch, one save": 94,
+    "search": 41,
+    "ask": 77,
 }
 
 
