@@ -76,7 +76,7 @@ def test_a_writer_signs_in_is_known_and_signs_out(
     ran = terminal.run("login", nell.email, given=f"{PASSWORD}\n")
     assert ran.code == 0
     assert ran.out == f"Signed in as {nell.email} at 127.0.0.1.\n"
-    assert "Nothing of your book goes there" in ran.err
+    assert "Signing in sends no manuscript text" in ran.err
     (file,) = session_of(terminal)
     assert PASSWORD not in file.read_text(encoding="utf-8") + ran.out + ran.err
     assert terminal.run("whoami").out == f"{nell.email} at 127.0.0.1\n"
@@ -113,7 +113,7 @@ def test_who_cannot_reach_the_project_is_signed_out_here_all_the_same(
     supabase.gate.refusals.append(503)
     ran = terminal.run("logout")
     assert ran.code == 0
-    assert "forgotten here" in ran.out
+    assert "Deleted the session stored here" in ran.out
     assert session_of(terminal) == []
 
 

@@ -26,7 +26,7 @@ def test_a_library_that_is_pushed_and_pulled_is_the_same_and_finds_the_same(
     other = desk("second")
     ran = other.run("pull", "--into", "manuscript")
     assert ran.code == 0
-    assert ran.out.startswith("book is here from 127.0.0.1. Brought: ")
+    assert ran.out.startswith("Downloaded book from 127.0.0.1: ")
     assert records_of(other.folder) == records_of(pushed.folder)
     for words in (["lantern"], ["who counts the stones?"]):
         theirs = other.run("search", *words, "--json").json["passages"]
@@ -177,7 +177,7 @@ def test_what_others_changed_there_is_not_overwritten_unasked(
     check_refusal(
         without_story(pushed.run("push")),
         ExitCode.STORE,
-        "changed there",
+        "Another machine has changed",
         "lrwr push --over",
     )
     assert pushed.run("pull").code == 0
@@ -242,7 +242,7 @@ def test_keeping_records_there_asks_for_a_push_first(desk: Desk) -> None:
     edit(terminal.folder, "A whistle lay there.")
     assert terminal.run("ingest").code == 0
     keep_there(terminal)
-    check_refusal(terminal.run("ingest"), ExitCode.SETTINGS, "does not know yet")
+    check_refusal(terminal.run("ingest"), ExitCode.SETTINGS, "not uploaded yet")
     assert terminal.run("push").code == 0
     assert terminal.run("ingest").code == 0
 
@@ -258,10 +258,10 @@ def test_a_library_of_which_a_part_is_there_asks_for_the_rest(
     kill_at(first, supabase, ["push", *name], "lrwr_put_record", times=2)
     keep_there(first)
     for words in (["ingest"], ["search", "lantern"]):
-        check_refusal(first.run(*words), ExitCode.SETTINGS, "not know yet", "lrwr push")
+        check_refusal(first.run(*words), ExitCode.SETTINGS, "not uploaded yet", "lrwr push")
     assert "lrwr push" in first.run("doctor").out
     assert first.run("pull", "--no-files").code == 0
-    check_refusal(first.run("ingest"), ExitCode.SETTINGS, "not know yet", "lrwr push")
+    check_refusal(first.run("ingest"), ExitCode.SETTINGS, "not uploaded yet", "lrwr push")
     assert first.run("push", "--json").json["unchanged"] == 1
     assert first.run("ingest").code == 0
     other = desk("second")
