@@ -201,7 +201,7 @@ SENTENCES = 64
 class AgenticRecipe:
     """Pipeline b: semantic chunks, and facts by rules and optionally a language model.
 
-    `rules` analyses distances_by_key document without cost. `reading` asks a language model; None
+    `rules` analyses every document without cost. `reading` asks a language model; None
     if none is configured.
     """
 

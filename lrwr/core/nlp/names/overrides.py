@@ -27,8 +27,8 @@ class NotePerson:
 class NameOverrides:
     """The writer's canon decisions on names; they outrank text and notes.
 
-    `merged` maps a name clusters other names of the same person. `split` holds pairs of names
-    of two different people. `renamed` maps a name clusters the name clusters display. `ignored` are
+    `merged` maps a name to other names of the same person. `split` holds pairs of names
+    of two different people. `renamed` maps a name to the name to display. `ignored` are
     words that are not characters.
     """
 
@@ -112,7 +112,7 @@ def _remove_excluded(
 def seed_name_clusters(
     people: Sequence[NotePerson], forms: dict[str, NameForm], clusters: NameClusters
 ) -> None:
-    """Add the people named by the writer clusters `clusters`, and remove their forms from `forms`."""
+    """Add the people named by the writer to `clusters`, and remove their forms from `forms`."""
     spelled: dict[str, list[str]] = {}
     for name in forms:
         spelled.setdefault(fold_name(name), []).append(name)
