@@ -89,7 +89,7 @@ def test_a_writer_signs_in_is_known_and_signs_out(
     }
     assert terminal.run("logout").out == "Signed out of 127.0.0.1.\n"
     assert session_of(terminal) == []
-    assert terminal.run("logout").out == "Nobody was signed in at 127.0.0.1.\n"
+    assert terminal.run("logout").out == "No account was signed in at 127.0.0.1.\n"
     nobody = terminal.run("whoami", "--json")
     assert nobody.code == ExitCode.FAILED
     assert nobody.json["signed_in"] is False

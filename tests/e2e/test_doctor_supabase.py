@@ -84,7 +84,7 @@ def test_the_row_goes_along_from_an_empty_project_to_a_library_that_is_kept_ther
     for env in ({}, KEPT_THERE):
         code, state, detail, remedy = look(first, **env)
         assert (code, state, remedy) == (0, "ok", "")
-        assert "book is there, and all of it is here" in detail
+        assert "The library book is there and up to date" in detail
 
 
 def test_a_second_machine_is_told_how_far_behind_it_is(

@@ -258,10 +258,14 @@ def test_a_library_of_which_a_part_is_there_asks_for_the_rest(
     kill_at(first, supabase, ["push", *name], "lrwr_put_record", times=2)
     keep_there(first)
     for words in (["ingest"], ["search", "lantern"]):
-        check_refusal(first.run(*words), ExitCode.SETTINGS, "not uploaded yet", "lrwr push")
+        check_refusal(
+            first.run(*words), ExitCode.SETTINGS, "not uploaded yet", "lrwr push"
+        )
     assert "lrwr push" in first.run("doctor").out
     assert first.run("pull", "--no-files").code == 0
-    check_refusal(first.run("ingest"), ExitCode.SETTINGS, "not uploaded yet", "lrwr push")
+    check_refusal(
+        first.run("ingest"), ExitCode.SETTINGS, "not uploaded yet", "lrwr push"
+    )
     assert first.run("push", "--json").json["unchanged"] == 1
     assert first.run("ingest").code == 0
     other = desk("second")
