@@ -124,7 +124,7 @@ async def texts(place: Machine) -> dict[str, str]:
 
 
 async def refused(place: Machine) -> None:
-    with pytest.raises(StoreProblem, match="changed there") as caught:
+    with pytest.raises(StoreProblem, match="Another machine has changed") as caught:
         await push(place)
     assert "lrwr push --over" in caught.value.hint
 
