@@ -27,7 +27,7 @@ from lrwr.core.adapters.source.parser import ManuscriptParser
 from lrwr.core.adapters.source.text import find_sentence_spans
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon
-from lrwr.core.continuity.guard import find_contradictions
+from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.model.documents import Document, DocumentId, DocumentOutline
 from lrwr.core.model.text import Span
 from lrwr.core.nlp.names.canonical import infer_cast

@@ -200,7 +200,7 @@ def run() -> None:
         if isinstance(error, SystemExit) and error.code != ExitCode.INTERRUPTED:
             raise
         # Imported here because only a failed command needs it.
-        from lrwr.cli.runtime.crash_report import print_failure
+        from lrwr.cli.runtime.failures import print_failure
 
         sys.exit(int(print_failure(error, json_format=json_format)))
 

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.theme import Theme
 
 from lrwr.core.settings.model import Settings
-from lrwr.tui.actions.table import ROOM_ACTIONS
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.keymap import (
     enable_alt_enter_key,
     enable_alt_number_keys,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from lrwr.tui.actions.table import (
+from lrwr.tui.actions.keys_and_commands import (
     FIXED_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,

@@ -5,7 +5,7 @@ from pathlib import Path
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
-from lrwr.tui.actions.table import ROOM_ACTIONS
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.screens.help import HelpScreen
 from lrwr.tui.widgets.sources import Sources
 from tests.fakes.room import Room, a_room

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lrwr.app.container import Workspace, open_workspace
-from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.settings.loader import load_settings
 from lrwr.tui.app import WritingRoom
 from lrwr.tui.scope import ChatOptions

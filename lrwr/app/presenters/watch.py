@@ -25,7 +25,7 @@ from lrwr.pipeline.watch.events import (
 )
 
 if TYPE_CHECKING:
-    from lrwr.core.bible.events import FactChange
+    from lrwr.core.bible.timeline import FactChange
 
 SHOWN = 3
 """Maximum number of documents, names or facts listed in one line."""

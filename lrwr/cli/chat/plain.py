@@ -12,7 +12,7 @@ from lrwr.app.container import open_workspace
 from lrwr.app.presenters.answers import LONGEST, describe_answering_model
 from lrwr.cli.chat.commands import PLAIN_COMMANDS, PlainChatState
 from lrwr.cli.chat.live_answer import LiveAnswer
-from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import (
     ANSWER_SERVICES,

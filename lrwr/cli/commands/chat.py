@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.failures import report_crash
 from lrwr.cli.runtime.options import (
     AskCharacterOption,
     AskThreadNameOption,

@@ -31,7 +31,7 @@ from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.decision import SlipIntended
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document
-from lrwr.core.continuity.guard import (
+from lrwr.core.continuity.contradictions import (
     UNCHECKED_TOPICS,
     find_contradiction_by_id,
     find_contradictions,

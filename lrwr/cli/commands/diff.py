@@ -26,7 +26,7 @@ from lrwr.cli.runtime.output import Output
 from lrwr.cli.runtime.services import create_progress_listener, run_with_cleanup
 from lrwr.cli.runtime.session import start_session
 from lrwr.core.bible.changes import StoryChange, StoryChangeKind
-from lrwr.core.bible.impact import AffectedScene
+from lrwr.core.bible.later_scenes import AffectedScene
 from lrwr.core.bible.values import TextEvidence, format_evidence_location
 from lrwr.core.canon.model import normalize_canon_path
 from lrwr.core.canon.resolver import resolve_document

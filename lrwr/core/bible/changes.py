@@ -10,16 +10,16 @@ from lrwr.core.bible.claims import (
     normalize_attribute,
     normalize_value,
 )
-from lrwr.core.bible.events import (
+from lrwr.core.bible.horizon import HorizonCast, HorizonView, normalize_character_name
+from lrwr.core.bible.later_scenes import AffectedScene, LaterSceneFinder
+from lrwr.core.bible.service import StoryKnowledge, project_bible
+from lrwr.core.bible.timeline import (
     FactChange,
     FactTopic,
     derive_fact_topic,
     find_fact_changes,
     find_new_characters,
 )
-from lrwr.core.bible.horizon import HorizonCast, HorizonView, normalize_character_name
-from lrwr.core.bible.impact import AffectedScene, LaterSceneFinder
-from lrwr.core.bible.service import StoryKnowledge, project_bible
 from lrwr.core.bible.values import (
     Bible,
     BibleClaim,

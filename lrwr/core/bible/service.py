@@ -6,17 +6,17 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from lrwr.core.bible.claims import collect_visible_facts, list_reader_models
-from lrwr.core.bible.events import (
+from lrwr.core.bible.gaps import build_gap_ledger
+from lrwr.core.bible.horizon import HorizonCast, HorizonView
+from lrwr.core.bible.profiles import build_character_profiles, collect_relations
+from lrwr.core.bible.scenes import build_scene_summaries
+from lrwr.core.bible.timeline import (
     build_timeline,
     collect_disclosures,
     collect_events,
     collect_quotes,
     collect_world_elements,
 )
-from lrwr.core.bible.gaps import build_gap_ledger
-from lrwr.core.bible.horizon import HorizonCast, HorizonView
-from lrwr.core.bible.profiles import build_character_profiles, collect_relations
-from lrwr.core.bible.scenes import build_scene_summaries
 from lrwr.core.bible.values import (
     Bible,
     CharacterProfile,

@@ -9,7 +9,7 @@ from lrwr.core.bible.claims import deduplicate_evidence
 from lrwr.core.bible.horizon import HorizonCast, HorizonView
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.bible.values import assign_short_ids
-from lrwr.core.continuity.guard import (
+from lrwr.core.continuity.contradictions import (
     ContradictionKey,
     build_contradiction_key,
     collect_intended_contradictions,

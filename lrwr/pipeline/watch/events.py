@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from lrwr.core.bible.events import (
+from lrwr.core.bible.timeline import (
     FactChange,
     FactTopic,
     derive_fact_topic,

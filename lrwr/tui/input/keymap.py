@@ -9,7 +9,7 @@ from typing import cast
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.keys import KEY_ALIASES, KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
-from lrwr.tui.actions.table import (
+from lrwr.tui.actions.keys_and_commands import (
     FIXED_ACTIONS,
     PROMPT_ACTIONS,
     ROOM_ACTIONS,

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from lrwr.core.model.turns import AnswerMode
-from lrwr.tui.actions.table import ROOM_ACTIONS, Action
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS, Action
 
 if TYPE_CHECKING:
     from lrwr.app.container import Workspace

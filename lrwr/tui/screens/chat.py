@@ -14,7 +14,7 @@ from textual.widgets import Footer
 
 from lrwr.app.presenters.answers import format_spending
 from lrwr.core.model.turns import Citation
-from lrwr.tui.actions.table import ROOM_ACTIONS
+from lrwr.tui.actions.keys_and_commands import ROOM_ACTIONS
 from lrwr.tui.input.prompt import list_commands
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.scope import ChatOptions, ChatScope

@@ -15,7 +15,11 @@ from lrwr.app.presenters.story import (
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
 from lrwr.core.bible.values import Gap
 from lrwr.core.canon.decision import Decision
-from lrwr.tui.actions.table import ANSWER_GAP_ACTION, FIND_ACTION, GAP_ACTIONS
+from lrwr.tui.actions.keys_and_commands import (
+    ANSWER_GAP_ACTION,
+    FIND_ACTION,
+    GAP_ACTIONS,
+)
 from lrwr.tui.queries.story import (
     OpenGaps,
     decide_gap,

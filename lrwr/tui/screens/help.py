@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from lrwr.tui.actions.table import (
+from lrwr.tui.actions.keys_and_commands import (
     CLOSE_ACTION,
     DIGIT_ACTIONS,
     FIXED_ACTIONS,

@@ -13,7 +13,7 @@ from textual.widgets import Footer, Input, OptionList, Static
 
 from lrwr.app.presenters.text import StyledLine, StyledText, sanitize_text
 from lrwr.tui.actions.citations import open_document_at_line
-from lrwr.tui.actions.table import LIST_ACTIONS
+from lrwr.tui.actions.keys_and_commands import LIST_ACTIONS
 from lrwr.tui.room import RoomApp, RoomScreen
 from lrwr.tui.screens.dialogs import SIDE_BY_SIDE
 from lrwr.tui.widgets.lists import LineList, ListRow, RowList, SearchableRows

@@ -18,7 +18,7 @@ from lrwr.app.presenters.story import (
 )
 from lrwr.app.presenters.text import StyledLine, StyledText, shorten_excerpt
 from lrwr.core.bible.values import Bible, format_chapter_name
-from lrwr.tui.actions.table import OPEN_ROW_ACTION
+from lrwr.tui.actions.keys_and_commands import OPEN_ROW_ACTION
 from lrwr.tui.queries.story import load_story
 from lrwr.tui.room import RoomScreen
 from lrwr.tui.screens.master_detail import MasterDetailScreen

@@ -21,7 +21,11 @@ from lrwr.app.presenters.threads import (
     format_thread_title,
 )
 from lrwr.core.model.turns import Thread, ThreadId, Turn
-from lrwr.tui.actions.table import FIND_ACTION, OPEN_THREAD_ACTION, THREAD_ACTIONS
+from lrwr.tui.actions.keys_and_commands import (
+    FIND_ACTION,
+    OPEN_THREAD_ACTION,
+    THREAD_ACTIONS,
+)
 from lrwr.tui.queries.threads import (
     delete_thread,
     export_thread_to_file,

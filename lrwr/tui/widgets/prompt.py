@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from lrwr.app.presenters.answers import LONGEST, describe_question_length
 from lrwr.app.presenters.text import sanitize_text
-from lrwr.tui.actions.table import PROMPT_ACTIONS
+from lrwr.tui.actions.keys_and_commands import PROMPT_ACTIONS
 from lrwr.tui.input.prompt import (
     CompletionContext,
     PromptHistory,

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from lrwr.app.presenters.citations import format_place
 from lrwr.app.presenters.text import format_count, sanitize_text
 from lrwr.core.model.turns import Citation, Turn, WebCitation
-from lrwr.tui.actions.table import SOURCE_ACTIONS
+from lrwr.tui.actions.keys_and_commands import SOURCE_ACTIONS
 from lrwr.tui.input.keymap import format_key, resolve_keys
 
 if TYPE_CHECKING:

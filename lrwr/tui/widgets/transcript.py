@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from lrwr.core.model.turns import Turn
-from lrwr.tui.actions.table import TURN_ACTIONS
+from lrwr.tui.actions.keys_and_commands import TURN_ACTIONS
 from lrwr.tui.widgets.turn import TurnView
 
 INITIAL_TURNS = 20

@@ -4,7 +4,7 @@ import pytest
 
 from lrwr.core.bible.service import find_profile_by_name
 from lrwr.core.canon.model import Canon, UndefinedAttribute
-from lrwr.core.continuity.guard import find_contradictions
+from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound
 from lrwr.core.model.facts import FactAbout

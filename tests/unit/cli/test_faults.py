@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lrwr.cli.runtime.crash_report import report_crash
+from lrwr.cli.runtime.failures import report_crash
 from lrwr.core.model.errors import ExitCode
 
 BREAK = """

@@ -6,7 +6,7 @@ from lrwr.app.presenters.watch import (
     watch_event_as_json,
 )
 from lrwr.cli.runtime.output import to_jsonable
-from lrwr.core.bible.events import FactChange
+from lrwr.core.bible.timeline import FactChange
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import FactAbout
 from lrwr.core.model.language_model import Usage

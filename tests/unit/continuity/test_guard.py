@@ -3,7 +3,10 @@ from dataclasses import replace
 import pytest
 
 from lrwr.core.canon.model import Canon, IntendedContradiction, UndefinedAttribute
-from lrwr.core.continuity.guard import find_contradiction_by_id, find_contradictions
+from lrwr.core.continuity.contradictions import (
+    find_contradiction_by_id,
+    find_contradictions,
+)
 from lrwr.core.continuity.statements import StatementSource
 from lrwr.core.model.documents import DocumentId, Horizon
 from lrwr.core.model.errors import NotFound

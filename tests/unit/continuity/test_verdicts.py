@@ -6,7 +6,7 @@ import pytest
 
 from lrwr.core.bible.service import StoryKnowledge
 from lrwr.core.canon.model import Canon, IntendedContradiction
-from lrwr.core.continuity.guard import find_contradictions
+from lrwr.core.continuity.contradictions import find_contradictions
 from lrwr.core.continuity.judge import PairJudgement
 from lrwr.core.continuity.pair_selection import find_statement_pairs
 from lrwr.core.continuity.verdicts import (

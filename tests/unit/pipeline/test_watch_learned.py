@@ -1,4 +1,4 @@
-from lrwr.core.bible.events import FactChange
+from lrwr.core.bible.timeline import FactChange
 from lrwr.core.model.cast import Alias, Cast, Character, Gender
 from lrwr.core.model.documents import DocumentId
 from lrwr.core.model.facts import RULES_KEEPER, Certainty, Fact, FactAbout

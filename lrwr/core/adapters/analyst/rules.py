@@ -11,6 +11,7 @@ from lrwr.core.nlp.facts.attributes import find_attribute_facts
 from lrwr.core.nlp.facts.events import find_event_facts, find_reported_speech_facts
 from lrwr.core.nlp.facts.kinship import find_kinship_facts
 from lrwr.core.nlp.facts.places import find_place_facts
+from lrwr.core.nlp.text.gap_markers import find_marked_gaps
 from lrwr.core.nlp.text.prose import (
     AnnotatedProse,
     annotate_prose,
@@ -22,7 +23,6 @@ from lrwr.core.nlp.text.scenes import (
     infer_point_of_view,
     select_key_sentences,
 )
-from lrwr.core.nlp.text.todo_markers import find_marked_gaps
 from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 
