@@ -1,1 +1,1 @@
-"""The writer's decisions: parse, apply, save, undo."""
+"""The user's decisions about the story: parse, apply, save, undo."""

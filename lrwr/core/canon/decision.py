@@ -16,7 +16,7 @@ from lrwr.core.model.documents import DocumentId, DocumentType
 
 @dataclass(frozen=True, slots=True)
 class DocumentTypeSet:
-    """The document has this type."""
+    """Decision: the document has this type, whatever lrwr infers."""
 
     document: DocumentId
     type: DocumentType
@@ -24,14 +24,19 @@ class DocumentTypeSet:
 
 @dataclass(frozen=True, slots=True)
 class StoryOrderSet:
-    """The documents are told in this order; replaces an earlier order."""
+    """Decision: the story order of `documents` is the order listed here.
+
+    It replaces an earlier decision about the story order.
+    """
 
     documents: tuple[DocumentId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PointOfViewSet:
-    """The location is told from this character's point of view."""
+    """Decision: the document, chapter or scene `place` is told from the point of view
+    of `character`.
+    """
 
     place: ManuscriptLocation
     character: str
@@ -39,7 +44,9 @@ class PointOfViewSet:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMoved:
-    """The document was renamed; its decisions move to the new path."""
+    """Decision: the document `before` is now called `now`; its decisions apply to the
+    new path.
+    """
 
     before: DocumentId
     now: DocumentId
@@ -47,8 +54,10 @@ class DocumentMoved:
 
 @dataclass(frozen=True, slots=True)
 class NamesMerged:
-    """The names are one person; if `canonical` is empty, the first name is the main
-    one.
+    """Decision: all `names` belong to one character.
+
+    `canonical` is the main name; if it is empty, the main name of the first of `names`
+    is used.
     """
 
     names: tuple[str, ...]
@@ -57,7 +66,7 @@ class NamesMerged:
 
 @dataclass(frozen=True, slots=True)
 class NamesSplit:
-    """The two names are two people."""
+    """Decision: the names `one` and `other` belong to two characters."""
 
     one: str
     other: str
@@ -65,7 +74,7 @@ class NamesSplit:
 
 @dataclass(frozen=True, slots=True)
 class NameRenamed:
-    """The person called `old` is displayed as `new`."""
+    """Decision: the character called `old` is displayed as `new`."""
 
     old: str
     new: str
@@ -73,21 +82,24 @@ class NameRenamed:
 
 @dataclass(frozen=True, slots=True)
 class NameIgnored:
-    """The word is not a character."""
+    """Decision: the word `name` is not the name of a character."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class NameConfirmed:
-    """The word is certainly a character."""
+    """Decision: the word `name` is certainly the name of a character."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class GapAnswered:
-    """The writer defines an attribute; `about` is empty if it is nobody's."""
+    """Decision: the user answers an open question by defining an attribute.
+
+    `about` is the character or thing that has the attribute; empty if none has.
+    """
 
     about: str
     attribute: str
@@ -96,7 +108,10 @@ class GapAnswered:
 
 @dataclass(frozen=True, slots=True)
 class GapDeclined:
-    """The attribute stays undefined on purpose."""
+    """Decision: an attribute stays undefined on purpose, so it is no open question.
+
+    `about` is the character or thing that has the attribute; empty if none has.
+    """
 
     about: str
     attribute: str
@@ -104,7 +119,12 @@ class GapDeclined:
 
 @dataclass(frozen=True, slots=True)
 class SlipIntended:
-    """The two values contradict each other on purpose; `because` may be empty."""
+    """Decision: the values `one` and `other` of an attribute contradict each other on
+    purpose.
+
+    `about` is the character or thing that has the attribute. `because` is the reason,
+    which may be empty.
+    """
 
     about: str
     attribute: str
@@ -133,14 +153,18 @@ Decision: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class CanonChange:
-    """The canon before and after a decision; false if nothing changed."""
+    """The canon before and after one decision; falsy if the decision changed
+    nothing.
+    """
 
     before: Canon
     after: Canon
 
     @property
     def unsplit(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of names that are no longer two people."""
+        """Pairs of names that an earlier `NamesSplit` separated and this decision does
+        not.
+        """
         return tuple(
             pair
             for pair in self.before.names.split
@@ -153,7 +177,10 @@ class CanonChange:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision in the history; `undone` ones can be redone."""
+    """A decision in the history, and the time when it was made.
+
+    `undone` means that it was undone and can be redone.
+    """
 
     decision: Decision
     when: datetime
@@ -165,7 +192,10 @@ _MAX_LISTED = 4
 
 
 def format_decision(decision: Decision) -> str:
-    """Return the decision as one sentence."""
+    """Return the decision as one English sentence with a period.
+
+    A story order names the first four documents only.
+    """
     match decision:
         case DocumentTypeSet(document, kind):
             return f"{document} is a {kind} document."

@@ -23,7 +23,9 @@ MAX_CANON_BYTES = 4 * 1024 * 1024
 
 
 class CanonFile:
-    """The canon file of one library; a missing file means no decisions."""
+    """Reads and writes the canon file of one library; a missing file means no
+    decisions.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +34,8 @@ class CanonFile:
         """Return the file's text unchanged; None if there is no file.
 
         Raises:
-            SettingsProblem: It cannot be read, or is a link to outside its folder.
+            SettingsProblem: It cannot be read, is no regular UTF-8 file, exceeds
+                `MAX_CANON_BYTES`, or is a link to outside its folder.
         """
         try:
             mode = self._target().stat().st_mode
@@ -52,7 +55,7 @@ class CanonFile:
         return self._decode(content)
 
     def load(self) -> Canon:
-        """Return all decisions; an empty canon without a file.
+        """Return all decisions in the file; an empty canon if there is no file.
 
         Raises:
             SettingsProblem: The file is invalid or cannot be read.
@@ -60,7 +63,10 @@ class CanonFile:
         return self.canon(self.text())
 
     def canon(self, text: str | None) -> Canon:
-        """Parse `text` as the content of this file; None gives an empty canon.
+        """Parse `text` as if it were the content of this file; None gives an empty
+        canon.
+
+        The file is not read; its path is used in error messages.
 
         Raises:
             SettingsProblem: The text is invalid.
@@ -68,9 +74,10 @@ class CanonFile:
         return Canon() if text is None else parse_canon(text, str(self.path))
 
     def write(self, text: str | None) -> None:
-        """Replace the file's content atomically; None deletes the file.
+        """Replace the file's content by `text` atomically; None deletes the file.
 
         Raises:
+            SettingsProblem: The file is a link to outside its folder.
             StoreProblem: The folder cannot be written to.
         """
         try:
@@ -129,9 +136,10 @@ _UNDONE, _REDONE = "undone", "redone"
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """A single replacement in a text: `removed` by `inserted` at offset `at`.
+    """One replacement in a text: `removed` by `inserted` at offset `at`, in characters.
 
-    `before` and `after` are hashes of the whole text (see `hash_canon_text`).
+    `before` and `after` are the hashes of the whole text before and after the edit (see
+    `hash_canon_text`); `before` is empty if there was no file.
     """
 
     at: int
@@ -142,7 +150,10 @@ class TextEdit:
 
     @classmethod
     def between(cls, old: str | None, new: str) -> "TextEdit":
-        """Return the shortest single edit that turns `old` into `new`."""
+        """Return the shortest single edit that turns `old` into `new`.
+
+        `old` is None if the file did not exist.
+        """
         old_text = old or ""
         start = _common_length(old_text, new)
         end = _common_length(old_text[start:][::-1], new[start:][::-1])
@@ -155,11 +166,19 @@ class TextEdit:
         )
 
     def undone(self, text: str | None) -> str | None:
-        """Return the text before the edit; `text` is the text after it."""
+        """Return the text before the edit, given the `text` after it; the hashes are
+        not checked.
+
+        None if there was no file before the edit.
+        """
         return self._swap(text, self.inserted, self.removed) if self.before else None
 
     def redone(self, text: str | None) -> str:
-        """Return the text after the edit; `text` is the text before it."""
+        """Return the text after the edit, given the `text` before it; the hashes are
+        not checked.
+
+        `text` is None if there is no file.
+        """
         return self._swap(text, self.removed, self.inserted)
 
     def _swap(self, text: str | None, old: str, new: str) -> str:
@@ -169,7 +188,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class DecisionLogEntry:
-    """A decision and its edit of the canon file."""
+    """A decision, the time when it was made, and how it edited the canon file."""
 
     decision: Decision
     when: datetime
@@ -178,7 +197,10 @@ class DecisionLogEntry:
 
 @dataclass(slots=True)
 class UndoStacks:
-    """Decisions in effect and undone decisions; the last one of each is next."""
+    """Decisions in effect (`done`) and undone ones (`undone`).
+
+    The last of `done` is the next to undo, the last of `undone` the next to redo.
+    """
 
     done: list[DecisionLogEntry] = field(default_factory=list)
     undone: list[DecisionLogEntry] = field(default_factory=list)
@@ -188,7 +210,7 @@ class DecisionLog:
     """An append-only file with one JSON line per decision, undo and redo.
 
     A line is written before the canon file changes. If a crash prevents that change,
-    `stacks` notices it and reverts the line.
+    `stacks` notices it, and `mend` appends a line that reverts it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -199,9 +221,11 @@ class DecisionLog:
         return self._path.exists()
 
     def stacks(self, now: str | None) -> tuple[UndoStacks, str]:
-        """Return the undo stacks, and the event to add by `mend`, or "".
+        """Return the undo stacks, and the event that is missing in the log.
 
-        `now` is the current text of the canon file.
+        `now` is the current text of the canon file; None if there is no file. The event
+        is "undone" or "redone" if a crash prevented the last change of that file, else
+        empty. The stacks include it; `mend` stores it.
 
         Raises:
             StoreProblem: The log cannot be read or is damaged.
@@ -221,7 +245,7 @@ class DecisionLog:
         """Append a decision; decisions undone before can no longer be redone.
 
         Raises:
-            StoreProblem: The log cannot be written.
+            StoreProblem: The log cannot be read or written.
         """
         kind = type(entry.decision).__name__
         self._append(
@@ -234,15 +258,27 @@ class DecisionLog:
         )
 
     def add_undo(self) -> None:
-        """Append that the last decision is undone."""
+        """Append the event that the last decision in effect is undone.
+
+        Raises:
+            StoreProblem: The log cannot be read or written.
+        """
         self._append({"what": _UNDONE})
 
     def add_redo(self) -> None:
-        """Append that the last undone decision is redone."""
+        """Append the event that the decision undone last is redone.
+
+        Raises:
+            StoreProblem: The log cannot be read or written.
+        """
         self._append({"what": _REDONE})
 
     def mend(self, word: str) -> None:
-        """Append the event returned by `stacks`; "" appends nothing."""
+        """Append `word`, the event that `stacks` returned; nothing if it is empty.
+
+        Raises:
+            StoreProblem: The log cannot be read or written.
+        """
         if word:
             self._append({"what": word})
 
@@ -286,7 +322,9 @@ class DecisionLog:
 
 
 def hash_canon_text(text: str | None) -> str:
-    """Return the SHA-256 of a text in hexadecimal; "" for a missing file."""
+    """Return the SHA-256 of `text` in UTF-8, in hexadecimal; empty if `text` is
+    None.
+    """
     return "" if text is None else sha256(text.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The canon: all decisions of the writer, and the rules that keep them consistent."""
+"""The canon: all decisions of the user, and the rules that keep them consistent."""
 
 import re
 import unicodedata
@@ -21,8 +21,8 @@ class ManuscriptLocation:
     """A document, or a chapter or scene of it, written `file.md#The Mill:s2`.
 
     `chapter` is the chapter's heading, or its number in the file such as "ch3"; empty
-    means the whole document. `scene` counts the chapter's scenes from 1; None means
-    all.
+    means the whole document. `scene` is the number of a scene in the chapter, from 1;
+    None means all.
     """
 
     document: DocumentId
@@ -35,7 +35,7 @@ class ManuscriptLocation:
 
     @classmethod
     def read(cls, text: str) -> "ManuscriptLocation | None":
-        """Parse a location; None if `text` is not one."""
+        """Parse a location such as `file.md#ch3:s2`; None if `text` is not one."""
         match = re.fullmatch(_PLACE, text.strip(), re.IGNORECASE)
         if match is None:
             return None
@@ -48,9 +48,10 @@ class ManuscriptLocation:
 class CanonNames:
     """Decisions about names, free of conflicts (see `find_name_conflicts`).
 
-    `merged` maps a name to the other names of the same person. `split` holds pairs of
-    names of two different people. `renamed` maps a name to the name to display.
-    `ignored` are words that are not characters, `confirmed` are certainly characters.
+    `merged` maps a character's main name to the other names of the same character.
+    `split` holds pairs of names of two different characters, each pair in alphabetical
+    order. `renamed` maps a name to the name to display. `ignored` are words that are
+    not characters, `confirmed` are certainly characters.
     """
 
     merged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,7 +63,10 @@ class CanonNames:
 
 @dataclass(frozen=True, slots=True)
 class UndefinedAttribute:
-    """An attribute that the text leaves undefined; `about` is empty if it is nobody's."""
+    """An attribute that the text leaves undefined.
+
+    `about` is the character or thing that has the attribute; empty if none has.
+    """
 
     about: str
     attribute: str
@@ -73,7 +77,11 @@ class UndefinedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class IntendedContradiction:
-    """Two values of one attribute that contradict each other on purpose."""
+    """Two values of an attribute, `one` and `other`, that contradict each other on
+    purpose.
+
+    `about` is the character or thing that has the attribute.
+    """
 
     about: str
     attribute: str
@@ -86,11 +94,12 @@ class IntendedContradiction:
 
 @dataclass(frozen=True, slots=True)
 class Canon:
-    """All decisions of the writer; they override everything that lrwr infers.
+    """All decisions of the user; they override everything that lrwr infers.
 
-    `types` are document types. `order` lists documents in story order, not necessarily
-    all of them. `answers` define gaps, `unsaid` are gaps left undefined on purpose.
-    `intentional` maps intended contradictions to a reason, which may be empty.
+    `types` are types of documents. `order` lists documents in story order, not
+    necessarily all of them. `points_of_view` maps documents, chapters and scenes to
+    names of characters. `answers` define gaps, `unsaid` are gaps left undefined on
+    purpose. `intentional` maps intended contradictions to a reason, which may be empty.
     """
 
     types: Mapping[DocumentId, DocumentType] = field(default_factory=dict)
@@ -103,19 +112,23 @@ class Canon:
 
 
 def normalize_canon_text(text: str) -> str:
-    """Return a name or heading in Unicode NFC, with single spaces."""
+    """Return a name or heading in Unicode NFC, trimmed, with one space between
+    words.
+    """
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def normalize_canon_path(text: str) -> DocumentId:
-    """Return a document id in Unicode NFC without "./"; file systems may use other
-    forms.
+    """Return a path in the manuscript as a document id: Unicode NFC, without leading
+    "./".
+
+    File systems may use other Unicode forms.
     """
     return DocumentId(unicodedata.normalize("NFC", text).removeprefix("./"))
 
 
 def normalize_canon_name(text: str) -> str:
-    """Return the normalized name.
+    """Return a name normalized by `normalize_canon_text`.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.
@@ -130,7 +143,7 @@ def normalize_canon_name(text: str) -> str:
 
 
 def normalize_canon_answer(text: str) -> str:
-    """Return the normalized answer, a single line.
+    """Return an answer normalized by `normalize_canon_text`, so a single line.
 
     Raises:
         SettingsProblem: It is empty or contains control characters.
@@ -145,8 +158,9 @@ def normalize_canon_answer(text: str) -> str:
 
 
 def resolve_canon_person(names: CanonNames, name: str) -> str:
-    """Return the main name of the person called `name`; `name` itself without a
-    decision.
+    """Return the main name of the character called `name`, before any renaming.
+
+    `name` itself, if no decision merged or renamed it.
     """
     for person, new in names.renamed.items():
         if new == name:
@@ -158,7 +172,9 @@ def resolve_canon_person(names: CanonNames, name: str) -> str:
 
 
 def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
-    """Yield each name with contradicting decisions, and a sentence that explains them."""
+    """Yield each name with contradicting decisions, and a sentence that explains
+    why.
+    """
     groups = [(canonical, *others) for canonical, others in names.merged.items()]
     merged_names: set[str] = set()
     for name in chain(*groups):
@@ -184,8 +200,8 @@ def find_name_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
 
 
 def find_answer_conflicts(canon: Canon) -> Iterator[tuple[UndefinedAttribute, str]]:
-    """Yield each attribute with contradicting decisions, and a sentence that explains
-    them.
+    """Yield each attribute that is both answered and left open, and a sentence that
+    says so.
     """
     for question in canon.unsaid:
         if question in canon.answers:
@@ -205,7 +221,9 @@ def _rename_conflicts(names: CanonNames) -> Iterator[tuple[str, str]]:
 
 
 def belongs_to_other_person(names: CanonNames, person: str, name: str) -> bool:
-    """Return whether `name` belongs to anybody but `person`."""
+    """Return whether `names` gives `name` to a character other than the one with the
+    main name `person`.
+    """
     if name != person and name in names.renamed:
         return True
     return any(

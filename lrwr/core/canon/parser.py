@@ -32,7 +32,7 @@ CANON_ARRAY_TABLES: Mapping[str, tuple[str, ...]] = {
     "wont_say": ("about", "attribute"),
     "intentional": ("about", "attribute", "one", "other", "because"),
 }
-"""All array tables and their keys; `about` and `because` are optional."""
+"""All array tables and their keys; `because`, and `about` of a gap, are optional."""
 
 # The location in messages of tomllib
 _AT = r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$"
@@ -45,10 +45,13 @@ _NAMES_TAKE = 'Write it like this: split = [["Mags", "Maggie"]]'
 
 
 def parse_canon(text: str, file: str) -> Canon:
-    """Parse the text of a canon file; `file` is its name in error messages.
+    """Return the decisions in the `text` of a canon file.
+
+    `file` is the file's name in error messages.
 
     Raises:
-        SettingsProblem: The text is not valid TOML or not a valid canon.
+        SettingsProblem: The text is not valid TOML or not a valid canon; the message
+            names the line.
     """
     text = text.removeprefix("\ufeff")
     try:
@@ -306,9 +309,10 @@ class _CanonParser:
 
 
 def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line, from 1, of the first occurrence of each table and key.
+    """Return the line, from 1, where each table and key of a TOML text first occurs.
 
-    The n-th row of an array table has the key (table, str(n)), from "1".
+    A key is the path of its names, such as ("names", "merged", "Nell"). The n-th row of
+    the array table `answer` has the path ("answer", str(n)), from "1".
     """
     lines_by_key: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}

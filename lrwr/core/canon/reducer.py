@@ -1,4 +1,6 @@
-"""Application of decisions to the canon: the latest decision wins. Pure."""
+"""Application of decisions to the canon, without side effects: the latest decision
+wins.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -38,11 +40,12 @@ from lrwr.core.model.errors import SettingsProblem
 
 
 def apply_name_decision(names: CanonNames, decision: NameDecision) -> CanonNames:
-    """Return the names after `decision`; earlier decisions that contradict it are
+    """Return `names` with `decision` added; earlier decisions that contradict it are
     removed.
 
     Raises:
-        SettingsProblem: The decision is empty, or gives two people one name.
+        SettingsProblem: A name is empty or contains control characters, only one name
+            is given where two are needed, or two characters would get one name.
     """
     match decision:
         case NamesMerged(merged_names, canonical):
@@ -186,7 +189,8 @@ ValueT = TypeVar("ValueT")
 
 
 def apply_decision(canon: Canon, decision: Decision) -> Canon:
-    """Return the canon after `decision`.
+    """Return a copy of `canon` with `decision` added; earlier decisions that contradict
+    it are removed.
 
     Raises:
         SettingsProblem: The decision is invalid, for example a name merged with itself.
@@ -210,7 +214,11 @@ def apply_decision(canon: Canon, decision: Decision) -> Canon:
 
 
 def list_decided_documents(canon: Canon) -> dict[DocumentId, tuple[str, ...]]:
-    """Return the documents with decisions, each with the kinds of its decisions."""
+    """Return the documents that decisions are about, each with the kinds of its
+    decisions.
+
+    The kinds are "type", "order" and "point of view", in this order.
+    """
     labels_by_document: dict[DocumentId, list[str]] = {}
     for document in canon.types:
         labels_by_document.setdefault(document, []).append("type")

@@ -1,4 +1,4 @@
-"""Resolution of document names typed by the user, and decisions about missing
+"""Resolution of document names that the user types, and decisions about missing
 documents.
 """
 
@@ -16,9 +16,10 @@ from lrwr.core.model.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class OrphanedDecisions:
-    """A missing document with decisions, and the kinds of these decisions.
+    """A missing document that decisions are about, and the kinds of these decisions.
 
-    `perhaps` is the document that it may have been renamed to, or None.
+    `decisions` are the kinds that `list_decided_documents` returns. `perhaps` is the
+    document that it may have been renamed to, or None.
     """
 
     document: DocumentId
@@ -36,8 +37,8 @@ def resolve_document(
     """Return the document that the user calls `text`.
 
     `text` is a path from `working_directory`, a path from the library's `root`, or the
-    unique end of a path. `document_ids` are the library's documents, in NFC. An
-    existing file that is not in the library yet is accepted.
+    end of the path of exactly one document. `document_ids` are the library's documents,
+    in Unicode NFC. An existing file that is not in the library yet is accepted.
 
     Raises:
         NotFound: There is no such document, or more than one; the hint suggests some.
@@ -61,10 +62,12 @@ def resolve_document(
 
 
 def resolve_decided_document(canon: Canon, text: str) -> DocumentId:
-    """Return the document called `text` that has decisions.
+    """Return the document of `canon` whose complete path is `text`.
+
+    The document has decisions; its file may be missing.
 
     Raises:
-        NotFound: There is none; the hint suggests similar ones.
+        NotFound: No decision is about it; the hint suggests similar documents.
     """
     decided, name = (
         list_decided_documents(canon),
@@ -87,7 +90,11 @@ def find_orphaned_decisions(
     document_ids: Sequence[DocumentId],
     is_there: Callable[[DocumentId], bool],
 ) -> tuple[OrphanedDecisions, ...]:
-    """Return the decisions about documents for which `is_there` is false."""
+    """Return the documents with decisions for which `is_there` is false.
+
+    `document_ids` are the library's documents; those without decisions are candidates
+    for the new path of a renamed document.
+    """
     decided = list_decided_documents(canon)
     undecided_documents = [
         document_id for document_id in document_ids if document_id not in decided

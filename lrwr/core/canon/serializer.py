@@ -1,4 +1,4 @@
-"""Serializer of the canon file; comments and layout of the writer are preserved."""
+"""Serializer of the canon file; the user's comments and layout are preserved."""
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ _ONE_LINE = 60
 
 
 def serialize_canon(text: str | None, canon: Canon) -> str:
-    """Return `text` changed so that it expresses `canon`; None means there is no file
-    yet.
+    """Return the text of a canon file, changed so that it expresses `canon`.
 
-    Only differences are edited. Comments inside a list survive additions and removals,
-    but not a new order.
+    `text` is the present content; None means that there is no file yet. Only
+    differences are edited. Comments inside a list survive additions and removals, but
+    not a new order.
 
     Raises:
         SettingsProblem: `text` is not a valid canon file.

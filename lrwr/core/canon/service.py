@@ -1,4 +1,4 @@
-"""CanonService: applies, undoes and redoes decisions of the writer."""
+"""CanonService: applies, undoes and redoes decisions of the user."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,8 @@ class ProcessLock(Protocol):
     """A lock that one process at a time can hold."""
 
     def acquire(self) -> bool:
-        """Try to take the lock without waiting; False if another process holds it.
+        """Try to take the lock without waiting; return False if another process holds
+        it.
 
         Raises:
             OSError: The lock file cannot be created.
@@ -49,11 +50,12 @@ class ProcessLock(Protocol):
 
 
 class CanonService:
-    """Reads and changes the canon file; the only writer besides the user.
+    """Reads and changes the canon file; nothing else in lrwr writes it.
 
-    Calls block for milliseconds, so screens run them in a thread. Several processes may
-    use the same file; a lock protects each change. `prepare` creates the folder for
-    history and lock, before the first change.
+    Calls block for milliseconds, or up to `LOCK_TIMEOUT` seconds while another process
+    changes the file. `history` is the path of the log for undo and redo. `lock` creates
+    the lock that protects each change. `prepare` creates the folder of the log and the
+    lock; it is called before each change. `now` returns seconds since 1970.
     """
 
     def __init__(
@@ -77,7 +79,7 @@ class CanonService:
         return self._file.path
 
     def load(self) -> Canon:
-        """Return all decisions; an empty canon without a file.
+        """Return all decisions in the file; an empty canon if there is no file.
 
         Raises:
             SettingsProblem: The file is invalid or cannot be read.
@@ -85,11 +87,12 @@ class CanonService:
         return self._file.load()
 
     def decide(self, decision: Decision) -> CanonChange:
-        """Apply the decision and save it; one that changes nothing is not saved.
+        """Apply `decision` and save it; if it changes nothing, nothing is written.
 
         Raises:
             SettingsProblem: The file or the decision is invalid.
-            StoreProblem: The file or its history cannot be written.
+            StoreProblem: The file or its history cannot be written, or another process
+                holds the lock.
         """
         # Imported here because most commands only read decisions and need no tomlkit.
         from lrwr.core.canon.serializer import serialize_canon
@@ -110,13 +113,14 @@ class CanonService:
         return change
 
     def undo(self) -> Decision | None:
-        """Undo the last decision and return it; None if there is none.
+        """Undo the last decision in effect and return it; None if there is none.
 
-        Restores the file byte for byte.
+        The file gets exactly the text that it had before the decision.
 
         Raises:
             SettingsProblem: The file was edited since, and the edit would be lost.
-            StoreProblem: The file or its history cannot be read or written.
+            StoreProblem: The file or its history cannot be read or written, or another
+                process holds the lock.
         """
         if not self._history.exists():
             return None
@@ -137,7 +141,8 @@ class CanonService:
 
         Raises:
             SettingsProblem: The file was edited since, and the edit would be lost.
-            StoreProblem: The file or its history cannot be read or written.
+            StoreProblem: The file or its history cannot be read or written, or another
+                process holds the lock.
         """
         if not self._history.exists():
             return None
@@ -154,11 +159,12 @@ class CanonService:
         return last.decision
 
     def history(self) -> tuple[DecisionRecord, ...]:
-        """Return the decisions in effect, oldest first, then the undone ones, next redo
-        first.
+        """Return the decisions in effect, oldest first, then the undone ones, the next
+        to redo first.
 
         Raises:
-            StoreProblem: The history cannot be read.
+            SettingsProblem: The canon file cannot be read.
+            StoreProblem: The history cannot be read or is damaged.
         """
         undo_stacks, _ = self._history.stacks(self._file.text())
         entries = [(entry, False) for entry in undo_stacks.done]
