@@ -24,7 +24,9 @@ _TAG_END = re.compile(r"[,.;:!?—–](?=\s|$|[—–])")
 def find_dash_quotations(
     text: str, paragraphs: Sequence[Span]
 ) -> Iterator[tuple[Span, ...]]:
-    """Yield the spoken spans of each paragraph that starts with a dash, without tags."""
+    """Yield the spans of spoken words, without dialogue tags, of each paragraph that
+    starts with a dash.
+    """
     for paragraph in paragraphs:
         dash = _DASH.match(text, paragraph.start, paragraph.end)
         if dash and dash.end() < paragraph.end:
@@ -44,7 +46,9 @@ def _spoken_spans(text: str, start: int, end: int) -> tuple[Span, ...]:
 
 
 class QuoteStyle(StrEnum):
-    """How a text marks speech."""
+    """How a text marks speech: double quotation marks, single ones, or a dash at the
+    start of a paragraph.
+    """
 
     DOUBLE = "double"
     """“Come in,” or "Come in,"."""
@@ -58,8 +62,9 @@ class QuoteStyle(StrEnum):
 class QuotedSegment:
     """The words between an opening and a closing mark, within one paragraph.
 
-    `goes_on` means that the previous paragraph ended with an open quotation and this
-    one continues it.
+    `span` excludes the marks; `paragraph` is the span of the whole paragraph. `goes_on`
+    means that the previous paragraph ended with an open quotation and this one
+    continues it.
     """
 
     span: Span
@@ -85,7 +90,9 @@ _MARKUP = " \t>*_#—–-"
 
 
 def detect_quote_style(text: str, paragraphs: Sequence[Span]) -> QuoteStyle:
-    """Return the style of quotation marks; marks that open a paragraph weigh most."""
+    """Return how a text marks speech; marks that open one of `paragraphs` weigh
+    most.
+    """
     weights = dict.fromkeys(QuoteStyle, 0)
     for paragraph in paragraphs:
         first = _opening_style(text, paragraph)
@@ -256,11 +263,11 @@ _TAG_ENDS = frozenset(",;:—–-.!?*_)")
 
 @dataclass(frozen=True, slots=True)
 class RawQuotation:
-    """One utterance before attribution.
+    """One utterance, before its speaker is determined.
 
-    `spans` are its parts without the marks, in order; dialogue tags or paragraph ends
-    separate them. `speech` is false if the marks enclose a title, a mentioned word or
-    irony.
+    `spans` are its pieces without the marks, in text order; dialogue tags or paragraph
+    ends separate them. `speech` is false if the marks enclose a title, a mentioned word
+    or irony.
     """
 
     spans: tuple[Span, ...]
@@ -268,7 +275,7 @@ class RawQuotation:
 
 
 def find_quotations(text: str, parts: Sequence[Span]) -> list[RawQuotation]:
-    """Return all quotations of a document, in text order.
+    """Return all quotations in the spans `parts` of a document, in text order.
 
     The style (“…”, "…", ‘…’, '…' or a dash at the paragraph start) is detected once for
     the whole document. A quotation inside another belongs to the outer one. An unclosed

@@ -66,12 +66,14 @@ class _FoldedText:
 
 
 def find_fuzzy_quote(quote: str, text: str) -> tuple[Span, ...]:
-    """Return the spans of `text` that contain the words of `quote`, in order, or ().
+    """Return the spans of `text` with the words of `quote`, in text order; () if
+    absent.
 
     Quotation marks, dashes, whitespace, emphasis and case may differ. Quotes of 12
     characters or more may differ slightly in wording, too (see `MIN_QUOTE_SIMILARITY`).
-    A quote with an ellipsis that the text does not have gives one span per part; the
-    parts must follow one another. Spans cover whole words.
+    The result is one span of whole words. If `quote` has an ellipsis that the text
+    lacks, it is one span for each piece between ellipses, which must follow one
+    another.
     """
     folded = _folded(text)
     parts = [part for part in _ELLIPSIS.split(quote) if _WORD.search(part)]

@@ -46,7 +46,9 @@ _ONLY_TITLED = 3.0  # nobody else mentioned has that title
 
 @dataclass(frozen=True, slots=True)
 class SpeakerCues:
-    """The evidence at one turn: dialogue tags, and vocatives in its words."""
+    """A dialogue turn with its cues to the speaker: dialogue tags beside it, strongest
+    first, and in `address` the people named or addressed in its words.
+    """
 
     turn: DialogueTurn
     tags: tuple[DialogueTag, ...]
@@ -54,7 +56,11 @@ class SpeakerCues:
 
 
 class SpeakerScorer:
-    """Scores the candidate speakers of each turn of one document."""
+    """Scores the candidate speakers of each turn of one document.
+
+    `cues` has one item per turn of `page`, in text order. `narrator` is the name of a
+    first-person narrator, or empty.
+    """
 
     def __init__(
         self,
@@ -85,9 +91,12 @@ class SpeakerScorer:
         self._keys = [self._person_keys(turn_cues.tags) for turn_cues in cues]
 
     def fit(self, number: int, talkers: Sequence[str] = ()) -> dict[str, float]:
-        """Return the score of each candidate for turn `number`; higher is better.
+        """Return the score of each candidate speaker of turn `number`; higher is
+        better.
 
-        `talkers` are the speakers of all turns from a previous pass, or empty.
+        Turns count from 0. Keys are those of `make_candidate_key`. `talkers` are the
+        speakers of all turns from a previous pass, or empty. Without candidates, the
+        result is `{"": 0.0}`.
         """
         turn_cues = self._cues[number]
         known_names = self._keys[number]
@@ -104,7 +113,9 @@ class SpeakerScorer:
         return scores or {"": 0.0}
 
     def gender(self, name: str) -> Gender:
-        """Return the gender of a character; unknown for anyone else."""
+        """Return the gender of the character called `name`; unknown if not in the
+        cast.
+        """
         return self._gender.get(name, Gender.UNKNOWN)
 
     def _most_frequent(self) -> list[str]:
@@ -255,7 +266,12 @@ def _index_name_words(cast: Cast) -> dict[str, list[str]]:
 
 
 def make_candidate_key(person: PersonMention, narrator: str) -> str:
-    """Return the key of a person among the candidates; "" for a pronoun."""
+    """Return the key under which a person is a candidate speaker; "" for a pronoun.
+
+    A character has its name as key. A person outside the cast ("the porter") has
+    `UNKNOWN_SPEAKER_PREFIX` and the words; "I" has the name `narrator`, or, if that is
+    empty, the constant `NARRATOR`.
+    """
     if person.kind is PersonMentionKind.NAMED:
         return person.name
     if person.kind is PersonMentionKind.NARRATOR:
@@ -317,10 +333,13 @@ class _TransitionScores:
 def decode_speakers(
     cues: Sequence[SpeakerCues], fits: Sequence[dict[str, float]]
 ) -> list[str]:
-    """Return the most likely sequence of speakers, by beam search over pairs of turns.
+    """Return the key of the speaker of each turn: the most likely sequence, in text
+    order.
 
-    `fits` are the candidate scores of each turn. Alternation is likely; the same
-    speaker twice is unlikely, except after much narration or within one paragraph.
+    `fits` maps, for each turn, the candidates to their scores. Two speakers are
+    expected to alternate; the same speaker twice is unlikely, except after much
+    narration or within one paragraph. Method: beam search over pairs of consecutive
+    speakers.
     """
     if not fits:
         return []
@@ -340,9 +359,12 @@ def compute_speaker_margins(
     fits: Sequence[dict[str, float]],
     chosen: Sequence[str],
 ) -> list[float]:
-    """Return for each turn the score difference to its best alternative speaker.
+    """Return, for each turn, by how much its chosen speaker outscores the best
+    alternative.
 
-    All other turns keep their speaker from `chosen`.
+    `fits` maps, for each turn, the candidates to their scores; `chosen` are the keys of
+    the chosen speakers. The other turns retain their speaker. A margin is negative if
+    an alternative scores higher.
     """
     follow = [_TransitionScores.of(cues, number) for number in range(len(cues))]
     margins = []

@@ -38,7 +38,7 @@ _FAR_GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Addressee:
-    """The person spoken to; `name` is empty if unknown."""
+    """The character spoken to; `name` is empty if unknown."""
 
     name: str = ""
     certainty: Certainty = Certainty.NOT_EVALUATED
@@ -47,9 +47,11 @@ class Addressee:
 def find_addressees(
     cues: Sequence[SpeakerCues], speakers: Sequence[str], scorer: SpeakerScorer
 ) -> list[Addressee]:
-    """Return the addressee of each turn.
+    """Return the addressee of each turn; an unknown one has an empty name.
 
-    Tried in this order: the dialogue tag, a vocative, the other speaker nearby.
+    Tried in this order: the dialogue tag ("to Nell"), a vocative ("Nell, …"), the
+    nearest other speaker in the same dialogue. `speakers` are the keys of the turns'
+    speakers; `cues` and `speakers` have one item per turn, in text order.
     """
     return [
         _addressee_from_tag(cues[number], speakers[number])
@@ -108,7 +110,11 @@ def _neighbouring_speakers(
 
 
 def find_dialogue_tags(page: DialoguePage, turn: DialogueTurn) -> list[DialogueTag]:
-    """Return the tags around a turn that indicate its speaker, strongest first."""
+    """Return the tags around a turn that indicate its speaker.
+
+    Tags inside and after the words are read first. If one of them is `SURE`, the tags
+    before the words are not read; otherwise all are returned, strongest first.
+    """
     dialogue_tags: list[DialogueTag] = []
     for span in turn.inside[:2]:
         _add_tag(dialogue_tags, parse_tag_after(page, span, broken=True))
@@ -147,15 +153,16 @@ def attribute_quotations(
     *,
     narrator: str = "",
 ) -> list[Quotation]:
-    """Return the quotations of a document with speaker, addressee and certainty.
+    """Return the quotations of a document with speaker, addressee and certainty, in
+    text order.
 
     Args:
-        scenes: Spans of each scene's parts, in order; dialogue ends with its scene.
+        scenes: For each scene, the spans of its text; dialogue ends with its scene.
         mentions: Where the text names characters.
         narrator: Name of a first-person narrator. If empty, quotations of "I" have no
             speaker and the cue NARRATOR.
 
-    Quotations that are not speech are skipped.
+    Quoted titles, words and irony are left out.
     """
     page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
@@ -262,10 +269,10 @@ _CLEARLY = 2
 
 @dataclass(frozen=True, slots=True)
 class NarratorEvidence:
-    """Evidence for a first-person narrator in one document.
+    """Counts that indicate who the first-person narrator of one document is.
 
     `turns` is the number of quotations with the tag "I said". `called` counts the names
-    by which the other side addresses the narrator, `narrated` the names in narration.
+    by which others address the narrator in dialogue, `narrated` the names in narration.
     """
 
     turns: int
@@ -276,7 +283,11 @@ class NarratorEvidence:
 def gather_narrator_evidence(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
 ) -> NarratorEvidence:
-    """Count "I said" tags and the names used in the turns beside them."""
+    """Count "I said" tags, names addressed in the turns beside them, and names in
+    narration.
+
+    `scenes` has the spans of each scene's text.
+    """
     page = build_dialogue_page(text, scenes, mentions)
     starts = [mention.span.start for mention in page.mentions]
     narrator_speaks = [
@@ -291,10 +302,10 @@ def gather_narrator_evidence(
 
 
 def infer_narrators(signs: Sequence[NarratorEvidence]) -> list[str]:
-    """Return the first-person narrator of each document; "" if unclear.
+    """Return the name of the first-person narrator of each document; "" if unclear.
 
-    If all documents together give a clear narrator, it is used for each of them;
-    otherwise each document is decided alone.
+    `signs` has one item per document. If all documents together give a clear narrator,
+    that name is used for each of them; otherwise each document is decided alone.
     """
     narrator = _infer_narrator(signs)
     return [narrator or _infer_narrator([sign]) for sign in signs]

@@ -146,9 +146,9 @@ class PersonMention:
     """A reference to a person in a sentence.
 
     `name` is the character's name, the words of an unknown name, or a description;
-    `noun` is the last word of a description. `owner` is the character whose relative or
-    servant it is ("Nell's brother"), if named; `is_owned` means that there is one. `at`
-    is the offset of a character's name, else -1.
+    `noun` is the last word of a description. In "Nell's brother", `owner` is "Nell" and
+    `is_owned` is true; in "his brother" only `is_owned`. `at` is the offset of a
+    character's name in the document, else -1.
     """
 
     kind: PersonMentionKind
@@ -161,7 +161,11 @@ class PersonMention:
 
 
 def tokenize_masked_text(masked: str, start: int, end: int) -> list[TextToken]:
-    """Split a range of a page's masked text into words and punctuation marks."""
+    """Split `masked[start:end]` into words, punctuation marks and masked names.
+
+    Every character of a masked name is `MASKED_NAME_CHARACTER`. Tokens know their
+    offset in `masked`, which is that in the document.
+    """
     tokens = []
     for match in _TOKEN.finditer(masked, start, end):
         token = TextToken(match.group())
@@ -177,10 +181,11 @@ def parse_person_mention(
     *,
     any_noun: bool = False,
 ) -> tuple[PersonMention, int] | None:
-    """Parse a person at token `at`; return it with the index of the next token, or
-    None.
+    """Return the person mentioned at `tokens[at]` and the index of the token after it;
+    None if there is no person.
 
-    With `any_noun`, "the conjuror" is accepted although no word list has the noun.
+    `name_at` maps offsets in the document to the names masked in `tokens`. With
+    `any_noun`, "the conjuror" is accepted although no word list has the noun.
     """
     at = _skip_adjectives(tokens, at)
     if at >= len(tokens):
@@ -205,7 +210,12 @@ def parse_person_mention(
 def parse_possessor(
     tokens: Sequence[TextToken], at: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
-    """Return the person in "Nell's reply", "his answer" or "my question", or None."""
+    """Return the person of a possessive at `tokens[at]`, as in "Nell's reply", "his
+    answer" or "my question".
+
+    None if there is no possessive, or no noun of saying within the next four tokens.
+    `name_at` maps offsets in the document to the names masked in `tokens`.
+    """
     word = tokens[at]
     if (
         word[0] == MASKED_NAME_CHARACTER

@@ -57,9 +57,10 @@ class TagStrength(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class DialogueTag:
-    """The speaker that a tag names, and the addressee if it names one.
+    """The person whom a sentence beside a quotation indicates as its speaker.
 
-    `goes_on` means that the speaker continues ("added Nell").
+    `goes_on` means that the speaker continues ("added Nell"). `addressee` is the person
+    spoken to, None if the tag names none.
     """
 
     person: PersonMention
@@ -71,7 +72,11 @@ class DialogueTag:
 def parse_tag_addressee(
     tokens: Sequence[TextToken], start: int, name_at: Mapping[int, str]
 ) -> PersonMention | None:
-    """Parse the addressee in "to Nell" or "told Nell" after the verb; None if absent."""
+    """Return the person in "to Nell" or "told Nell"; None if there is none.
+
+    `tokens[start - 1]` is the speech verb. `name_at` maps offsets in the document to
+    the names masked in `tokens`.
+    """
     verb = tokens[start - 1].lower() if start else ""
     if verb in _ADDRESSES:
         person_mention = parse_person_mention(tokens, start, name_at)
@@ -87,7 +92,11 @@ def parse_tag_addressee(
 
 
 def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
-    """Return whether a clause may start with a person at token `at`."""
+    """Return whether a clause may start with a person at `tokens[at]`.
+
+    True at the start of the sentence and after a conjunction, a punctuation mark or an
+    adverb in -ly; false after "Nell and", which joins two people.
+    """
     if at == 0:
         return True
     before = tokens[at - 1].lower()
@@ -98,13 +107,17 @@ def may_start_clause(tokens: Sequence[TextToken], at: int) -> bool:
 
 
 def find_first_sentence(masked: str, span: Span) -> Span:
-    """Return the span of the first sentence in a range of masked text."""
+    """Return the span of the first sentence within `span` of a text with masked
+    names.
+    """
     end = _SENTENCE.search(masked, span.start, span.end)
     return Span(span.start, end.start() if end else span.end)
 
 
 def find_last_sentence(masked: str, span: Span) -> Span:
-    """Return the span of the last sentence in a range of masked text."""
+    """Return the span of the last sentence within `span` of a text with masked
+    names.
+    """
     start = span.start
     for end in _SENTENCE.finditer(masked, span.start, span.end):
         start = end.end()
@@ -123,7 +136,8 @@ _IN_LONG_SUBJECT = 28
 def parse_tag_after(
     page: DialoguePage, span: Span, *, broken: bool
 ) -> DialogueTag | None:
-    """Parse the tag in the sentence after the quoted words, or None.
+    """Return the tag in the first sentence of `span`, the narration after quoted words;
+    None without a tag.
 
     `broken` means that the quotation continues after the tag.
     """
@@ -297,7 +311,9 @@ _BEFORE_INVERTED = frozenset({*",;:—–", "--", "and", "thus", "so", "then", "
 
 
 def parse_tag_before(page: DialoguePage, span: Span) -> DialogueTag | None:
-    """Parse the tag in the sentence before the quoted words, or None."""
+    """Return the tag in the last sentence of `span`, the narration before quoted words;
+    None without a tag.
+    """
     sentence = find_last_sentence(page.masked, span)
     words = page.masked[sentence.start : sentence.end]
     if not words.strip(" \t\n>*_"):

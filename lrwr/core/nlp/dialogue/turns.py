@@ -22,11 +22,12 @@ _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b")
 class DialogueTurn:
     """One utterance and its context.
 
-    `paragraph` and `scene` are indices. `gap` is the number of paragraphs without
-    speech since the previous turn. `before`, `inside` and `after` are the narration of
-    the same paragraph before, between and after the spans, up to the next quotation.
-    `lead` is the previous paragraph if it ends with a colon, comma or dash.
-    `first_here` means that this is the first turn of its paragraph.
+    `paragraph` and `scene` are indices in the document. `gap` is the number of
+    paragraphs without speech since the previous turn. `before`, `inside` and `after`
+    are the narration of the same paragraph before, between and after the quoted spans,
+    up to the next quotation. `lead` is the previous paragraph if it ends with a colon,
+    comma or dash, else None. `first_here` means that this is the first turn of its
+    paragraph.
     """
 
     raw: RawQuotation
@@ -44,10 +45,12 @@ class DialogueTurn:
 class DialoguePage:
     """A document prepared for quote attribution.
 
-    `masked` is the text with names replaced, of the same length; `who` maps the offset
-    of each name to its character. For each paragraph, `scenes` has the scene's index,
-    `narrated_names` the characters named in its narration, in order, and `narrating` the number
-    of first-person pronouns outside quotations.
+    `masked` is the text, of the same length, with each character of a name replaced by
+    `MASKED_NAME_CHARACTER`; `who` maps the offset of each name to its character.
+    `turns` and `mentions` are in text order. The others have one item per paragraph:
+    `scenes` the scene's index, `narrated_names` the characters named in its narration
+    in text order, and `narrating` the number of first-person pronouns outside
+    quotations.
     """
 
     text: str
@@ -60,7 +63,9 @@ class DialoguePage:
     mentions: tuple[Mention, ...]
 
     def name_at(self, start: int) -> str:
-        """Return the name that starts at offset `start`, as written."""
+        """Return the masked name that starts at offset `start`, as the text spells
+        it.
+        """
         end = start
         while end < len(self.masked) and self.masked[end] == MASKED_NAME_CHARACTER:
             end += 1
@@ -70,7 +75,11 @@ class DialoguePage:
 def build_dialogue_page(
     text: str, scenes: Sequence[Sequence[Span]], mentions: Sequence[Mention]
 ) -> DialoguePage:
-    """Find the dialogue turns of a document and the narration around them."""
+    """Find the dialogue turns of a document and the narration around them.
+
+    `scenes` has the spans of each scene's text; `mentions` may overlap and be in any
+    order.
+    """
     parts = [part for scene in scenes for part in scene]
     quotations = [raw for raw in find_quotations(text, parts) if raw.speech]
     paragraphs = find_paragraphs(text, parts)
@@ -247,7 +256,11 @@ _VOCATIVE_WINDOW = 24
 
 @dataclass(frozen=True, slots=True)
 class VocativeCues:
-    """Characters named in a turn, those addressed by name, and the addressee's gender."""
+    """People named within the words of a turn.
+
+    `named` are all characters named, `called` those addressed by name ("Nell, …"), in
+    text order. `gender` is that of a form of address such as "sir", else unknown.
+    """
 
     named: tuple[str, ...]
     called: tuple[str, ...]
@@ -257,9 +270,9 @@ class VocativeCues:
 def find_vocatives(
     page: DialoguePage, starts: Sequence[int], turn: DialogueTurn
 ) -> VocativeCues:
-    """Find names and forms of address in the words of a turn.
+    """Find the names and forms of address within the words of `turn`.
 
-    `starts` are the start offsets of `page.mentions`.
+    `starts` are the start offsets of `page.mentions`, ascending.
     """
     names: list[str] = []
     called: list[str] = []

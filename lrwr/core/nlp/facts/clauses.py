@@ -76,7 +76,8 @@ _ARTICLE = re.compile(r"[Tt]he ")
 
 
 def clean_name(phrase: str, prose: AnnotatedProse) -> str:
-    """Return the name in `phrase` without words that only start a sentence, or "".
+    """Return the name in `phrase` without words that only start a sentence; "" if there
+    is no name.
 
     A single capitalised word is a name if it is capitalised inside a sentence
     elsewhere, or never occurs in lower case and has no typical ending of verbs and
@@ -103,7 +104,8 @@ def clean_name(phrase: str, prose: AnnotatedProse) -> str:
 def find_matches_at(
     pattern: LazyPattern, words: str, starts: Sequence[int]
 ) -> Iterator[re.Match[str]]:
-    """Yield matches of a pattern that begins with a name, at the offsets `starts` only.
+    """Yield the matches of `pattern`, which begins with a name, that start at one of
+    the ascending offsets `starts` of `words`; matches do not overlap.
 
     Skips words that are only capitalised as the first of a sentence ("If Nell …").
     """
@@ -123,22 +125,30 @@ def _begins_sentence(words: str, start: int) -> bool:
 
 
 def has_place_preposition(words: str, start: int) -> bool:
-    """Return whether a place preposition ("in", "at", "of") precedes offset `start`."""
+    """Return whether a place preposition ("in", "at", "of") directly precedes offset
+    `start` of `words`.
+    """
     return bool(_PLACE_PREPOSITION.search(words, max(0, start - 10), start))
 
 
 def is_known_person(name: str, prose: AnnotatedProse) -> bool:
-    """Return whether a name is known to be a person's, or has a title."""
+    """Return whether `name` contains a word of a known person's name, or has a
+    title.
+    """
     return bool(_TITLED.match(name)) or any(w in prose.known for w in name.split(" "))
 
 
 def may_be_person(name: str, prose: AnnotatedProse) -> bool:
-    """Return whether a name may be a person's; always true if no names are known."""
+    """Return whether `name` may be a person's: it passes `is_known_person`, or `prose`
+    has no known names.
+    """
     return not prose.known or is_known_person(name, prose)
 
 
 def infer_title_possessive(name: str) -> str:
-    """Return "her" or "his" according to the title in a name; "" without one."""
+    """Return "her" or "his" according to the title in `name` ("Mrs. Vale"); "" without
+    a title.
+    """
     first = name.removeprefix("the ").removeprefix("The ").split(" ")[0].rstrip(".")
     if first in FEMALE_TITLE_WORDS:
         return "her"
@@ -165,20 +175,24 @@ def is_asserted(clause: str) -> bool:
 
 
 def split_narration_and_speech(sentence: ProseSentence) -> Iterator[tuple[str, bool]]:
-    """Yield the narration (False), then the quoted speech, if any (True)."""
+    """Yield the masked narration of a sentence with False, then its quoted speech, if
+    any, with True.
+    """
     yield sentence.narration, False
     if sentence.speech:
         yield sentence.speech, True
 
 
 def extract_clause_before(words: str, at: int) -> str:
-    """Return the part of the clause before offset `at`, up to `;`, `:` or a quotation."""
+    """Return the words of a clause before offset `at`, since the last `;`, `:` or
+    quotation.
+    """
     start = max(words.rfind(mark, 0, at) for mark in ";:\x01")
     return words[start + 1 : at]
 
 
 def ends_in_question(words: str, end: int) -> bool:
-    """Return whether the sentence after offset `end` ends with a question mark."""
+    """Return whether the first of `.`, `!`, `?` and `;` after offset `end` is a `?`."""
     end_mark = re.search(r"[.!?;]", words[end:])
     return bool(end_mark and end_mark.group() == "?")
 
@@ -193,27 +207,39 @@ def make_fact(
     subject: str = "",
     details: tuple[tuple[str, str], ...] = (),
 ) -> Fact:
-    """Create a fact extracted by rules, with one span."""
+    """Create a fact that a rule found, with one span as its source.
+
+    `details` are name-value pairs; see `FactAbout` for the fields and details of each
+    kind.
+    """
     return Fact(about, subject, field, value, (span,), RULES_KEEPER, certainty, details)
 
 
 def rate_rule_certainty(spoken: bool, named: bool = True) -> Certainty:
-    """Return the certainty of a rule: probable if spoken or if a pronoun was resolved."""
+    """Return the certainty of a fact that a rule found: probable or verified.
+
+    Probable if it is `spoken` by a character, or if the person is not `named` but a
+    pronoun.
+    """
     return Certainty.PROBABLE if spoken or not named else Certainty.VERIFIED
 
 
 def to_text_span(sentence: ProseSentence, start: int, end: int) -> Span:
-    """Convert offsets in a sentence to a span of the text."""
+    """Convert the offsets `start` and `end` within `sentence` to a span of the text."""
     return Span(sentence.span.start + start, sentence.span.start + end)
 
 
 def extract_verbatim(prose: AnnotatedProse, span: Span) -> str:
-    """Return the text at a span with line breaks replaced by spaces."""
+    """Return the words at `span` of the text, with line breaks replaced by spaces."""
     return " ".join(prose.text[span.start : span.end].split())
 
 
 def deduplicate_facts(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Yield the first of all facts that make the same claim, in order."""
+    """Yield the facts in their order, without those that state the same as an earlier
+    one.
+
+    Spans and certainty are not compared.
+    """
     seen_keys = set()
     for fact in facts:
         key = (fact.about, fact.subject, fact.field, fact.value, fact.details)
@@ -228,9 +254,11 @@ _NAME = re.compile(rf"(?<![\w'])(?<!\w-){NAME_PATTERN}")
 def resolve_possessive(
     prose: AnnotatedProse, place: int, words: str, at: int, pronoun: str
 ) -> str:
-    """Return the name that "his" or "her" at offset `at` refers to, or "".
+    """Return the name that the `pronoun` "his" or "her" at offset `at` refers to; "" if
+    unclear.
 
-    It is the only name before it in its sentence, or else the subject of the previous
+    `words` are those of the sentence with index `place` in `prose`. The result is the
+    only name before the pronoun, or, without a name there, the subject of the previous
     sentence if that names nobody else. A title must not contradict the pronoun.
     """
     names = find_prose_person_names(prose, words[:at])
@@ -243,14 +271,16 @@ def resolve_possessive(
 
 
 def find_prose_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the distinct names in `words`, in order."""
+    """Return the distinct names in `words`, part of a sentence of `prose`, in text
+    order.
+    """
     names = (clean_name(match.group(), prose) for match in _NAME.finditer(words))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
-    """Return the distinct names in `words` that no place preposition precedes, in
-    order.
+    """Return the distinct names in `words` in text order, without those after a place
+    preposition ("in", "at", "of").
     """
     names = (
         clean_name(match.group(), prose)
@@ -261,7 +291,9 @@ def find_prose_person_names(prose: AnnotatedProse, words: str) -> list[str]:
 
 
 def find_sentence_subject(prose: AnnotatedProse, words: str) -> str:
-    """Return the name that a sentence begins with, or ""."""
+    """Return the name with which the sentence `words` begins; "" if it begins
+    otherwise.
+    """
     start = len(words) - len(words.lstrip(MASK_CHARACTER + " "))
     match = _NAME.match(words, start)
     return clean_name(match.group(), prose) if match else ""

@@ -72,8 +72,8 @@ _TRIGGERS = EVENT_VERBS | frozenset(_SUFFERED.split())
 def find_event_facts(prose: AnnotatedProse) -> Iterator[Fact]:
     """Yield an event for each narrated sentence in which a named person does something.
 
-    Doubted, negated, questioned and habitual actions are skipped. The value is the
-    sentence verbatim; the details name the people in it.
+    Doubted, negated, questioned and habitual actions are skipped. The fact's value is
+    the sentence verbatim; its details name the people in it. In text order.
     """
     for sentence in prose.sentences:
         if not _may_hold_event(sentence):
@@ -150,7 +150,9 @@ _TELLING_TRIGGERS = frozenset(f"{_VERBS} {_TO_VERBS}".split())
 
 
 def find_reported_speech_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield a fact for each "Nell told Corin that …", with the reported text verbatim."""
+    """Yield a fact for each "Nell told Corin that …", with the reported words verbatim
+    as its value.
+    """
     for sentence in prose.sentences:
         if sentence.words.isdisjoint(_TELLING_TRIGGERS):
             continue

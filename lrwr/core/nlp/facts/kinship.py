@@ -151,10 +151,12 @@ class _KinshipMatch:
 
 
 def find_kinship_facts(prose: AnnotatedProse, narrator: str = "") -> Iterator[Fact]:
-    """Yield relationship facts: the target is the subject's sister, clerk, widow ….
+    """Yield a relationship fact for each family or social tie that a sentence states,
+    such as "Corin, Nell's brother".
 
     Verified if narration names both people; probable if one is a pronoun or if the
-    sentence is spoken. `narrator` is the name of the person who says "my uncle".
+    sentence is spoken. `narrator` is the name of the person who says "my uncle", or
+    empty.
     """
     for place, sentence in enumerate(prose.sentences):
         if sentence.words.isdisjoint(_TRIGGERS):

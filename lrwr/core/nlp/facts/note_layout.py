@@ -48,10 +48,10 @@ _MAX_ALIAS_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """The part of a note about one person or thing.
+    """The section of a note about one person or thing.
 
-    `place` is the span of the name, `body` that of the text. `fields` are the front
-    matter's values with their spans. `aliases` are in text order.
+    `place` is the span of its name, `body` that of its text. `fields` maps the keys of
+    the front matter to a value and its span. `aliases` are in text order.
     """
 
     name: str
@@ -79,7 +79,7 @@ def parse_note_entries(document: Document) -> list[NoteEntry]:
 
 
 def strip_note_markdown(words: str) -> str:
-    """Return the text in one line without Markdown markup; links become their label."""
+    """Return `words` on one line, without Markdown markup; a link becomes its label."""
     words = _LINK.sub(lambda match: match[1] or match[2], words)
     words = re.sub(r"\*{1,3}|(?<!\w)_|_(?!\w)|`", "", words)
     return " ".join(words.split())
@@ -177,7 +177,11 @@ def _find_aliases(text: str) -> list[str]:
 
 
 def split_name_list(words: str) -> list[str]:
-    """Split a list of names: `[a, b]`, `a, b or c`, or lines starting with `-`."""
+    """Return the names in a list such as `[a, b]`, `a, b or c`, or lines starting with
+    `-`.
+
+    Markdown and quotation marks are removed; items may be empty.
+    """
     words = re.sub(r"^\[(?!\[)|(?<!\])\]$", "", words.strip())
     parts = re.split(r",|;|\n[ \t]*-|^[ \t]*-[ \t]|\bor\b|\band\b|\n", words)
     return [strip_note_markdown(part).strip(" \"'“”‘’.") for part in parts]

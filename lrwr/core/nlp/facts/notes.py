@@ -145,7 +145,7 @@ def extract_note_facts(document: Document, split: SentenceSplitter) -> list[Fact
 
     A labelled line ("Eyes: grey") is an attribute; every other sentence is a
     description, verbatim. Of story text, only the gaps in authors' comments are
-    returned.
+    returned. `split` splits a text into the spans of its sentences.
     """
     facts = list(find_note_gaps(document))
     if is_note(document):

@@ -63,11 +63,12 @@ _SPEAKS = frozenset(
 
 
 def find_place_facts(prose: AnnotatedProse) -> Iterator[Fact]:
-    """Yield one fact for each place name, with the sentence of its first occurrence.
+    """Yield one fact per name of a place: it is a setting, probable, with the sentence
+    of its first occurrence.
 
     A name is a place if it has a place noun ("Gull Street") or follows place words
-    ("in", "went to") and is never used like a person's name. Without known people, two
-    occurrences are needed.
+    ("in", "went to") and is never used like a person's name. Without known people, or
+    if the name begins with "the", two occurrences are needed.
     """
     first: dict[str, ProseSentence] = {}
     counts: dict[str, int] = {}

@@ -50,10 +50,11 @@ _MIN_NAME_SHARE = 0.7
 
 @dataclass(slots=True)
 class CapitalizationCounts:
-    """How often each capitalised word is inside a sentence, at its start, and lower-
-    case.
+    """How often each word is capitalised inside a sentence, capitalised at its start,
+    and in lower case.
 
-    `sure` are words that are certainly names because a person speaks or is addressed.
+    `of` maps a word to these three counts. `sure` are words that are certainly names,
+    because a person so called speaks or is addressed.
     """
 
     of: dict[str, tuple[int, int, int]]
@@ -61,7 +62,7 @@ class CapitalizationCounts:
 
     @classmethod
     def over(cls, evidence: Sequence[NameEvidence]) -> "CapitalizationCounts":
-        """Add up the word counts of all documents."""
+        """Add up the word counts of all documents, one item of `evidence` each."""
         total: dict[str, tuple[int, int, int]] = {}
         for name_evidence in evidence:
             for word, (inside, initial, small) in name_evidence.words.items():
@@ -70,7 +71,11 @@ class CapitalizationCounts:
         return cls(total, _certain_names(evidence))
 
     def is_namely(self, word: str) -> bool:
-        """Return whether `word` is capitalised because it is a name."""
+        """Return whether `word` is usually capitalised because it is a name.
+
+        It must be capitalised in at least 70 % of its occurrences inside sentences; a
+        word that occurs at sentence starts only, more than once there.
+        """
         if is_non_name(word):
             return False
         if word in self.sure:
@@ -101,7 +106,11 @@ def _certain_names(evidence: Iterable[NameEvidence]) -> frozenset[str]:
 def merge_name_forms(
     evidence: Sequence[NameEvidence], words: CapitalizationCounts
 ) -> dict[str, NameForm]:
-    """Add up the forms of all documents by their final name (see `settle_name_form`)."""
+    """Add up the name forms of all documents, and set their gender votes.
+
+    `evidence` has one item per document, in story order. The result is keyed by the
+    final name (see `settle_name_form`).
+    """
     forms: dict[str, NameForm] = {}
     for row, text_evidence in enumerate(evidence):
         for raw, counts in text_evidence.forms.items():
@@ -129,9 +138,10 @@ def _fold_capitals(forms: dict[str, NameForm]) -> None:
 
 
 def settle_name_form(raw: str, words: CapitalizationCounts) -> str:
-    """Return the name in a run of capitalised words; empty if there is none.
+    """Return the name within `raw`, a run of capitalised words; "" if there is none.
 
-    "Yesterday Nell" at a sentence start and "Dear Nell" both give "Nell".
+    `raw` starts with "^ " if it begins a sentence. "^ Yesterday Nell" and "Dear Nell"
+    both give "Nell".
     """
     name_words = raw.removeprefix("^ ").split(" ")
     while name_words and _is_leading_word(
@@ -170,7 +180,11 @@ def _is_leading_word(
 def sum_name_pairs(
     evidence: Iterable[NameEvidence], words: CapitalizationCounts, kind: str
 ) -> Mapping[frozenset[str], int]:
-    """Add up the name pairs of one `kind` ("apart" or "alike") by final names."""
+    """Add up, over all documents, how often two names occur as a pair of one `kind`.
+
+    "apart" pairs name two people ("Nell and Corin"), "alike" pairs name one ("Nell,
+    called Wren"). Keys of the result hold two final names (see `settle_name_form`).
+    """
     total: Counter[frozenset[str]] = Counter()
     for name_evidence in evidence:
         pairs = name_evidence.apart if kind == "apart" else name_evidence.alike
@@ -185,8 +199,7 @@ _PARTIAL_NAME_REASON = "part of the full name"
 
 
 def add_partial_names(person: PersonCluster, clusters: NameClusters) -> None:
-    """Add single words of a person's full name as forms, unless another person has
-    them.
+    """Add parts of a person's full names as further name forms of that person.
 
     "Miss Orla Gannet" also gets "Orla Gannet" and "Orla", and "Gannet" if no other
     Gannet exists.
@@ -228,9 +241,10 @@ def _stands_alone(word: str) -> bool:
 def build_cast_from_clusters(
     clusters: NameClusters, decided: NameOverrides, narrator: str
 ) -> Cast:
-    """Build characters with unique names, most mentioned first.
+    """Return the cast: one character per cluster, with a unique name, most mentioned
+    first.
 
-    `narrator` is a form of the narrator's name, or empty.
+    `narrator` is a form of the first-person narrator's name, or empty.
     """
     ranked = sorted(clusters.people, key=_rank_key)
     names = _choose_names(ranked, decided)
@@ -298,8 +312,8 @@ def _fame_key(form: NameForm) -> tuple[float, int, str]:
 
 
 def format_display_name(form: NameForm) -> str:
-    """Return the name with "the" if the text uses it mostly so: "the Hatmaker", but
-    "Nell".
+    """Return the name of a form, with "the" if most of its occurrences have it: "the
+    Hatmaker", but "Nell".
     """
     return f"the {form.name}" if _takes_article(form) else form.name
 
@@ -370,10 +384,11 @@ def _build_alias(person: PersonCluster, name: str, n: int, because: str) -> Alia
 def infer_narrator_name(
     people: Sequence[PersonCluster], told_by: int, words: int
 ) -> str:
-    """Return a form of the first-person narrator's name; empty if the evidence is weak.
+    """Return a form of the first-person narrator's name; "" if the evidence is weak.
 
     A narrator is often addressed by name in dialogue but hardly named in narration.
-    `told_by` is the number of "I" outside quotations, `words` that of all words.
+    `told_by` is the number of "I" outside quotations, `words` the number of words of
+    the story.
     """
     if told_by < max(20, words / 200):
         return ""
@@ -403,11 +418,10 @@ def infer_cast(
     noted: Sequence[NotePerson] = (),
     decided: NameOverrides | None = None,
 ) -> Cast:
-    """Infer the characters of a story from the evidence of its documents, in story
-    order.
+    """Infer the characters of a story from the name evidence of its documents.
 
-    People in `noted` (from notes) are confirmed; `decided` (from the canon file)
-    outranks all other evidence.
+    `evidence` is in story order. People in `noted` (from notes) are confirmed;
+    `decided`, the user's canon decisions, outranks all other evidence.
     """
     decided = decided or NameOverrides()
     words = CapitalizationCounts.over(evidence)

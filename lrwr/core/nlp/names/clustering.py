@@ -36,8 +36,9 @@ _MIN_DOCUMENTS = 6
 
 
 def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether the titles allow one person: Tom and Mr. Vale, not Tom and Sir
-    Thomas.
+    """Return whether the title of `form` fits the titles of `person`.
+
+    "Tom" and "Mr. Vale" may be one person; "Tom" and "Sir Thomas" may not.
     """
     if form.title in person.titles:
         return True
@@ -46,14 +47,18 @@ def has_compatible_title(form: NameForm, person: PersonCluster) -> bool:
 
 
 def is_wife_of_namesake(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether one is "Mrs. Corin Vale" and the other is Corin Vale."""
+    """Return whether one of the two is "Mrs. Corin Vale" and the other is Corin
+    Vale.
+    """
     if (form.title == "mrs") == ("mrs" in person.titles):
         return False
     return person.gender()[0] is not Gender.FEMALE or form.title == "mrs"
 
 
 def may_bear_title(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether a person with the surname of `form` may have its title."""
+    """Return whether `person` may have the title of `form`, a title with that person's
+    surname, such as "Mrs. Vale".
+    """
     if form.title in person.titles:
         return True
     if form.title == "mrs":
@@ -81,7 +86,12 @@ def _may_be_man_with(title: str, person: PersonCluster) -> bool:
 
 
 def keeps_given_name(form: NameForm, person: PersonCluster) -> bool:
-    """Return whether the text uses the given name to tell the person from "Mr. Vale"."""
+    """Return whether `form`, such as "Mr. Vale", is probably someone other than
+    `person`.
+
+    This is so if several documents call `person` "Mr. Corin Vale", yet "Mr. Vale" is
+    far more frequent: the given name then tells the two men apart.
+    """
     full = [other_form for other_form in person.forms.values() if other_form.given]
     titled = [other_form for other_form in full if other_form.title == form.title]
     if max((other_form.documents for other_form in titled), default=0) < _MIN_DOCUMENTS:
@@ -100,11 +110,11 @@ _DOMINANCE = 3.0
 
 @dataclass(slots=True)
 class NameClusters:
-    """The people found so far, and forms shared by several of them.
+    """The people found so far, and name forms shared by several of them.
 
-    `shared` maps forms to their candidates, most likely first. `apart` and `alike`
-    count pairs of forms that belong to two people or to one. `ignored` are folded names
-    that the writer excluded.
+    `shared` has forms with the people they may mean, most mentioned first. `apart` and
+    `alike` count pairs of forms that belong to two people or to one. `ignored` are
+    names that the user excluded, as `fold_name` returns them.
     """
 
     apart: NamePairCounts
@@ -141,8 +151,8 @@ class NameClusters:
         return [person for person in self.people if not mates.isdisjoint(person.forms)]
 
     def near(self, word: str) -> list[PersonCluster]:
-        """Return the people with a given name that `word` may be a short or long form
-        of.
+        """Return the people with a given name of which `word`, in lower case, may be a
+        short or long form.
         """
         every: set[str] = set().union(*(person.givens for person in self.people))
         alike = find_matching_given_names(word, every)
@@ -156,11 +166,13 @@ class NameClusters:
     def fitting(
         self, form: NameForm, people: Iterable[PersonCluster]
     ) -> list[PersonCluster]:
-        """Return those of `people` for whom `fits` is true."""
+        """Return those of `people` to whom `form` may belong, according to `fits`."""
         return [person for person in people if self.fits(form, person)]
 
     def start(self, form: NameForm, because: str) -> PersonCluster:
-        """Add and return a new person with `form`."""
+        """Add and return a new person with `form`; `because` is stored as the
+        reason.
+        """
         person = PersonCluster()
         person.add(form, because)
         self.people.append(person)
@@ -169,9 +181,12 @@ class NameClusters:
     def give(
         self, form: NameForm, people: Iterable[PersonCluster], because: str
     ) -> None:
-        """Assign `form` to the dominant one of `people`; without one, share it.
+        """Assign `form` to the only one of `people`, or to the one with at least 3
+        times the mentions of any other; `because` is stored as the reason.
 
-        A form far more frequent than all of them starts a new person.
+        Without such a person, a form more than 3 times as frequent as all of `people`
+        together starts a new person; any other form is added to `shared`. Without
+        `people`, nothing happens.
         """
         fit = list(people)
         dominant_person = find_dominant_person(fit, _DOMINANCE)
@@ -188,10 +203,10 @@ class NameClusters:
 
 
 def cluster_name_forms(forms: Sequence[NameForm], clusters: NameClusters) -> None:
-    """Assign each form to an existing person, a new person, or several.
+    """Assign each form to a person of `clusters`, to a new person, or to several.
 
-    Order: full names, titles with one word, single words, titles alone; each group by
-    descending frequency. Adds to `clusters`.
+    Order: full names, names written without a space, titles with words, single words
+    and titles alone; each group by descending frequency.
     """
     ranked = sorted(forms, key=lambda form: (-form.n, form.first, form.name))
     lone = {form.words[0].lower(): form for form in ranked if _is_bare(form)}
@@ -217,8 +232,11 @@ def _partners(pairs: NamePairCounts) -> dict[str, set[str]]:
 
 
 def assign_shared_forms(clusters: NameClusters) -> None:
-    """Assign shared forms whose other candidates were dropped, or one of which
-    dominates.
+    """Assign again the shared forms, among the candidates that are still in the
+    clusters.
+
+    A form whose candidates are all gone is dropped; one with several remains shared,
+    unless one of them has far more mentions (see `NameClusters.give`).
     """
     listed = {id(person) for person in clusters.people}
     open_forms, clusters.shared = clusters.shared, []

@@ -30,7 +30,7 @@ _AND = re.compile(r"\.?\s+and\s+")
 
 @dataclass(frozen=True, slots=True)
 class NameEvidence:
-    """Counts about names in one document, without any decision.
+    """Counts about names in one document, before any decision is made from them.
 
     `words` gives for each capitalised word how often it occurs inside a sentence, at
     the start of a sentence, and in lower case. `forms` gives for each run of such words
@@ -49,7 +49,7 @@ class NameEvidence:
     first_person: int = 0
 
     def to_json(self) -> str:
-        """Serialize for storage."""
+        """Return the counts as a JSON object, for storage."""
         return json.dumps(
             {name: getattr(self, name) for name in self.__slots__},
             ensure_ascii=False,
@@ -80,7 +80,7 @@ class _NameEvidenceCounter:
 
 
 def gather_name_evidence(text: str, parts: Sequence[Span]) -> NameEvidence:
-    """Count words, name forms and cues in the sections `parts` of `text`."""
+    """Count words, name forms and cues in the spans `parts` of `text`."""
     counts = _NameEvidenceCounter()
     for part in parts:
         section = cut_text_section(text, part)
@@ -129,10 +129,12 @@ def _count_candidate(
 
 
 def extract_name_form(words: Sequence[str], *, initial: bool) -> str:
-    """Return the words that may be a name, without words that only start a sentence.
+    """Return those of `words`, a run of capitalised words, that may be a name; "" if
+    none.
 
-    A result that starts with "^ " keeps the sentence's first word, which may not belong
-    to the name.
+    Leading and trailing words that are never names are dropped. `initial` means that
+    the run begins a sentence; a result then starts with "^ " if it has several words
+    and the first may not belong to the name.
     """
     name_words = list(words)
     while (

@@ -189,7 +189,7 @@ _SAME = {
 
 
 def normalize_name_title(word: str) -> str:
-    """Return the title that `word` is, in its standard lower-case form; else "".
+    """Return the standard lower-case form of a title; "" if `word` is no title.
 
     "Capt." gives "captain", "Nell" gives "".
     """
@@ -198,7 +198,10 @@ def normalize_name_title(word: str) -> str:
 
 
 def infer_title_gender(title: str) -> Gender:
-    """Return the gender of a title in the form of `normalize_name_title`."""
+    """Return the gender of a title, or unknown.
+
+    `title` has the form that `normalize_name_title` returns.
+    """
     if title in MALE_TITLES:
         return Gender.MALE
     return Gender.FEMALE if title in FEMALE_TITLES else Gender.UNKNOWN

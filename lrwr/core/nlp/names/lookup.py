@@ -29,7 +29,8 @@ _MIN_MISSPELLED_LETTERS = 4
 
 
 def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
-    """Return the names of the characters that `name` may mean, most likely first.
+    """Return the names of the characters that a typed `name` may mean, most likely
+    first; empty if none.
 
     Ignores case, full stops and a leading article. Tries in this order: the exact name
     (a shared one gives several characters), words of a longer name, and spelling errors
@@ -45,8 +46,8 @@ def resolve_name(name: str, cast: Cast) -> tuple[str, ...]:
 
 
 def is_character_name(name: str, cast: Cast) -> bool:
-    """Return whether `name` is exactly a name of a character, ignoring case and
-    article.
+    """Return whether `name` is exactly a name of a character of `cast`, ignoring case
+    and a leading article.
     """
     folded = fold_name(_strip_possessive(name))
     owned = (form for character in cast.characters for form in _name_forms(character))
@@ -56,7 +57,7 @@ def is_character_name(name: str, cast: Cast) -> bool:
 def is_misread_place(fact: Fact, cast: Cast) -> bool:
     """Return whether a fact wrongly describes a character as a setting.
 
-    Facts from the writer are never considered wrong.
+    Facts from the author's notes or the user's decisions are never considered wrong.
     """
     return (
         fact.about is FactAbout.WORLD
@@ -70,10 +71,11 @@ def is_misread_place(fact: Fact, cast: Cast) -> bool:
 def find_names_in_question(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Return the spans of `question` that name characters, in order, with the
-    characters.
+    """Return the spans of `question` that name characters, in text order, each with the
+    names of the characters it may mean, most likely first.
 
-    Case does not matter if the whole question is in lower case.
+    Small spelling errors are tolerated. Case does not matter if the whole question is
+    in lower case.
     """
     people_by_name = _index_names(cast)
     tokens = list(_TOKEN.finditer(question))
@@ -235,9 +237,11 @@ def _flatten(groups: Iterable[tuple[str, ...]]) -> Iterable[str]:
 
 
 def bounded_edit_distance(first: str, second: str, most: int) -> int:
-    """Return the Damerau-Levenshtein distance of two strings, at most `most` + 1.
+    """Return the number of edits between two strings, or `most` + 1 if it is greater
+    than `most`.
 
-    Insertions, deletions, substitutions and swaps of adjacent letters cost 1.
+    Insertions, deletions, substitutions and swaps of adjacent letters cost 1
+    (Damerau-Levenshtein distance).
     """
     before: list[int] = []
     last = list(range(len(second) + 1))

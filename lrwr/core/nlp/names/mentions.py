@@ -41,10 +41,12 @@ _ENDS = ".!?:\n"
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """A run of capitalised words at one place in the text.
+    """A run of capitalised words at one position of a text; `start` and `end` are
+    offsets in its section.
 
     `words` are as written, without a final possessive; particles ("de") are included.
     `initial` means that a sentence may start here, so the first capital proves nothing.
+    `possessive` marks a final "'s"; `quoted` a position inside quoted speech.
     """
 
     words: tuple[str, ...]
@@ -59,7 +61,8 @@ class NameCandidate:
 class TextSection:
     """A section of a text and the spans of quoted speech in it.
 
-    `starts` are the start offsets of `quotes`.
+    Offsets are relative to the start of the section. `starts` are the start offsets of
+    `quotes`, ascending.
     """
 
     text: str
@@ -67,13 +70,16 @@ class TextSection:
     starts: tuple[int, ...]
 
     def is_quoted(self, offset: int) -> bool:
-        """Return whether the character at `offset` is inside quoted speech."""
+        """Return whether the character at `offset`, relative to the section, is inside
+        quoted speech.
+        """
         row = bisect_right(self.starts, offset) - 1
         return row >= 0 and offset < self.quotes[row].end
 
 
 def cut_text_section(text: str, part: Span) -> TextSection:
-    """Return the section `part` of `text`, with headings replaced by spaces.
+    """Return the section of `text` at the span `part`, with headings replaced by
+    spaces.
 
     All offsets in the result are relative to the start of `part`.
     """
@@ -194,7 +200,8 @@ class _NameIndex:
 
 
 def find_mentions(text: str, parts: Sequence[Span], cast: Cast) -> list[Mention]:
-    """Find all mentions of characters in `parts`, in text order, without overlaps.
+    """Return all mentions of characters of `cast` in the spans `parts` of `text`, in
+    the order of `parts`, without overlaps.
 
     A form shared by several characters refers to the one mentioned last, if that is
     less than 4,000 characters before; otherwise it is skipped.

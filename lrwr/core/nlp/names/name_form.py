@@ -81,9 +81,10 @@ def _surname_with_particles(words: Sequence[str]) -> str:
 
 
 def parse_name_form(name: str) -> tuple[str, tuple[str, ...], str]:
-    """Split a name into its normalized title, its words, and what follows "of".
+    """Split a name into its title, its words, and the words after "of".
 
-    Articles, epithets ("old") and suffixes ("Jr.") are dropped.
+    "the Duke of Thole" gives ("duke", (), "Thole"). The title is normalized. Articles,
+    epithets ("old") and suffixes ("Jr.") are dropped.
     """
     body, _, of = name.partition(" of ")
     words = body.split(" ")
@@ -152,9 +153,10 @@ _MIN_MAJORITY = 0.72
 
 
 def score_given_name_gender(forms: Collection[NameForm]) -> None:
-    """Set the gender votes of each form from pronouns, titles and common usage.
+    """Set the gender votes `male` and `female` of each form.
 
-    Votes of all forms with the same given name are added up.
+    Votes come from pronouns, titles and lists of common names; those of all forms with
+    the same given name are added up.
     """
     votes: dict[str, Counter[Gender]] = {}
     for form in forms:
@@ -192,8 +194,9 @@ def _gender_votes(form: NameForm) -> Counter[Gender]:
 
 
 def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
-    """Return the gender that has a clear majority, and whether there are 5 votes or
-    more.
+    """Return the gender with at least 72 % of the votes, and whether that is certain.
+
+    Unknown with fewer than 2 votes or a smaller majority; certain from 5 votes.
     """
     total = male + female
     if total < 2 or max(male, female) / total < _MIN_MAJORITY:
@@ -202,7 +205,9 @@ def resolve_gender_votes(male: int, female: int) -> tuple[Gender, bool]:
 
 
 def infer_form_gender(form: NameForm) -> Gender:
-    """Return the gender by the form's title, else by its votes if they are sure."""
+    """Return the gender of the form's title, else of its votes if they are certain,
+    else unknown.
+    """
     title_gender = infer_title_gender(form.title)
     if title_gender is not Gender.UNKNOWN:
         return title_gender
@@ -294,7 +299,9 @@ def expand_nickname(short: str) -> frozenset[str]:
 
 
 def is_short_for(short: str, name: str) -> bool:
-    """Return whether `short` equals `name` or is a nickname or short form of it."""
+    """Return whether `short` equals `name` or is a nickname or short form of it,
+    ignoring case.
+    """
     short, name = short.lower(), name.lower()
     if short == name:
         return True
@@ -302,7 +309,9 @@ def is_short_for(short: str, name: str) -> bool:
 
 
 def is_same_given_name(first: str, second: str) -> bool:
-    """Return whether two given names may belong to one person."""
+    """Return whether two given names are equal or one is a short form of the other,
+    ignoring case.
+    """
     first, second = first.lower(), second.lower()
     if first[:1] == second[:1] and (
         _is_truncation_of(first, second) or _is_truncation_of(second, first)
@@ -316,7 +325,7 @@ def is_same_given_name(first: str, second: str) -> bool:
 
 
 def find_matching_given_names(word: str, givens: Iterable[str]) -> set[str]:
-    """Return those of `givens` that may belong to the same person as `word`.
+    """Return those of `givens` that equal `word`, or are a short or long form of it.
 
     All names are in lower case.
     """

@@ -1,4 +1,4 @@
-"""The writer's information about names, from notes and canon decisions."""
+"""Names that the author's notes and the user's canon decisions determine."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ FROM_NOTES = "from your notes or decisions"
 
 @dataclass(frozen=True, slots=True)
 class NotePerson:
-    """A person named in the writer's notes or decisions."""
+    """A person named in the author's notes or the user's decisions."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class NotePerson:
 
 @dataclass(frozen=True, slots=True)
 class NameOverrides:
-    """The writer's canon decisions on names; they outrank text and notes.
+    """The user's canon decisions on names; they outrank text and notes.
 
     `merged` maps a name to other names of the same person. `split` holds pairs of names
     of two different people. `renamed` maps a name to the name to display. `ignored` are
@@ -41,10 +41,11 @@ class NameOverrides:
 def apply_name_overrides(
     noted: Sequence[NotePerson], decided: NameOverrides
 ) -> list[NotePerson]:
-    """Return the people named by the writer, after merging notes and decisions.
+    """Return the people of notes and decisions, each once, those of decisions first.
 
     Two notes describe one person if one has the other's main name; a common alias is
-    not enough.
+    not enough. Names in `decided.ignored` are removed, and aliases that `decided.split`
+    separates from the other names.
     """
     people = [NotePerson(name, group) for name, group in decided.merged.items()]
     merged = len(people)
@@ -112,7 +113,11 @@ def _remove_excluded(
 def seed_name_clusters(
     people: Sequence[NotePerson], forms: dict[str, NameForm], clusters: NameClusters
 ) -> None:
-    """Add the people named by the writer to `clusters`, and remove their forms from `forms`."""
+    """Add `people` to `clusters` as persons, with the forms of their names.
+
+    Forms used are removed from `forms`, which is keyed by name. A name that several of
+    `people` have as an alias becomes a shared form.
+    """
     spelled: dict[str, list[str]] = {}
     for name in forms:
         spelled.setdefault(fold_name(name), []).append(name)
@@ -152,7 +157,11 @@ def _add_seed_forms(
 def match_split_pairs(
     decided: NameOverrides, names: Iterable[str]
 ) -> dict[frozenset[str], int]:
-    """Return the split pairs in the spellings of the text."""
+    """Return the pairs of names that the user decided to be two people, in all
+    spellings among `names`.
+
+    Values are 1, as in `NameClusters.apart`.
+    """
     spelled: dict[str, list[str]] = {}
     for name in names:
         spelled.setdefault(fold_name(name), []).append(name)

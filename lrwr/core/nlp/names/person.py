@@ -35,11 +35,13 @@ from lrwr.core.nlp.names.name_form import (
 
 @dataclass(slots=True)
 class PersonCluster:
-    """Name forms assigned to one person, with the reason for each in `because`.
+    """Name forms assigned to one person, keyed by name.
 
-    `givens`, `lasts` and `titles` are the known given names, surnames and titles;
-    `full_givens` are given names seen with a surname. `parts` are the words of names
-    written without a space. `noted` is the name set by the author, or empty.
+    `because` gives the reason for each form. `givens`, `lasts` and `titles` are the
+    known given names, surnames and titles; `full_givens` are given names that occur
+    with a surname. `parts` are the words of names written without a space. `noted`,
+    `noted_names` and `noted_gender` are the name, all names and the gender from notes
+    or decisions; empty or unknown without them.
     """
 
     forms: dict[str, NameForm] = field(default_factory=dict)
@@ -54,7 +56,9 @@ class PersonCluster:
     noted_gender: Gender = Gender.UNKNOWN
 
     def add(self, form: NameForm, because: str) -> None:
-        """Assign `form` to this person; the first reason for a form is kept."""
+        """Assign `form` to this person; of several reasons for a form, the first one
+        stays.
+        """
         self.forms[form.name] = form
         self.because.setdefault(form.name, because)
         if form.title:
@@ -66,20 +70,26 @@ class PersonCluster:
             self.full_givens.add(form.given)
 
     def begins_with(self, letter: str) -> bool:
-        """Return whether a surname of this person starts with `letter`, in lower case."""
+        """Return whether a surname of this person starts with `letter`, a lower-case
+        letter.
+        """
         return any(last.startswith(letter) for last in self.lasts)
 
     @property
     def n(self) -> int:
-        """Number of mentions of all forms."""
+        """Number of mentions by any form of the name."""
         return sum(form.n for form in self.forms.values())
 
     def cue(self, name: str) -> int:
-        """Return the total count of the cue `name` over all forms."""
+        """Return how often the cue `name` (see `count_name_cues`) occurs with any
+        form.
+        """
         return sum(form.counts[name] for form in self.forms.values())
 
     def votes(self) -> tuple[int, int]:
-        """Return the gender votes (male, female) of pronouns and given names."""
+        """Return the numbers of gender votes (male, female) from pronouns and given
+        names.
+        """
         forms = self.forms.values()
         male = self.cue("male") + max(form.male for form in forms)
         return male, self.cue("female") + max(form.female for form in forms)
@@ -107,7 +117,9 @@ class PersonCluster:
 
 
 def vote_title_gender(titles: Counter[str]) -> Gender:
-    """Return the gender of the majority of the titles; unknown on a tie."""
+    """Return the gender of the majority of `titles`, weighted by count; unknown on a
+    tie.
+    """
     sides: Counter[Gender] = Counter()
     for title, n in titles.items():
         sides[infer_title_gender(title)] += n
@@ -127,7 +139,7 @@ def has_gender_conflict(form: NameForm, person: PersonCluster) -> bool:
 
 
 def may_share_given_name(person: PersonCluster, word: str) -> bool:
-    """Return whether `word` may be a short or long form of the person's given name.
+    """Return whether `word` may be a short or long form of a given name of `person`.
 
     A given name that is itself short for another one of the person is not compared:
     "Liz" for Eliza does not make the person an Elizabeth.
@@ -149,7 +161,9 @@ def _is_shorter(given_name: str, givens: Collection[str]) -> bool:
 def find_dominant_person(
     people: Collection[PersonCluster], times: float
 ) -> PersonCluster | None:
-    """Return the person with at least `times` as many mentions as any other, or None."""
+    """Return the only one of `people`, or the one with at least `times` as many
+    mentions as any other; else None.
+    """
     ranked = sorted(people, key=lambda person: -person.n)
     if not ranked:
         return None
@@ -180,19 +194,28 @@ _WEIGHTS = {
 
 
 def score_person_cues(counts: Mapping[str, int]) -> float:
-    """Return the weighted count of person cues per occurrence of the name."""
+    """Return the weighted number of person cues per occurrence of a name, 0.0 or more.
+
+    `counts` maps cues (the keys of `_WEIGHTS`) to their numbers, and "n" to the number
+    of occurrences.
+    """
     total = sum(weight * counts.get(cue, 0) for cue, weight in _WEIGHTS.items())
     return total / max(1, counts.get("n", 0))
 
 
 def score_place_cues(counts: Mapping[str, int]) -> float:
-    """Return the weighted count of place cues per occurrence of the name."""
+    """Return the weighted number of place cues per occurrence of a name, 0.0 or more.
+
+    `counts` maps the cues "in" (weight 2.0) and "at" (0.6) to their numbers, and "n" to
+    the number of occurrences.
+    """
     total = 2.0 * counts.get("in", 0) + 0.6 * counts.get("at", 0)
     return total / max(1, counts.get("n", 0))
 
 
 def is_person_form(form: NameForm, family: Mapping[str, NameForm]) -> bool:
-    """Return whether a form can be the name of a single person.
+    """Return whether `form` can be the name of a single person, not of a place, a thing
+    or a family.
 
     `family` maps all names to their forms; "the Gannets" is a family if there is a
     Gannet.
@@ -236,7 +259,10 @@ def _is_thing(form: NameForm) -> bool:
 
 
 def compute_min_mentions(words: int) -> int:
-    """Return the minimum number of mentions of a character in a text of `words` words."""
+    """Return the number of mentions from which a name is listed as a character, 1 to 5.
+
+    It grows with the number of `words` of the text: 5 from 40,000 words.
+    """
     return bisect_right(_SIZES, words) + 1
 
 
@@ -244,7 +270,7 @@ def is_worth_listing(person: PersonCluster, least: int) -> bool:
     """Return whether a person has enough evidence to be listed as a character.
 
     Someone who speaks or is addressed needs little; someone only mentioned needs
-    `least` mentions and other cues.
+    `least` mentions (one less with a title or a common given name) and other cues.
     """
     counts = sum_person_cues(person)
     human, placed = score_person_cues(counts), score_place_cues(counts)
@@ -297,7 +323,9 @@ _CUE_WINDOW = 40
 
 
 def is_alias_phrase(gap: str) -> bool:
-    """Return whether the text between two names says that both are one person."""
+    """Return whether `gap`, the text between two names, says that both are one person,
+    as in "Nell, called Wren".
+    """
     return bool(_ALIKE.fullmatch(gap))
 
 

@@ -50,9 +50,10 @@ _NEAR = 90
 
 
 def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[Fact]:
-    """Yield the gaps that the author marked in `text`, in order.
+    """Yield a gap for each TODO, TK, ???, [name?] and comment of `text` that leaves
+    something undecided, in text order.
 
-    The subject is the nearest of `known_names` on the same line, or empty.
+    The gap's subject is the nearest of `known_names` on the same line, or empty.
     """
     for match in _MARKED.finditer(text) if _SIGN.search(text) else ():
         if _is_marked(match):
@@ -64,7 +65,9 @@ def find_marked_gaps(text: str, known_names: tuple[str, ...] = ()) -> Iterator[F
 
 
 def find_note_gaps(document: Document) -> Iterator[Fact]:
-    """Yield the authors' comments of a document that mark something as undecided."""
+    """Yield a gap for each author's comment of `document` that leaves something
+    undecided, such as "TODO" or a question.
+    """
     for span in document.notes:
         words = document.text[span.start : span.end]
         if _OPEN.search(words):
@@ -74,7 +77,8 @@ def find_note_gaps(document: Document) -> Iterator[Fact]:
 
 
 def find_open_questions(text: str, subject: str, start: int = 0) -> Iterator[Fact]:
-    """Yield "Open: …" and "I have not decided …" in a note about `subject`.
+    """Yield a gap for each "Open: …" and "I have not decided …" of a note about
+    `subject`.
 
     The search begins at offset `start`; spans refer to `text`.
     """

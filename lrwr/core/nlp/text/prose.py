@@ -48,7 +48,7 @@ class ProseSentence:
     replaced by `MASK_CHARACTER`. `speech` is the quoted text, masked the same way, or
     empty. Both have the length of the sentence, straight apostrophes and plain spaces.
     `words` are all words in lower case, including masked ones. `starts` are the offsets
-    in `narration` where a name may begin.
+    in `narration` where a name may begin, ascending.
     """
 
     span: Span
@@ -60,11 +60,11 @@ class ProseSentence:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedProse:
-    """A text with its sentences in order, and the words that are names in it.
+    """A text with its sentences in text order, and the words that are names in it.
 
-    `names` are words capitalised inside a sentence and the words of `known` names.
-    `plain` are the words that occur in lower case. `quoted` are the spans of
-    quotations.
+    `known` are the words of names known to be people's. `names` are those and all words
+    capitalised inside a sentence. `plain` are the words that occur in lower case.
+    `quoted` are the spans of quotations.
     """
 
     text: str
@@ -78,7 +78,11 @@ class AnnotatedProse:
 def annotate_prose(
     text: str, split: SentenceSplitter, known_names: tuple[str, ...] = ()
 ) -> AnnotatedProse:
-    """Prepare a text for the rules; `known_names` are names of people in it."""
+    """Prepare a text for the rules: separate sentences, narration and speech.
+
+    `split` splits a text into the spans of its sentences; `known_names` are names of
+    people in it.
+    """
     bare = _COMMENT.sub(_mask, text)
     quoted = tuple(find_quoted_spans(bare))
     bare = _HEADING.sub(_mask, bare)
@@ -101,10 +105,11 @@ def annotate_prose(
 
 
 def find_quoted_spans(text: str) -> Iterator[Span]:
-    """Yield the spans of quotations, of lines set off by `>`, and of lines of a play.
+    """Yield the spans of quotations, of lines set off by `>`, and of lines of a play,
+    in text order.
 
-    The most frequent kind of quotation mark is used. An unclosed quotation ends with
-    its paragraph. Spans include the marks and do not overlap.
+    Of quotation marks, only the most frequent kind counts. An unclosed quotation ends
+    with its paragraph. Spans include the marks and do not overlap.
     """
     kind = _most_used_mark(text)
     spans = [Span(*match.span()) for match in _SET_OFF.finditer(text)]
@@ -127,7 +132,9 @@ def ends_in_speech(text: str) -> bool:
 
 
 def split_scene_spans(text: str) -> list[Span]:
-    """Split a text at scene breaks ("* * *") and headings; empty parts are dropped."""
+    """Return the spans of `text` between scene breaks ("* * *") and headings, in text
+    order; empty ones are dropped.
+    """
     starts, spans = 0, []
     edges = [*_BREAK.finditer(text), None]
     for edge in edges:
@@ -182,7 +189,9 @@ def _sentence(
 
 
 def find_capitalized_offsets(words: str) -> tuple[int, ...]:
-    """Return the offsets where a capitalised word, or "the" and one, begins."""
+    """Return the offsets of capitalised words in `words`, ascending; after "the", that
+    of "the".
+    """
     starts = []
     for match in _LARGE.finditer(words):
         at = match.start()
@@ -202,7 +211,8 @@ _NEVER_WRAPPED = 0.2
 
 
 def find_paragraphs(text: str, parts: Sequence[Span]) -> list[Span]:
-    """Return the paragraphs of `parts` in order, without surrounding whitespace.
+    """Return the spans of the paragraphs within `parts`, in the order of `parts`,
+    without surrounding whitespace.
 
     A blank line ends a paragraph. If there are hardly any blank lines and lines are not
     wrapped, each line is a paragraph.

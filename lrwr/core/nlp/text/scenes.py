@@ -81,11 +81,11 @@ class _InnerLifeCounts:
 def infer_point_of_view(
     prose: AnnotatedProse, scene: Span, *, pov: str = "", narrator: str = ""
 ) -> Fact | None:
-    """Return the point of view of a scene as a fact, or None if it is unclear.
+    """Return whose point of view a scene has, as a fact, or None if it is unclear.
 
-    `pov` is the writer's statement and is returned as confirmed. In a first-person
-    scene the value is `narrator`, which may be empty. The detail `person` is "first" or
-    "third".
+    `pov` is the name that the author states in the document, or empty; it is returned
+    as confirmed. In a first-person scene the value is `narrator`, which may be empty.
+    The detail `person` is "first" or "third", if inferred from the text.
     """
     if pov:
         return Fact(
@@ -182,10 +182,11 @@ _MAX_KEY_SENTENCES = 3
 
 
 def select_key_sentences(prose: AnnotatedProse, scene: Span) -> Fact | None:
-    """Return the one to three sentences that best summarise a scene, in text order.
+    """Return a fact whose spans are the one to three sentences that best summarise a
+    scene, in text order; None without narration.
 
-    Only narration counts. Sentences score by words that recur in the scene, names of
-    people, verbs of events, and a position at the start or end of the scene.
+    Sentences score by words that recur in the scene, names of people, verbs of events,
+    and a position at the start or end of the scene.
     """
     inside = [s for s in prose.sentences if scene.holds(s.span)]
     able = [(at, s) for at, s in enumerate(inside) if _is_candidate(s)]
@@ -270,10 +271,11 @@ _LEAST_WORDS = 40
 
 
 def classify_passage(prose: AnnotatedProse, *, in_speech: bool = False) -> list[Fact]:
-    """Return the content type of a passage as a fact, or nothing if it is unclear.
+    """Return one fact with the `ContentType` of a passage; an empty list if it is
+    unclear.
 
-    With `in_speech` the passage begins inside a quotation; then only dialogue is
-    recognised.
+    `prose` is the passage. With `in_speech` it begins inside a quotation; then only
+    dialogue is recognised.
     """
     content = _content_type(prose)
     if not content or (in_speech and content is not ContentType.DIALOGUE):
