@@ -1,4 +1,5 @@
-"""Runs a turn as a LangGraph graph, and records its events and result.
+"""Runs a turn (one question and its answer) as a LangGraph graph, and records its
+events and result.
 
 The only module of chat that imports LangGraph.
 """
@@ -55,8 +56,10 @@ _STEPS = (
 
 
 class TurnGraphState(TypedDict, total=False):
-    """The graph's state; each key is written by one step, except `result`, which later
-    steps extend.
+    """The state that the steps of the graph read and write.
+
+    `found` are the passages of the search, `resolved` the entities with their sources.
+    Each key is written by one step, except `result`, which later steps extend.
     """
 
     question: TurnQuestion
@@ -72,7 +75,7 @@ class TurnGraphState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What the steps of the graph use in one turn: dependencies and the event emitter."""
+    """What every step of the graph uses in one turn; `emit` sends events to the caller."""
 
     dependencies: TurnDependencies
     emit: TurnEventEmitter
@@ -80,7 +83,9 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The assembled output of a turn and the avatar's answer it contains."""
+    """The output of a complete turn, and the avatar's answer from which it was
+    assembled.
+    """
 
     output: SupervisorOutput
     answer: AvatarAnswer
@@ -89,10 +94,9 @@ class TurnResult:
 async def run_turn(
     question: TurnQuestion, bible: Bible, dependencies: TurnDependencies
 ) -> AsyncGenerator[TurnEvent | TurnResult]:
-    """Yield the events of a turn as they happen, then its result, exactly once and
-    last.
+    """Yield the events of a turn as they happen; the last item is its `TurnResult`.
 
-    Closing the generator cancels the running steps and their requests to servers.
+    Closing the generator cancels the running steps and their requests to services.
     """
     events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
     turn = asyncio.create_task(
@@ -123,7 +127,9 @@ async def _run_graph(
 
 
 def compile_turn_graph() -> "CompiledStateGraph[TurnGraphState, TurnContext, Any, Any]":
-    """Build and compile the graph of a turn; this takes milliseconds."""
+    """Return the compiled graph of a turn: plan and search, resolve names, gather story
+    data, look-ups, web search, gaps, answer, output. Takes milliseconds.
+    """
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(TurnGraphState, context_schema=TurnContext)
@@ -240,18 +246,20 @@ def _prompt_nothing(
 
 
 async def plan_without_model(question: TurnQuestion, bible: Bible) -> QuestionPlan:
-    """Plan by rules, without a language model."""
+    """Return a plan made by rules, without a language model; see `plan_by_rules`."""
     return plan_by_rules(question, bible)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnModels:
-    """The planner, the avatar and the optional model-based steps of one turn.
+    """The planner, the avatar and the optional steps with a language model of one turn.
 
-    `take_usage` returns the usage of all models since its last call. `cost` returns its
-    price in US dollars, None if unknown; call it before `take_usage`. Without `cost`,
-    only the avatar's model was used. `build_planner_prompts` returns the messages that
-    the planner would send.
+    `plan` makes the plan, `lookup_loop` looks up more passages, `gaps` finds undefined
+    attributes; these two are None if they are off. `take_usage` returns the usage of
+    all models since its last call. `cost` returns the price of that usage in US
+    dollars, None if unknown; call it before `take_usage`. If `cost` is None, only the
+    avatar's model was used. `build_planner_prompts` returns the messages that the
+    planner would send, one sequence for each request.
     """
 
     plan: Callable[[TurnQuestion, Bible], Coroutine[None, None, QuestionPlan]]
@@ -267,7 +275,7 @@ class TurnModels:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """The messages that would be sent to a language model, and for what purpose."""
+    """Messages that would be sent to a language model, and what they are for."""
 
     purpose: Literal["planning", "answering"]
     messages: Sequence[ChatMessage]
@@ -280,7 +288,9 @@ class PromptPreview:
 
 @dataclass(slots=True)
 class PreviewAvatar:
-    """Stands in for a model avatar and stores its prompt instead of sending it."""
+    """Replaces a model avatar to show its prompt: stores it in `messages`, sends
+    nothing.
+    """
 
     avatar: ModelAvatar
     messages: Sequence[ChatMessage] = ()
@@ -305,7 +315,7 @@ class PreviewAvatar:
 class TurnRecorder:
     """Collects the events of a turn, so that a stopped turn can be stored, too.
 
-    `result` is None until the turn is complete.
+    `turn_models` are those of the turn; `result` is None until the turn is complete.
     """
 
     def __init__(self, question: TurnQuestion, turn_models: TurnModels) -> None:
@@ -317,7 +327,7 @@ class TurnRecorder:
         self._web: list[WebCitation] = []
 
     def record_event(self, event: TurnEvent) -> None:
-        """Collect the tokens and citations of `event`; ignore other events."""
+        """Collect the text or citation of `event`; ignore other kinds of events."""
         match event:
             case AnswerToken():
                 self._pieces.append(event.text)
@@ -329,16 +339,17 @@ class TurnRecorder:
                 pass
 
     def record_direct_answer(self, text: str) -> None:
-        """Complete the turn with `text`, without having run the graph."""
+        """Complete the turn with `text` as its answer, without running the graph."""
         output = replace(self._build_stopped_output(""), response_text=text, remarks=())
         output = replace(output, intent=AnswerIntent.GAP_PROBE)
         self.result = TurnResult(output, AvatarAnswer(text))
 
     def output(self, model: str) -> SupervisorOutput:
-        """Return the output of the complete turn, or what has been collected of a
-        stopped one.
+        """Return the output of the complete turn, or of a stopped turn what was
+        collected.
 
-        `model` is the model that was answering; it is used for stopped turns only.
+        A stopped turn has a remark that says so. `model` names the language model that
+        was answering, empty for none; it is used for stopped turns only.
         """
         if self.result is not None:
             return self.result.output
@@ -364,7 +375,10 @@ async def record_turn(
     dependencies: TurnDependencies,
     turn_recorder: TurnRecorder,
 ) -> AsyncGenerator[TurnEvent]:
-    """Run a turn and yield its events; `turn_recorder` collects them and the result."""
+    """Run a turn and yield its events.
+
+    `turn_recorder` collects them, and the result, which is not yielded.
+    """
     async with aclosing(run_turn(question, bible, dependencies)) as events:
         async for event in events:
             if isinstance(event, TurnResult):

@@ -1,4 +1,6 @@
-"""Selects the earlier turns that a question continues, and counts model usage."""
+"""Selects the earlier turns of a thread that a question may refer to, and counts the
+use of language models.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -33,7 +35,9 @@ _CHARS_PER_TOKEN = 4
 
 
 def estimate_history_tokens(text: str) -> int:
-    """Estimate the tokens of a text: one for four characters of English, at least one."""
+    """Return the estimated number of tokens of `text`: characters / 4, rounded down,
+    plus 1.
+    """
     return len(text) // _CHARS_PER_TOKEN + 1
 
 
@@ -42,7 +46,8 @@ def filter_turns_by_horizon(
 ) -> list[Turn]:
     """Return the turns that were asked at `horizon` or an earlier point of the story.
 
-    A turn whose horizon no longer exists counts as later.
+    The order of `turns` is preserved. None returns all. A turn whose own horizon no
+    longer exists counts as later.
     """
     if horizon is None:
         return list(turns)
@@ -58,10 +63,11 @@ def filter_turns_by_horizon(
 def is_answer_within_horizon(
     places: Sequence[AnchoredCitation], horizon: Horizon | None, order: StoryOrder
 ) -> bool:
-    """Return whether all words that an answer cites are still before `horizon`.
+    """Return whether all words that an answer cites are now at or before `horizon`.
 
-    Words that have since moved behind the horizon would reveal later events. Locations
-    outside the story are ignored.
+    `places` are its citations with their current locations. An edit may have moved
+    words after the horizon, where they would reveal later events. Words that are gone
+    or outside the story are ignored. True if `horizon` is None.
     """
     if horizon is None:
         return True
@@ -83,7 +89,11 @@ def is_answer_within_horizon(
 def select_recallable_turns(
     turns: Sequence[Turn], budget: int = HISTORY_TOKEN_BUDGET
 ) -> Sequence[Turn]:
-    """Return the latest turns that can be used, in full or summarized, oldest first."""
+    """Return the latest of `turns` that `fit_turns_to_budget` may use, oldest first.
+
+    These are the turns that fit into `budget` tokens, and `MAX_SHORTENED_TURNS` before
+    them. `turns` are oldest first.
+    """
     return turns[-(len(_select_newest(turns, budget)) + MAX_SHORTENED_TURNS) :]
 
 
@@ -93,11 +103,12 @@ def fit_turns_to_budget(
     *,
     outdated: Collection[TurnId] = (),
 ) -> tuple[tuple[Turn, ...], str]:
-    """Return the latest turns that fit `budget` tokens, oldest first, and a summary of
-    others.
+    """Return the latest turns that fit into `budget` tokens, oldest first, and a
+    summary of those before.
 
-    The summary consists of shortened questions and answers, verbatim. Answers of
-    `outdated` turns are left out of it.
+    The summary consists of the shortened questions and answers of at most
+    `MAX_SHORTENED_TURNS` turns, without the answers of `outdated` ones. Empty if there
+    are no earlier turns.
     """
     newest_turns = _select_newest(turns, budget)
     older = turns[: len(turns) - len(newest_turns)]
@@ -110,8 +121,10 @@ def fit_turns_to_budget(
 
 
 def format_changed_answer_remark(places: Sequence[AnchoredCitation]) -> str:
-    """Return a sentence about changed passages of the previous answer; empty if none
-    changed.
+    """Return a sentence that counts the changed passages among the citations `places`
+    of the previous answer.
+
+    Empty if none changed.
     """
     changed = sum(place.changed for place in places)
     if not changed:
@@ -159,7 +172,12 @@ def _shorten_line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecalledHistory:
-    """The earlier turns of a question; see the fields of `TurnQuestion`."""
+    """The earlier turns for a prompt.
+
+    `history` are the latest turns, oldest first; `before` summarizes earlier ones,
+    empty if there are none. `outdated` are the turns whose cited passages have changed
+    since.
+    """
 
     history: tuple[Turn, ...]
     before: str
@@ -172,9 +190,13 @@ async def recall_history(
     order: StoryOrder,
     freshness: FreshnessService,
 ) -> RecalledHistory:
-    """Return the earlier turns that may be used at `horizon` and fit into the prompt.
+    """Return the earlier `turns` that may be used at `horizon` and fit into the prompt.
 
-    Turns whose cited words are now behind the horizon are left out.
+    Turns are left out if they were asked at a later point of the story, or if words
+    that they cite are now after the horizon.
+
+    Raises:
+        StoreProblem: The library cannot be read.
     """
     recallable_turns = select_recallable_turns(
         filter_turns_by_horizon(turns, horizon, order)
@@ -196,11 +218,12 @@ async def recall_history(
 
 
 class MeteredChatModel:
-    """Wraps a chat model and counts its calls and tokens. Use one per turn.
+    """Wraps the chat model `chat` and counts its calls and tokens. Use one per turn.
 
     Tokens of `fill` are those reported by the server. Streamed and cancelled calls
     report none; they are estimated as characters / 4. A call that fails before its
-    first token counts no tokens. `failed` counts calls that raised an error.
+    first token counts no tokens. `Usage.failed` counts calls that raised
+    `ServiceUnavailable`.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -214,18 +237,22 @@ class MeteredChatModel:
 
     @property
     def usage(self) -> Usage:
-        """Usage since the last `take_usage`, without calls that are still running."""
+        """The usage since the last `take_usage`, without calls that are still running."""
         return self._usage
 
     def take_usage(self) -> Usage:
-        """Return the usage and reset it to zero."""
+        """Return the usage since the last call of this method, and reset it to zero."""
         usage, self._usage = self._usage, Usage()
         return usage
 
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return the model's reply and count the tokens that it reports."""
+        """Return the model's reply in the JSON `shape`, and count its tokens.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
+        """
         try:
             reply = await self._chat.fill(messages, shape)
         except ServiceUnavailable:
@@ -240,7 +267,13 @@ class MeteredChatModel:
         return reply
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield the model's answer and count its tokens, even if it ends early."""
+        """Yield the model's answer piece by piece, and count its tokens, even if it
+        ends early.
+
+        Raises:
+            ServiceUnavailable: The server did not answer, refused, or stopped in the
+                middle.
+        """
         sent, answer_chars, failed = _estimate_prompt_tokens(messages), 0, 0
         try:
             async with aclosing(self._chat.stream(messages)) as pieces:

@@ -77,9 +77,11 @@ _CANON_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class AvatarAnswer:
-    """An avatar's answer. `unsupported` are spans of it that no citation supports.
+    """An avatar's answer to a question.
 
-    `model` is the language model that wrote it, empty if it consists of quotations.
+    `unsupported` are spans of `text` that no citation supports. `gaps` are undefined
+    things that the question asks for, `remarks` sentences about failures. `model` is
+    the language model that wrote it, empty if it consists of quotations.
     """
 
     text: str
@@ -91,7 +93,7 @@ class AvatarAnswer:
 
 
 class Avatar(Protocol):
-    """Answers a question: a language model, or quotations of the text."""
+    """Writes the answer of a turn, with a language model or from quotations."""
 
     @property
     def model(self) -> str:
@@ -105,17 +107,22 @@ class Avatar(Protocol):
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer from `result` alone and emit each piece of the answer as it is ready."""
+        """Return an answer made only from `result`, and emit each piece when it is
+        ready.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDependencies:
-    """What the steps of a turn use.
+    """The functions and objects that the steps of a turn use.
 
     `plan` makes the plan; `search` finds passages within the question's horizon.
-    `notes` are the titles of the notes within it. `look_up` searches further with a
-    model, `search_web` searches the web, `find_gaps` finds undefined attributes; each
+    `notes` are the titles of the manuscript's notes. `look_up` lets a model search
+    further, `search_web` searches the web, `find_gaps` finds undefined attributes; each
     is None if it is off.
     """
 
@@ -134,7 +141,10 @@ async def plan_and_search(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> tuple[QuestionPlan, SearchResult]:
-    """Plan and search concurrently; the search does not depend on the plan."""
+    """Make the plan and search passages for `question` at the same time.
+
+    The search does not depend on the plan.
+    """
     emit(TurnStageStarted("plan", "Reading the question"))
     emit(TurnStageStarted("search", "Searching the manuscript"))
     async with asyncio.TaskGroup() as group:
@@ -151,9 +161,10 @@ async def run_lookup(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
-    """Let a model look up more passages if the plan needs the text's own words.
+    """Let a model look up more passages, and return `result` with them.
 
-    If this finds new passages, the confidence of the first search no longer applies and
+    Unchanged if look-ups are off or the plan needs no text. If the model selects
+    passages that the first search did not find, its confidence no longer applies and
     becomes None.
     """
     if dependencies.look_up is None or not plan.sources & _SEARCHABLE_SOURCES:
@@ -174,7 +185,10 @@ async def add_web_pages(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> RetrievalResult:
-    """Add web pages to the result if the plan selects the web."""
+    """Search the web and return `result` with the pages.
+
+    Unchanged if web search is off or the plan does not select the web.
+    """
     if dependencies.search_web is None or AnswerSource.WEB not in plan.sources:
         return result
     web_lookup = await dependencies.search_web(question, plan, emit)
@@ -194,8 +208,9 @@ async def find_turn_gaps(
     dependencies: TurnDependencies,
     emit: TurnEventEmitter,
 ) -> GapFinderResult:
-    """Return and emit what the question shows to be undefined, if there may be
-    anything.
+    """Return what the question needs and the text leaves undefined, and emit each gap.
+
+    Empty without asking a model if that step is off or there is no sign of a gap.
     """
     if dependencies.find_gaps is None or not may_reveal_gap(question, plan, result):
         return GapFinderResult()
@@ -215,7 +230,11 @@ def assemble_output(
     gaps: GapFinderResult,
     answer: AvatarAnswer,
 ) -> SupervisorOutput:
-    """Combine the results of all steps into the output of the turn."""
+    """Combine the results of all steps of a turn into its output.
+
+    Duplicate gaps and remarks are dropped. The confidence of the search is None if the
+    answer cites only story data, not passages.
+    """
     cast = {profile.name for profile in bible.characters}
     places = [
         place.name
@@ -282,14 +301,14 @@ def _build_state_after(
 
 @dataclass(frozen=True, slots=True)
 class CanonCommand:
-    """A definition that the writer typed; `id` names a gap, empty for none."""
+    """What the user defines with `canon: text`; `id` is that of a gap, empty for none."""
 
     text: str
     id: str = ""
 
 
 def parse_canon_command(text: str) -> CanonCommand | None:
-    """Parse "canon: …" or "canon ID: …"; None if the text is a question."""
+    """Parse `canon: text` or `canon id: text`; None if `text` is no such command."""
     match = _CANON_COMMAND.fullmatch(text)
     if match is None:
         return None
@@ -301,12 +320,13 @@ def build_gap_answer(
 ) -> GapAnswered:
     """Return the decision that `canon_command` states.
 
-    It answers the gap with the given id; otherwise the attribute that a statement such
-    as "Nell's coat is blue" names of a known character; otherwise the only gap in
-    `last_gaps`, the gaps of the last answer.
+    It answers the gap with the given id. Without id, it defines the attribute of a
+    known character that a statement such as "Nell's coat is blue" names; or else
+    answers the only gap in `last_gaps`, the gaps of the previous answer.
 
     Raises:
-        NotFound: It is unclear what is defined.
+        NotFound: There is no text, no gap with that id, or it is unclear what the text
+            defines.
     """
     if not canon_command.text:
         raise NotFound("There is no statement after `canon:`", hint=_CANON_HINT)
@@ -332,7 +352,10 @@ def build_gap_answer(
 
 
 def format_gap_answer(decision: GapAnswered, *, new: bool) -> str:
-    """Return a message about a decision; `new` is false if it had been saved before."""
+    """Return the sentence that confirms `decision`.
+
+    `new` is false if the canon file already contained it.
+    """
     topic = Asked(decision.about, decision.attribute)
     status = "Saved as canon" if new else "Already canon"
     return f"{status}: {topic}: {decision.answer}."

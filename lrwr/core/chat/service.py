@@ -1,4 +1,4 @@
-"""Answers questions in threads: the only reader and writer of turns."""
+"""Answers questions in threads (saved conversations); stores each answer as a turn."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -69,10 +69,12 @@ MAX_THREAD_TITLE_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A question, and changes of the thread's state; None leaves a value unchanged.
+    """A question, `text`, and changes of its thread's state; None leaves a value
+    unchanged.
 
-    An empty `character` selects nobody, an empty `as_of` the whole story. Without
-    `thread` a new thread is created.
+    An empty `character` selects nobody. `as_of` is a horizon as the user types it,
+    empty for the whole story. `witnessed` limits the character to what they witnessed
+    or were told. Without `thread` a new thread is created.
     """
 
     text: str
@@ -97,11 +99,11 @@ class _PendingTurn:
 class AvatarSessionService:
     """Answers questions and stores each as a turn of a thread, complete or stopped.
 
-    `make_turn_models` creates the models of one turn. `price` returns the price of a
-    model's usage in US dollars, None if unknown. `decide` saves a decision of the
-    writer. `web` is None if web search is off. `pipeline` and `limit` say which
-    passages are searched and how many are used. `now` returns seconds since 1970,
-    `new_id` a unique id.
+    `make_turn_models` creates the models of one turn. `price` returns the price in US
+    dollars of a usage of the named model, None if unknown. `decide` saves a decision of
+    the user. `web` is None if web search is off. Passages of `pipeline` are searched,
+    `limit` at most for each question. `now` returns seconds since 1970, `new_id` a
+    unique id.
     """
 
     def __init__(
@@ -135,11 +137,12 @@ class AvatarSessionService:
         return self._make_turn_models().avatar.model
 
     async def prompt(self, turn_request: TurnRequest) -> tuple[PromptPreview, ...]:
-        """Return the prompts that a turn would send, without sending or storing
+        """Return the prompts that `ask` would send, without sending or storing
         anything.
 
         The answer's prompt is built from a plan by rules and without look-ups and web
-        search, because these depend on replies. Empty without a language model.
+        search, because these depend on replies. Empty without a language model, and for
+        a `canon:` command.
 
         Raises:
             NotFound: There is no such thread, character or point of the story.
@@ -169,12 +172,12 @@ class AvatarSessionService:
         )
 
     async def ask(self, turn_request: TurnRequest) -> AsyncGenerator[TurnEvent]:
-        """Answer a question, yielding events as they happen, `TurnDone` last.
+        """Answer a question and yield events as they happen, `TurnDone` last.
 
-        Closing the generator stops the turn; what was answered by then is stored, and
-        `StoreProblem` is raised if that fails. If a complete turn cannot be stored, the
-        answer is returned with a remark. A text that begins with `canon:` is saved as a
-        decision instead of answered.
+        A text that begins with `canon:` is saved as a decision instead. Closing the
+        generator stops the turn and stores the part of the answer that exists;
+        `StoreProblem` is raised if that fails. If a complete turn cannot be stored, it
+        is returned with a remark that says so.
 
         Raises:
             NotFound: There is no such thread, character or point of the story, or it is

@@ -26,13 +26,14 @@ from lrwr.core.ports.sources import WebPage
 
 @dataclass(frozen=True, slots=True)
 class TurnQuestion:
-    """The writer's question, with everything that bounds the answer.
+    """The user's question and everything that limits its answer.
 
-    `character` is the name in the bible of the character who is talked to, empty for
-    none. `witnessed` limits what is known to scenes in which the character was present
-    and to what they were told. `history` are the latest turns that fit into the prompt,
-    oldest first; `before` summarizes earlier ones, empty if there are none. `outdated`
-    are the turns whose cited passages have changed since.
+    `character` is the name in the story bible of the character who is talked to, empty
+    for none. `horizon` is None for the whole story. `witnessed` limits the answer to
+    scenes in which the character acts or speaks, and to what they are told. `history`
+    are the latest turns that fit into the prompt, oldest first; `before` summarizes
+    earlier ones, empty if there are none. `outdated` are the turns whose cited passages
+    have changed since. `state` is that of the thread when the question is asked.
     """
 
     text: str
@@ -48,13 +49,15 @@ class TurnQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """Everything found for a question within its horizon.
+    """The story data, passages and web pages found for a question, up to its horizon.
 
-    `ranked_chunks` are passages, best first; the other lists are in story order.
-    `low_confidence` is None if it was not evaluated. `unknown` are words of the
-    question that no text within the horizon contains. `lines` are quotations of the
-    character, verified ones first. `pages` are web pages found for `web_query`, which
-    is empty if no web search ran; they are not part of the story.
+    `ranked_chunks` are passages, best first, and `low_confidence` is that of their
+    search, None if it was not evaluated. Characters are in order of mentions, other
+    story data in story order; `lines` are dialogue lines, verified ones first.
+    `unknown` are words of the question that no text up to the horizon contains.
+    `remarks` are sentences about what was skipped or failed. `pages` are web pages
+    found for `web_query`, which is empty if no web search ran; they are not part of the
+    story.
     """
 
     character_profiles: tuple[CharacterProfile, ...] = ()
@@ -73,9 +76,10 @@ class RetrievalResult:
 
 
 def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
-    """Return the name of the character who answers; empty if the analyst answers.
+    """Return the name of the character who answers; empty if none does.
 
-    Scenario questions are always answered by the analyst.
+    A character answers if the question's mode says so, except for scenarios ("what
+    if").
     """
     if (
         question.mode is not AnswerMode.IN_CHARACTER
@@ -88,5 +92,8 @@ def find_answering_character(question: TurnQuestion, plan: QuestionPlan) -> str:
 def select_web_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebPage, ...]:
-    """Return the web pages that the answer may use; none if a character answers."""
+    """Return the web pages that the answer may use, in the order of `result`.
+
+    Empty if the question is put to a character.
+    """
     return () if question.mode is AnswerMode.IN_CHARACTER else result.pages

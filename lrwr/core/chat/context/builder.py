@@ -1,4 +1,6 @@
-"""Selects the characters, world elements, events and passages that a question is about."""
+"""Gathers story data and passages that a question is about, from the sources of its
+plan.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -59,10 +61,13 @@ def gather_context(
     bible: Bible,
     search_result: SearchResult,
 ) -> RetrievalResult:
-    """Return what the chosen sources contain for `question`.
+    """Return the story data of `bible` and the passages that the sources of `plan` hold
+    for `question`.
 
-    `bible` and `search_result` must be bounded by the question's horizon. If the
-    question is limited to what its character witnessed, everything else is removed.
+    `resolved_entities` are the names in the question with the sources that contain
+    them. `bible` and `search_result` must end at the question's horizon. If the
+    question is limited to what its character witnessed, all that they cannot know is
+    removed.
     """
     people = _collect_names(
         resolved_entities,

@@ -1,7 +1,8 @@
-"""Finds with a language model what a question shows to be undefined.
+"""Finds gaps: asks a language model what a question needs and the story leaves
+undefined.
 
-The model is asked only if the search is unsure, the writer asks for open questions, or
-a known gap concerns the question.
+The model is asked only if the search is unsure, the user asks for open questions, or a
+known gap shares a word with the question.
 """
 
 import asyncio
@@ -59,16 +60,17 @@ Never answer the question. Reply with JSON.
 
 @dataclass(frozen=True, slots=True)
 class GapFinderResult:
-    """The gaps found, and sentences about failures."""
+    """The gaps found for one question; `remarks` are sentences that say why it failed."""
 
     gaps: tuple[GapFlag, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 class GapFinder:
-    """Asks a language model what a question shows to be undefined.
+    """Asks a language model what a question needs and the story leaves undefined.
 
-    `timeout` is in seconds. Nothing is stored: gaps are stored with their turn.
+    `timeout`, in seconds, limits the model's reply. Nothing is stored here: gaps are
+    stored with their turn.
     """
 
     def __init__(self, model: ChatModel, timeout: float) -> None:
@@ -78,7 +80,12 @@ class GapFinder:
     async def find(
         self, question: TurnQuestion, result: RetrievalResult, bible: Bible
     ) -> GapFinderResult:
-        """Return the gaps; if the model fails, none, with a remark."""
+        """Return the gaps that the model sees in `question` and the material of
+        `result`.
+
+        Gaps about characters that `bible` does not know are dropped. If the model
+        fails, there are no gaps and a remark says why.
+        """
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._model.fill(
@@ -99,7 +106,11 @@ class GapFinder:
 def may_reveal_gap(
     question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
 ) -> bool:
-    """Return whether something that the question needs may be undefined."""
+    """Return whether it is worth asking a model for gaps.
+
+    True if the search has low confidence, `plan` says that the user asks for undefined
+    things, or a gap of `result` shares a word with the question.
+    """
     if result.low_confidence or plan.intent is AnswerIntent.GAP_PROBE:
         return True
     question_stems = {
@@ -113,7 +124,7 @@ def may_reveal_gap(
 
 @cache
 def build_gaps_shape() -> ReplyShape:
-    """Return the JSON shape of the reply."""
+    """Return the JSON schema of the reply: a list of gaps with four text fields each."""
     text = {"type": "string"}
     fields = (
         "about", "undefined_attribute", "what_is_implied", "development_suggestion",
@@ -124,8 +135,10 @@ def build_gaps_shape() -> ReplyShape:
 
 
 def parse_gaps_reply(reply: str) -> list[GapFlag]:
-    """Return the gaps of a reply that name an attribute, at most
-    `MAX_GAPS_PER_QUESTION`.
+    """Return the gaps in a model's `reply`, at most `MAX_GAPS_PER_QUESTION`, in its
+    order.
+
+    Gaps without an attribute are dropped; too long fields are cut.
 
     Raises:
         MalformedReply: The reply does not have the requested shape.

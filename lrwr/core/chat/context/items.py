@@ -1,4 +1,6 @@
-"""Context items: single facts and quotations, and the numbered material of an answer."""
+"""Context items: the facts and quotations of the story bible as single statements, and
+their selection and numbering as the material of an answer.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -108,11 +110,13 @@ _FACET_BY_LABEL = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ContextItem:
-    """One statement: `label` names the attribute ("eyes"), `statement` is it ("grey").
+    """One fact, event, gap or quotation from the story bible, as material for an
+    answer.
 
-    `evidence` is in story order, the writer's first. An item that is `decided` by the
-    writer may have none. For dialogue lines and key sentences `statement` is empty:
-    their words are the evidence.
+    `about` is the character, world element or location that it is about, `label` the
+    attribute ("eyes"), `statement` its value ("grey"). `evidence` are the quotations
+    that support it. An item that the user `decided` may have none. For dialogue lines
+    and key sentences of scenes `statement` is empty: the evidence is what they say.
     """
 
     facet: StoryFacet
@@ -124,18 +128,20 @@ class ContextItem:
 
     @property
     def head(self) -> str:
-        """The subject and the label, joined by a comma."""
+        """The subject and the attribute, as in "Nell, eyes"; empty parts are left out."""
         head_parts = filter(None, (self.about, self.label))
         return ", ".join(" ".join(part.split()) for part in head_parts)
 
     @property
     def line(self) -> str:
-        """The item on one line, without its evidence."""
+        """The item on one line, as in "Nell, eyes: grey", without its evidence."""
         return ": ".join(filter(None, (self.head, " ".join(self.statement.split()))))
 
     @property
     def words(self) -> str:
-        """The words to compare with a question; of dialogue, only the quotation."""
+        """The text to compare with a question: the line and its evidence; of dialogue,
+        only the quotation.
+        """
         evidence_texts = (text_evidence.text for text_evidence in self.evidence)
         return " ".join(
             evidence_texts
@@ -145,26 +151,32 @@ class ContextItem:
 
     @property
     def surest(self) -> tuple[TextEvidence, ...]:
-        """The evidence, with sure evidence first."""
+        """The evidence, confirmed and verified first, otherwise in the same order."""
         return tuple(
             sorted(self.evidence, key=lambda text_evidence: not is_sure(text_evidence))
         )
 
     @property
     def is_uncited(self) -> bool:
-        """Whether the item may be used without citation: a decision, or a gap without
-        hints.
+        """Whether an answer may use the item without a citation.
+
+        True for a decision of the user, and for a gap about which the text implies
+        nothing.
         """
         return self.decided or (self.facet is StoryFacet.GAP and not self.evidence)
 
 
 def is_sure(evidence: TextEvidence) -> bool:
-    """Return whether evidence comes from the writer or is strong."""
+    """Return whether `evidence` is confirmed by the user or verified in the text."""
     return evidence.certainty in SURE_CERTAINTIES
 
 
 def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
-    """Return everything in `result` except passages, without duplicates, in order."""
+    """Return the story data of `result` as items, without duplicates.
+
+    First items about characters, then relationships, world elements, events, scenes,
+    gaps and dialogue lines. Passages and web pages are not included.
+    """
     context_items: list[ContextItem] = []
     for profile in result.character_profiles:
         context_items.extend(_iter_character_items(profile))
@@ -184,7 +196,12 @@ def collect_context_items(result: RetrievalResult) -> list[ContextItem]:
 
 
 def build_quote_item(quote: AttributedQuote) -> ContextItem:
-    """Return a quotation as an item, with its addressee if that is sure."""
+    """Return a dialogue line as an item; its statement is empty, its evidence the
+    words.
+
+    The label contains "probably" if the speaker is not certain, and "to X" if the
+    addressee X is.
+    """
     is_certain = quote.addressee_certainty in SURE_CERTAINTIES
     probably = "" if is_sure(quote.evidence) else PROBABLY
     to = f"to {quote.addressee}" if quote.addressee and is_certain else ""
@@ -282,7 +299,7 @@ def _iter_gap_items(gap: Gap) -> Iterator[ContextItem]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedItem:
-    """An item and the numbers of the citations that support it."""
+    """An item and the numbers of the citations that support it; none if it needs none."""
 
     item: ContextItem
     numbers: tuple[int, ...]
@@ -290,10 +307,10 @@ class NumberedItem:
 
 @dataclass(frozen=True, slots=True)
 class NumberedMaterial:
-    """Everything that an answer may be made from.
+    """The facts and passages that an answer may use, with numbered citations.
 
-    `entries` are best first, `citations` in the order of their numbers. `passages` are
-    those citations that are passages.
+    `entries` are in the order of selection, `citations` in the order of their numbers,
+    which start at 1. `passages` are those citations that are complete or cut passages.
     """
 
     entries: tuple[NumberedItem, ...] = ()
@@ -302,7 +319,10 @@ class NumberedMaterial:
 
     @property
     def notes(self) -> Mapping[int, str]:
-        """The items that rest on each citation number, as lines of text."""
+        """For each citation number, the items that it supports, one a line.
+
+        Numbers of passages that support no item are missing.
+        """
         notes_by_number: dict[int, list[str]] = {}
         for entry in self.entries:
             for number in entry.numbers:
@@ -311,14 +331,19 @@ class NumberedMaterial:
 
     @property
     def decided(self) -> tuple[str, ...]:
-        """The items without a citation: decisions, and gaps without hints."""
+        """The lines of the items without a citation: decisions, and gaps about which
+        the text implies nothing.
+        """
         return tuple(entry.item.line for entry in self.entries if not entry.numbers)
 
 
 async def load_result_texts(
     result: RetrievalResult, store: PassageStore
 ) -> dict[DocumentId, DocumentText]:
-    """Return the current text of every document that `result` cites.
+    """Return the stored text of every document that an item or passage of `result` is
+    from.
+
+    Documents that were deleted since the search are missing.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -336,11 +361,14 @@ def number_material(
     words: WordWeights | None = None,
     budget: int = MATERIAL_TOKEN_BUDGET,
 ) -> NumberedMaterial:
-    """Select and number items and passages, best first, within `budget` tokens.
+    """Select the items and passages of `result` that fit into `budget` tokens, and
+    number their citations.
 
-    Tokens are estimated by `estimate_material_tokens`. Items are sorted by how much
-    weight of `words` they cover, if given. Passages are complete or cut at a sentence
-    boundary. Words that `texts` no longer contain are left out.
+    Tokens are estimated by `estimate_material_tokens`. Items that cover most weight of
+    `words`, the question's weighted words, come first; None leaves them in their order.
+    Half of the budget is reserved for passages until they are added. A passage is
+    complete or cut at a sentence boundary. Evidence that `texts`, the current texts, no
+    longer contain is left out, and so are items that lose all of theirs.
     """
     words = words or WordWeights({})
     material_budget = _MaterialBudget(CitationNumbering(texts), sentences, budget)
@@ -361,7 +389,7 @@ def number_material(
 
 
 def estimate_material_tokens(text: str) -> int:
-    """Estimate the tokens of `text`: characters / 4, rounded up."""
+    """Return the estimated number of tokens of `text`: characters / 4, rounded up."""
     return -(-len(text) // MATERIAL_CHARS_PER_TOKEN)
 
 

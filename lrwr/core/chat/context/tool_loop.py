@@ -1,4 +1,6 @@
-"""Lets a language model look up passages step by step, within the question's bounds."""
+"""Look-ups: lets a language model search and read the story step by step, within the
+question's horizon.
+"""
 
 import asyncio
 import json
@@ -56,9 +58,11 @@ Leave fields that a step does not use empty or 0. Never repeat a step.
 
 
 class BoundedLookupTools:
-    """Searches and reads within the horizon and within what the character witnessed.
+    """What a model may look up for `question`: passages, chapter titles and chapters.
 
-    `bible`, `search` and `reader` must be bounded by the question's horizon.
+    Nothing after the horizon is returned: `bible`, `search` and `reader` must end
+    there. If the question is limited to what its character witnessed, neither is
+    anything that they cannot know.
     """
 
     def __init__(
@@ -77,12 +81,16 @@ class BoundedLookupTools:
             self._witness = WitnessFilter(question.character, bible)
 
     async def search(self, words: str) -> Sequence[Passage]:
-        """Return the passages found for `words`, best first."""
+        """Search the manuscript for `words` and return the passages, best first."""
         search_result = await self._search(replace(self._question, text=words))
         return self._filter_known(search_result.passages)
 
     def contents(self) -> Sequence[ChapterTitle]:
-        """Return the visible chapter titles in order; for a witness, those they are in."""
+        """Return the titles of the chapters up to the horizon, in story order.
+
+        If the question is limited to what its character witnessed, only of chapters
+        with a scene in which they act or speak.
+        """
         titles = self._reader.contents()
         if self._witness is None:
             return titles
@@ -94,8 +102,10 @@ class BoundedLookupTools:
         return [title for title in titles if title.number in present]
 
     async def chapter(self, number: int) -> Sequence[Passage]:
-        """Return the visible passages of a chapter in order; empty if there is no such
-        chapter.
+        """Return the passages of the chapter `number`, counted in story order, in text
+        order.
+
+        Empty if there is no such chapter up to the horizon.
         """
         return self._filter_known(await self._reader.chapter(number))
 
@@ -110,12 +120,16 @@ class BoundedLookupTools:
 
 @dataclass(frozen=True, slots=True)
 class ListChaptersStep:
-    """List the chapter titles."""
+    """A model's request to list the chapter titles."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadChapterStep:
-    """Read one part of a chapter; `number` is in story order, `part` counts from 1."""
+    """A model's request to read one part of a chapter.
+
+    `number` is the chapter in story order. Parts have `LOOKUP_PART_TOKENS` tokens at
+    most; `part` counts from 1.
+    """
 
     number: int
     part: int
@@ -123,14 +137,17 @@ class ReadChapterStep:
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """Search the manuscript for `words`."""
+    """A model's request to search the manuscript for `words`."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class FinishStep:
-    """Stop; `keep` are the numbers of the relevant passages, best first."""
+    """A model's request to stop.
+
+    `keep` are the numbers of the passages that it finds relevant, from 1, best first.
+    """
 
     keep: tuple[int, ...]
 
@@ -140,7 +157,9 @@ LookupStep: TypeAlias = ListChaptersStep | ReadChapterStep | SearchStep | Finish
 
 @cache
 def build_step_shape() -> ReplyShape:
-    """Return the JSON shape of a step: all fields, unused ones empty."""
+    """Return the JSON schema of one look-up step: every field must be present, those
+    that the step does not use empty or 0.
+    """
     number = {"type": "integer"}
     fields = {
         "tool": {
@@ -158,7 +177,9 @@ def build_step_shape() -> ReplyShape:
 
 
 def parse_lookup_step(reply: str) -> LookupStep:
-    """Parse the step that a reply requests.
+    """Return the step that a model's `reply` requests.
+
+    The text to search for is cut to `MAX_SEARCH_CHARS`.
 
     Raises:
         MalformedReply: The reply does not have the requested shape or names no known
@@ -184,7 +205,11 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """Passages, relevant ones first; `new` if a step found a relevant one."""
+    """The passages of the first search and of the look-up steps that a model requested.
+
+    Those that the model selected come first, in its order. `new` means that it selected
+    one which the first search did not find. `remarks` say why a step failed.
+    """
 
     passages: tuple[Passage, ...]
     new: bool = False
@@ -192,10 +217,10 @@ class LookupResult:
 
 
 class LookupLoop:
-    """Runs at most `steps` look-up steps that a model requests.
+    """Lets a language model request look-up steps until it stops, at most `steps`.
 
-    `timeout` is in seconds, for each step. A step that fails ends the loop with a
-    remark.
+    `timeout`, in seconds, limits each reply of the model. A reply that fails, or that
+    repeats a step, ends the loop.
     """
 
     def __init__(self, model: ChatModel, timeout: float, steps: int) -> None:
@@ -210,8 +235,10 @@ class LookupLoop:
         lookup_tools: BoundedLookupTools,
         emit: Callable[[TurnEvent], None],
     ) -> LookupResult:
-        """Return the passages found before and by the steps. Each step is emitted as an
-        event.
+        """Run the steps and return their passages together with those of `result`.
+
+        `emit` receives an event before each step. If the model fails, the passages
+        found so far are returned, with a remark.
         """
         lookup = _LookupState(question, first=result.ranked_chunks)
         for steps_left in range(self._steps, 0, -1):

@@ -1,4 +1,4 @@
-"""Limits retrieved material to what one character can know."""
+"""Restricts retrieved material to what one character witnessed or was told."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,10 +21,10 @@ from lrwr.core.model.text import Span
 
 
 class WitnessFilter:
-    """Limits material to scenes in which a character acts or speaks.
+    """Restricts material to what `character`, a name in `bible`, can know.
 
-    What somebody tells them counts wherever that is told, and their own profile stays
-    complete. Notes are outside the story, so no character knows them.
+    They know the scenes in which they act or speak, what somebody tells them, and their
+    own profile. Notes are outside the story, so no character knows them.
     """
 
     def __init__(self, character: str, bible: Bible) -> None:
@@ -39,14 +39,23 @@ class WitnessFilter:
                 spans.extend(disclosure.evidence.spans)
 
     def knows(self, document: DocumentId, span: Span) -> bool:
-        """Return whether the character was present for the whole span or was told it."""
+        """Return whether the character can know the text at `span` of `document`.
+
+        True if the span lies in one scene in which they act or speak, or in words that
+        somebody says to them.
+        """
         return any(
             scene_span.start <= span.start and span.end <= scene_span.end
             for scene_span in self._scenes.get(document, ())
         )
 
     def restrict(self, result: RetrievalResult) -> RetrievalResult:
-        """Return `result` without what the character cannot know."""
+        """Return `result` without story data and passages that the character cannot
+        know.
+
+        Evidence that they cannot know is removed from facts; facts and decisions
+        without evidence are removed, except in their own profile.
+        """
         return replace(
             result,
             character_profiles=tuple(

@@ -1,1 +1,1 @@
-"""Answers without a language model: facts and quotations from the text."""
+"""Answers made of facts and quotations, without a language model."""

@@ -95,9 +95,10 @@ AnswerLine = tuple[ContextItem, ...]
 
 
 class CharacterAnswerer:
-    """Lets a character answer with their own dialogue lines.
+    """Answers `question` with dialogue lines of the character who is talked to.
 
-    `silent` is true after `answer` if none of their lines answers the question.
+    `answer_writer` formats the lines. `silent` becomes true in `answer` if no line of
+    theirs answers the question.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class CharacterAnswerer:
 
     @property
     def not_found_message(self) -> str:
-        """The message if no line of the character fits the question."""
+        """The sentence to show if no line of the character answers the question."""
         bound = "" if self._question.horizon is None else " up to this point"
         return f"{self._name} says nothing about this{bound}."
 
@@ -129,11 +130,11 @@ class CharacterAnswerer:
         return f"No line is certainly {self._name}’s."
 
     def answer(self, parts: Sequence[QuestionPart]) -> AnswerPieces:
-        """Yield the character's lines that answer, or a greeting, or else the closest
-        lines.
+        """Yield the character's lines that answer the `parts` of the question.
 
-        Lines that are only probably theirs count only if no certain line fits; they follow
-        a heading that says so.
+        A greeting is answered with a greeting of theirs, or their first line. Lines
+        that are only probably theirs are used if no certain line answers, below a
+        heading that says so. If none answers, the closest lines follow such a heading.
         """
         if self._is_greeting():
             yield from self._iter_greeting()
@@ -216,10 +217,10 @@ async def stream_extractive_answer(
 ) -> AnswerEventStream:
     """Yield an answer made of facts and quotations from `result`, line by line.
 
-    In character it consists of the character's own lines; otherwise of facts, followed
-    by sentences of passages. What cannot be answered is stated and yielded as a gap.
-    The joined texts of the tokens are the answer. `remark` receives sentences about
-    failures.
+    If a character answers, it consists of their own dialogue lines; otherwise of facts,
+    then of sentences from passages. If something is not in the text, a line says so and
+    a gap is yielded. The texts of the tokens, joined, are the answer. `remark` is
+    called with a sentence for each failure, such as a reranker that does not respond.
 
     Raises:
         StoreProblem: The library cannot be read.

@@ -1,4 +1,4 @@
-"""Splits a question into parts and extracts what each asks for. For English."""
+"""Splits an English question into parts and finds the words that say what each asks."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -113,8 +113,10 @@ _QUESTION_BOUNDARY = re.compile(
 
 
 def score_answer_type(question: str, sentence: str) -> float:
-    """Return `ANSWER_TYPE_FACTOR` if the sentence contains the kind of answer asked for
-    (a time, a number, a reason), else 1.0.
+    """Return the factor by which to multiply the score of `sentence`.
+
+    `ANSWER_TYPE_FACTOR` if it contains the kind of answer that `question` asks for (a
+    time, a number or a reason), else 1.0.
     """
     kinds = (
         sentence_pattern
@@ -126,13 +128,14 @@ def score_answer_type(question: str, sentence: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPart:
-    """One thing that a question asks for; most questions have one part, some two.
+    """One thing that a question asks for; most questions have one part, some have two.
 
-    `text` is followed by the names that its pronouns refer to. `whole` weighs all of
-    its words, `words` only those that say what is asked, `naming` all that do not
-    merely ask. `people` are the characters it names, empty for anybody, and `forms` all
-    the names of each of them. `is_of_something` says that it names anything known;
-    `allows_speech` that dialogue lines may answer it.
+    `text` is the part, followed by the names that its pronouns refer to. `whole`,
+    `words` and `naming` weigh its words by rarity: `whole` all content words, `words`
+    those that say what is asked about the people, `naming` those that carry meaning,
+    names included. `people` are the characters it names, empty for anybody; `forms` are
+    all names of each. `is_of_something` means that it names a known character or
+    entity, `allows_speech` that dialogue lines may answer it.
     """
 
     text: str
@@ -145,8 +148,10 @@ class QuestionPart:
     forms: tuple[tuple[str, ...], ...] = ()
 
     def worth(self, text: str) -> float:
-        """Return the factor for a sentence's score: higher if it names all the people
-        in question, and if it contains the kind of answer asked for.
+        """Return the factor, 1.0 or more, for the score of the sentence `text`.
+
+        It is higher if the sentence names all people in question (two or more), and if
+        it contains the kind of answer asked for.
         """
         sentence_words = {normalize_word(word) for word in WORD_PATTERN.findall(text)}
         names_all_people = len(self.forms) > 1 and all(
@@ -160,10 +165,10 @@ class QuestionPart:
         )
 
     def is_about(self, names: Iterable[str], everybody: Iterable[str]) -> bool:
-        """Return whether the part asks about one of `names`, or `names` are not in
-        `everybody`.
+        """Return whether a statement about `names` may concern the people of this part.
 
-        True as well if the part names no people.
+        `everybody` are the names of the characters found; other names, such as those of
+        places, always concern it. So does any name if the part names no people.
         """
         matching_names = set(names) & set(everybody)
         return (
@@ -179,7 +184,7 @@ async def split_question_parts(
     result: RetrievalResult,
     passage_source: PassageSource,
 ) -> list[QuestionPart]:
-    """Return the parts of `question`, in order.
+    """Return the parts of `question`, in the order of its text; at least one.
 
     A part that names nobody is about the people of the part before it.
 
@@ -219,7 +224,10 @@ async def split_question_parts(
 
 
 def split_questions(text: str) -> list[str]:
-    """Split a text into questions: "Who is Nell, and what does she want?" has two."""
+    """Split `text` into its questions: "Who is Nell, and what does she want?" has two.
+
+    If one of them would have fewer than three words, `text` is returned as one.
+    """
     questions = [part.strip(" ,?!;") for part in _QUESTION_BOUNDARY.split(text)]
     are_complete = all(len(part.split()) >= _MIN_PART_WORDS for part in questions)
     return questions if are_complete and len(questions) > 1 else [text]
@@ -228,10 +236,11 @@ def split_questions(text: str) -> list[str]:
 def extract_question_words(
     text: str, plan: QuestionPlan | None, result: RetrievalResult
 ) -> list[str]:
-    """Return the words that say what is asked, without those that say about whom.
+    """Return the normalized words of `text` that say what is asked, not about whom.
 
-    The name of a thing counts as what is asked if nothing else remains. Empty if the
-    question only names somebody.
+    In "what does Nell wear" that is "wear". The name of a thing counts as what is asked
+    if nothing else remains. Names are those in `result` and, if not None, in `plan`.
+    Empty if the question only names a character.
     """
     text = _CHAPTER.sub(" ", strip_request_phrase(text))
     words = _extract_naming_words(text)
@@ -253,7 +262,10 @@ def _iter_people_names(result: RetrievalResult) -> Iterator[str]:
 
 
 def strip_request_phrase(text: str) -> str:
-    """Return a question without phrases such as "tell me" and "does the text say"."""
+    """Return `text` without phrases such as "tell me" and "does the text say".
+
+    Unchanged if nothing would remain.
+    """
     stripped_text = lexicon.GAP_PROBE_PATTERN.sub(
         " ", lexicon.REQUEST_PATTERN.sub(" ", text)
     )
@@ -272,8 +284,9 @@ def _iter_naming_words(text: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def parse_chapter_numbers(text: str) -> frozenset[int]:
-    """Return the chapter numbers that a question asks about; "after chapter 3" names
-    none.
+    """Return the numbers of the chapters that `text` asks about.
+
+    "Chapter 3" and "ch. three" count; "after chapter 3" and the like name no chapter.
     """
     number_words = _NUMBERS.split("|")
     numbers = (
@@ -288,8 +301,9 @@ def parse_chapter_numbers(text: str) -> frozenset[int]:
 
 
 def find_chapter_words(text: str) -> list[str]:
-    """Return the words by which `text` names chapters, which no passage needs to
-    contain.
+    """Return the content words of phrases such as "chapter three" in `text`.
+
+    A passage need not contain them to answer a question.
     """
     chapter_names = " ".join(match["whole"] for match in _CHAPTER.finditer(text))
     return extract_content_words(chapter_names)
@@ -298,7 +312,9 @@ def find_chapter_words(text: str) -> list[str]:
 def find_profiles_in_text(
     text: str, people: Iterable[CharacterProfile]
 ) -> frozenset[str]:
-    """Return the names of those `people` whom a text names by any of their aliases."""
+    """Return the full names of those `people` whom `text` names by any of their
+    aliases.
+    """
     words = set(extract_content_words(text))
     return frozenset(
         person.name
@@ -311,7 +327,7 @@ def find_profiles_in_text(
 
 
 def iter_profile_names(profile: CharacterProfile) -> Iterator[str]:
-    """Yield the name and all aliases of a character."""
+    """Yield the full name of a character, then their aliases; the name may occur twice."""
     yield profile.name
     yield from (form.name for form in profile.aliases)
 

@@ -1,4 +1,4 @@
-"""Selects the context items that answer a part of a question."""
+"""Selects the facts and dialogue lines that answer a part of a question."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -114,7 +114,11 @@ FACETS: Mapping[SourceIntention, frozenset[StoryFacet]] = MappingProxyType(
 def map_intentions_to_facets(
     intentions: Iterable[SourceIntention],
 ) -> frozenset[StoryFacet]:
-    """Return the facets that `intentions` ask for."""
+    """Return all facets (such as look, relation, dialogue line) that `intentions` ask
+    for.
+
+    Empty if they ask only for passages.
+    """
     nothing: frozenset[StoryFacet] = frozenset()
     return nothing.union(*(FACETS.get(intention, nothing) for intention in intentions))
 
@@ -135,7 +139,11 @@ class _ScoredItem:
 
 
 class ItemSelector:
-    """Selects items for the parts of one question from everything that was found."""
+    """Selects, for each part of a question, those of `pieces` that answer it.
+
+    If `plan` asks for the author's intentions, only items from notes and decisions
+    count.
+    """
 
     def __init__(
         self, pieces: Sequence[ContextItem], plan: QuestionPlan, result: RetrievalResult
@@ -155,12 +163,12 @@ class ItemSelector:
     def facts(
         self, part: QuestionPart, facets: frozenset[StoryFacet]
     ) -> list[tuple[ContextItem, ...]]:
-        """Return the facts that fit a part, in their original order; each tuple forms a
-        line.
+        """Return the items of `facets` that answer `part`; each tuple forms one line.
 
-        If the part says what it asks for, traits that do not fit are left out. If it
-        contains words that the text never uses, so is everything else that does not
-        fit.
+        The lines are in the order of the items, gaps and present characters first, at
+        most `MAX_FACTS_PER_PART`. If the part says what it asks for, traits that do not
+        match its words are left out. If it also contains words that the text never
+        uses, so is everything else that does not match.
         """
         own_items = [
             context_item
@@ -179,9 +187,11 @@ class ItemSelector:
     def lines(
         self, part: QuestionPart, pieces: Iterable[ContextItem]
     ) -> list[ContextItem]:
-        """Return the dialogue lines that answer a part, surest first.
+        """Return those dialogue lines of `pieces` that answer `part`, at most
+        `MAX_LINES_PER_PART`.
 
-        If the part only names somebody, lines that name them count.
+        Lines of certain speakers come first, then those that match best. If the part
+        only names somebody, lines that contain the name answer it.
         """
         weighted_part = part if part.words.weights else replace(part, words=part.naming)
         fitting = self._select_fitting(weighted_part, pieces, MIN_ITEM_FIT)

@@ -67,7 +67,12 @@ class SentenceQuote:
 
 @dataclass(frozen=True, slots=True)
 class PassageSource:
-    """What quoting needs: texts, word frequencies, and optionally a reranker."""
+    """The parts of a library that are needed to rank and quote sentences.
+
+    `store` has the texts, `lexical` the word frequencies, `sentences` splits a text
+    into sentences. `reranker` is None if words alone decide. `pipeline` is the one
+    whose passages are searched.
+    """
 
     store: PassageStore
     lexical: LexicalIndex
@@ -78,8 +83,10 @@ class PassageSource:
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """The question that sentences are ranked for. `worth` returns a factor for a
-    sentence.
+    """The question for which sentences are ranked.
+
+    `weights` are its words weighted by rarity; `worth` returns a factor for the score
+    of a sentence.
     """
 
     question: str
@@ -98,7 +105,11 @@ class _ScoredSentence:
 async def weigh_question_words(
     words: Sequence[str], passage_source: PassageSource
 ) -> WordWeights:
-    """Weigh `words` by how rare they are in the library."""
+    """Return `words` with weights: the rarer a word is in the library, the higher.
+
+    Raises:
+        StoreProblem: The library cannot be read.
+    """
     counts, total = await passage_source.lexical.document_frequencies(
         words, pipeline=passage_source.pipeline
     )
@@ -111,11 +122,12 @@ async def select_best_sentences(
     passage_source: PassageSource,
     remark: RemarkCallback,
 ) -> list[SentenceQuote]:
-    """Return the best sentences of the first passages, extended by neighbours, best
-    first.
+    """Return the best sentences of the first `MAX_PASSAGES_READ` passages, best first.
 
-    Without a reranker, or if it fails, sentences are ranked by words,
-    and `remark` receives a sentence about it.
+    Each is extended by neighbouring sentences up to `MAX_QUOTE_CHARS` characters.
+    Without a reranker, or if it fails, the question's words decide; `remark` is called
+    with a sentence about a failure. Sentences that the stored text no longer contains
+    are left out.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -135,7 +147,8 @@ async def select_best_sentences(
 def is_unanswerable_without(question: str, unknown: Sequence[str]) -> bool:
     """Return whether a text that lacks the words `unknown` cannot answer `question`.
 
-    That is so if they are all of its words or include a name.
+    True if they include all content words of the question, or one that it capitalizes,
+    such as a name.
     """
     missing = set(unknown)
     return set(extract_content_words(question)) <= missing or not missing.isdisjoint(

@@ -1,4 +1,6 @@
-"""Formats an extractive answer: facts, quotations, citations, and what was not found."""
+"""Formats the lines of an extractive answer: facts, quotations, citations, and messages
+about what was not found.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -73,16 +75,21 @@ MIN_UNDEFINED_SHARE = 0.9
 
 
 def format_item(item: ContextItem, citations: Sequence[Citation]) -> str:
-    """Return an item as text, followed by its evidence if that says more.
+    """Return an item as "subject, label: statement", without citation numbers.
 
-    Unquoted text has no Markdown for links and emphasis; quotations are verbatim.
+    The words of `citations` follow in quotation marks if they say more than the
+    statement. Links and emphasis of Markdown are removed, except in quotations.
     """
     parts = (format_item_subject(item), format_item_body(item, citations))
     return ": ".join(filter(None, parts))
 
 
 def format_item_subject(item: ContextItem) -> str:
-    """Return the subject and label of an item, without Markdown."""
+    """Return whom or what an item is about and its attribute, such as "Nell, eyes".
+
+    The long label of a gap is left out. Markdown and final periods and colons are
+    removed.
+    """
     if item.facet is StoryFacet.GAP and len(item.label.split()) > MAX_LABEL_WORDS:
         return strip_note_markdown(item.about).rstrip(" .:")
     subject_parts = (item.about, "" if item.label == UNNAMED else item.label)
@@ -90,8 +97,11 @@ def format_item_subject(item: ContextItem) -> str:
 
 
 def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
-    """Return the statement of an item, or its evidence, or both if the evidence says
-    more.
+    """Return the statement of an item; the words of `citations` in quotation marks; or
+    both.
+
+    The words replace a statement that is empty or contains nothing else. They follow it
+    if they say more and have at most `MAX_SHOWN_EVIDENCE_CHARS` characters.
     """
     words = join_cited_words(citations)
     if item.facet is StoryFacet.PRESENT:
@@ -109,7 +119,7 @@ def format_item_body(item: ContextItem, citations: Sequence[Citation]) -> str:
 
 
 def join_cited_words(citations: Sequence[Citation]) -> str:
-    """Return the cited words on one line, separated by ellipses."""
+    """Return the words of all citations on one line, joined by " … "."""
     return " … ".join(flatten_markdown_quote(citation.text) for citation in citations)
 
 
@@ -124,7 +134,7 @@ def flatten_markdown_quote(text: str) -> str:
 
 
 def format_quote_line(text: str) -> str:
-    """Return a quotation on one line, without list markers and bold."""
+    """Return a quotation on one line, without the Markdown of lists, quotes and bold."""
     return flatten_markdown_quote(
         _BOLD.sub(r"\1", _LIST_MARKER.sub("", text)).replace("**", "")
     )
@@ -155,7 +165,11 @@ def _is_covered_by(statement: str, words: str) -> bool:
 
 
 class AnswerWriter:
-    """Writes the lines of one answer; `lines` counts them."""
+    """Formats the lines of one answer and numbers its citations with `numbering`.
+
+    `lines` counts the lines written so far. A line that is not the first begins with an
+    empty line.
+    """
 
     def __init__(
         self, numbering: CitationNumbering, sentences: SentenceSplitter
@@ -165,16 +179,17 @@ class AnswerWriter:
         self.lines = 0
 
     def say(self, text: str) -> AnswerToken:
-        """Return a line without citation, such as a heading or a message."""
+        """Return `text` as a line without citation, such as a heading or a message."""
         self.lines += 1
         return AnswerToken(
             text if self.lines == 1 else f"\n\n{text}", AnswerSpeaker.AVATAR
         )
 
     def facts(self, item_group: Sequence[ContextItem]) -> AnswerPieces:
-        """Yield a line with the items of one kind, preceded by new citations.
+        """Yield one line with all items of `item_group`, preceded by its new citations.
 
-        Items whose evidence is no longer in the text are left out.
+        Items whose evidence is no longer in the text are left out; without items there
+        is no line.
         """
         located = [
             (context_item, self._locate_item(context_item))
@@ -210,7 +225,11 @@ class AnswerWriter:
         yield self.say(f"{heads.pop()}: {_join_statements(bodies)}")
 
     def quote_line(self, line: ContextItem, note: str = "") -> AnswerPieces:
-        """Yield a dialogue line as a quotation, followed by `note`."""
+        """Yield a dialogue line in quotation marks, then `note` and the citation
+        numbers.
+
+        Nothing if its words are no longer in the text. New citations precede the line.
+        """
         citations = self._locate_item(line)
         if citations:
             yield from self._iter_new_citations(citations)
@@ -223,7 +242,11 @@ class AnswerWriter:
             yield self.say(" ".join(filter(None, parts)))
 
     def quote(self, quote: SentenceQuote) -> AnswerPieces:
-        """Yield a quotation, unless at least half of it is cited already."""
+        """Yield `quote` as a line with its citation.
+
+        Nothing if at least half of its characters are cited already, or if it is no
+        longer in the text.
+        """
         document, chapter = quote.passage.chunk.document, quote.passage.chapter
         placed = self._numbering.locate(document, quote.span, quote.text, chapter)
         if placed is None or self._is_mostly_cited(placed):
@@ -283,11 +306,12 @@ def _format_marks(citations: Sequence[Citation]) -> str:
 def quote_web_pages(
     pages: Sequence[WebPage], words: WordWeights, sentences: SentenceSplitter
 ) -> Iterator[WebPageCited | AnswerToken]:
-    """Yield the best sentences of the first pages, verbatim, each after its page's
-    title.
+    """Yield a line for each of the first `MAX_QUOTED_PAGES` pages: its title, its best
+    sentences verbatim, and its number, as in [w1].
 
-    They follow a heading and have web marks, so that they cannot be taken for the
-    manuscript. Pages without any of `words` are skipped if another page has some.
+    A heading comes first, so that nobody takes them for the manuscript. `words` are the
+    weighted words of the web query; pages with none of them are skipped if another page
+    has some.
     """
     covered = [words.coverage(f"{page.title} {page.text}") for page in pages]
     has_match = max(covered, default=0.0) > 0
@@ -312,7 +336,9 @@ def _build_line(text: str) -> AnswerToken:
 
 
 class NotFoundLevel(StrEnum):
-    """How certain it is that the text does not answer a question."""
+    """How certain it is that the text does not answer a question, from `NONE` (it may
+    well answer it) to `SURE`.
+    """
 
     NONE = "none"
     MAYBE = "maybe"
@@ -332,7 +358,8 @@ def classify_not_found(
 ) -> NotFoundLevel:
     """Return how certain it is that nothing in `result` answers the question.
 
-    With `has_facts` the confidence of the passage search is ignored.
+    It depends on the weight of words that the text never uses, and on the confidence of
+    the passage search, which is ignored if facts were found (`has_facts`).
     """
     unknown = find_unknown_words(result)
     if is_unanswerable_without(question.text, unknown):
@@ -352,7 +379,10 @@ def classify_not_found(
 
 
 def find_unknown_words(result: RetrievalResult) -> list[str]:
-    """Return the question's words that the text never uses, except words that only ask."""
+    """Return the words of the question that the text never uses, in normalized form.
+
+    Words that only name an aspect to report on, such as "relationship", are left out.
+    """
     return [word for word in result.unknown if word not in ASPECT_WORDS]
 
 
@@ -363,7 +393,12 @@ def format_not_found(
     *,
     nearest: bool,
 ) -> Iterator[str]:
-    """Yield the messages about what was not found; `nearest` says that passages follow."""
+    """Yield the sentences that say what was not found.
+
+    `silence` says how certain that is. With `nearest`, the last sentence announces the
+    closest passages. Nothing if all words are known and `silence` is `NONE`, unless
+    nothing follows (`nearest` is false).
+    """
     bounded = question.horizon is not None
     if unknown_words:
         capitalized_words = extract_capitalized_words(question.text)
@@ -389,9 +424,11 @@ def format_not_found(
 def build_gap_from_question(
     question: TurnQuestion, result: RetrievalResult, plan: QuestionPlan | None = None
 ) -> GapFlag:
-    """Return the topic of `question` as a gap.
+    """Return a gap for what `question` asks, which the text leaves undefined.
 
-    It is about the character asked or found, or the only entity of `plan`.
+    Its subject is the character who is talked to, else the only character of `result`
+    or the only entity of `plan`, else empty. Its attribute is the words that say what
+    is asked.
     """
     names = [profile.name for profile in result.character_profiles]
     if not names and plan is not None:
@@ -404,6 +441,8 @@ def build_gap_from_question(
 
 
 def build_gap_from_ledger(gap: Gap) -> GapFlag:
-    """Return a gap of the story bible in the form that answers use."""
+    """Return a gap of the story bible in the form that answers use, with its first
+    suggestion.
+    """
     implied = "; ".join(list_gap_implications(gap))
     return GapFlag(gap.about, gap.attribute, implied, "".join(gap.suggestions[:1]))

@@ -1,1 +1,3 @@
-"""Answers written by a language model, and the avatars that answer."""
+"""Answers written by a language model, and the avatars: the objects that write an
+answer, with or without a model.
+"""

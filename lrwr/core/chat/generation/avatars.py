@@ -1,4 +1,6 @@
-"""The avatars: answers from quotations, and answers written by a language model."""
+"""The avatars, which write the answer of a turn: from quotations, or with a language
+model.
+"""
 
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -49,7 +51,7 @@ from lrwr.core.ports.models import ChatMessage, ChatModel
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAvatar:
-    """Answers with facts and quotations, without a language model."""
+    """Answers with facts and quotations, without a language model; `model` is empty."""
 
     source: PassageSource
     model: str = ""
@@ -61,7 +63,14 @@ class ExtractiveAvatar:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Answer with quotations, and emit each of them as soon as it is selected."""
+        """Answer with facts and quotations of `result`, and emit each line when it is
+        ready.
+
+        Quotations of web pages follow those of the manuscript.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         pieces: list[str] = []
         citations: list[Citation] = []
         gaps: list[GapFlag] = []
@@ -109,7 +118,9 @@ class ExtractiveAvatar:
 
 @dataclass(frozen=True, slots=True)
 class AvatarPrompt:
-    """The messages for a language model, and the numbered material they contain."""
+    """The messages for a language model, and the numbered facts, passages and web pages
+    that they contain.
+    """
 
     messages: tuple[ChatMessage, ...]
     material: NumberedMaterial
@@ -118,7 +129,11 @@ class AvatarPrompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelAvatar:
-    """Answers with a language model; if that fails, `instead` answers."""
+    """Answers with the language model `chat`.
+
+    If it fails before the first word, `instead` answers with quotations. `source` has
+    the texts to cite.
+    """
 
     chat: ChatModel
     source: PassageSource
@@ -129,13 +144,19 @@ class ModelAvatar:
 
     @property
     def model(self) -> str:
-        """The model's name on its server."""
+        """The name of the language model as its server knows it."""
         return self.chat.name
 
     async def prompt(
         self, question: TurnQuestion, plan: QuestionPlan, result: RetrievalResult
     ) -> AvatarPrompt:
-        """Return exactly what would be sent, except for the random mark of its fences."""
+        """Return what `answer` would send for the question, without sending it.
+
+        Only the random string that delimits quoted text differs between calls.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         texts = await load_result_texts(result, self.source.store)
         words = await weigh_question_words(
             extract_content_words(question.text), self.source
@@ -153,10 +174,14 @@ class ModelAvatar:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Emit the model's answer as it arrives, then check it against what it cites.
+        """Emit the model's answer as it arrives, then check it and return it.
 
-        If the model fails before its first word, the extractive avatar answers; if it
-        fails later, the incomplete answer is returned with a remark.
+        Invalid citations are removed, and sentences that their sources do not support
+        are reported. If the model fails before its first word, the answer consists of
+        quotations; if later, it is incomplete. Both add a remark.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         prompt = await self.prompt(question, plan, result)
         pieces: list[str] = []
@@ -250,7 +275,7 @@ def _emit_sources(prompt: AvatarPrompt, emit: TurnEventEmitter) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AvatarWithRemark:
-    """Adds `remark` before the remarks of another avatar's answers."""
+    """Wraps an avatar and adds `remark`, a sentence, to each answer."""
 
     avatar: Avatar
     remark: str
@@ -267,6 +292,6 @@ class AvatarWithRemark:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Return the other avatar's answer with the remark."""
+        """Return the answer of the wrapped avatar, with the remark first."""
         answer = await self.avatar.answer(question, plan, result, emit)
         return replace(answer, remarks=(self.remark, *answer.remarks))

@@ -1,4 +1,4 @@
-"""Prompts for the language model that answers, built from numbered material.
+"""Prompts for the language model that writes the answer.
 
 Pure functions. Prompt texts are part of cache keys: change them only on purpose.
 """
@@ -113,7 +113,9 @@ _NOTHING_FOUND_PROMPT = "Nothing was found for this question."
 async def stream_model_answer(
     model: ChatModel, messages: Sequence[ChatMessage]
 ) -> AsyncGenerator[AnswerToken]:
-    """Yield the model's answer token by token; closing it closes the model's stream.
+    """Send `messages` to `model` and yield its answer token by token.
+
+    Closing the generator stops the request.
 
     Raises:
         ServiceUnavailable: The server did not answer, refused, or stopped in the
@@ -128,13 +130,13 @@ async def stream_model_answer(
 def find_names_beyond_horizon(
     answer: str, bible_whole_names: Collection[str], known_names: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the names in an answer that occur only after the horizon, each once, in
-    order.
+    """Return the names in `answer` that occur only after the horizon, each once, in the
+    order of the answer.
 
-    `bible_whole_names` are all forms of the names of characters and world elements,
-    `known_names` those known at the horizon. Of overlapping names the longest counts,
-    because "Nell Tallow" may reveal what "Nell" does not. Matching is case-sensitive,
-    because a name may be a common word.
+    `bible_whole_names` are all names of characters and world elements of the whole
+    story, `known_names` those up to the horizon. Of overlapping names the longest
+    counts, because "Nell Tallow" may reveal what "Nell" does not. Matching is
+    case-sensitive, because a name may be a common word.
     """
     visible_names = {_normalize_text(name) for name in known_names}
     names = compile_forms_pattern(
@@ -162,8 +164,9 @@ def build_avatar_messages(
 ) -> list[ChatMessage]:
     """Return the system prompt, the earlier turns, and the question with its material.
 
-    Text of the manuscript and of the web is fenced with `mark`, which must occur in
-    none of `list_fenced_texts`; see `generate_fence_mark`.
+    Text of the manuscript and of the web stands between lines that contain `mark`, so
+    that the model cannot take it for instructions; see `generate_fence_mark`. `mark`
+    must not occur in any of `list_fenced_texts`.
     """
     return [
         ChatMessage("system", _build_system_prompt(question, plan, result)),
@@ -177,7 +180,10 @@ def build_avatar_messages(
 def list_fenced_texts(
     question: TurnQuestion, material: NumberedMaterial, web: Sequence[WebCitation] = ()
 ) -> tuple[str, ...]:
-    """Return every text that will be fenced and must not contain the fence's mark."""
+    """Return every text of the prompt that stands between lines with the random mark.
+
+    These texts must not contain the mark: pass them to `generate_fence_mark`.
+    """
     notes = (entry.item.line for entry in material.entries)
     cited_texts = (
         _format_heading(citation) + citation.text for citation in material.citations
@@ -188,7 +194,11 @@ def list_fenced_texts(
 def select_prompt_pages(
     question: TurnQuestion, result: RetrievalResult
 ) -> tuple[WebCitation, ...]:
-    """Return the web pages that fit into `WEB_TOKEN_BUDGET`, each complete."""
+    """Return the numbered web pages for the prompt, in the order of `result`.
+
+    A page that exceeds what is left of `WEB_TOKEN_BUDGET` is skipped, not shortened.
+    Empty if a character answers.
+    """
     web_citations: list[WebCitation] = []
     remaining_tokens = WEB_TOKEN_BUDGET
     for page in number_web_pages(select_web_pages(question, result)):
@@ -200,7 +210,11 @@ def select_prompt_pages(
 
 
 def describe_horizon(horizon: Horizon | None) -> str:
-    """Describe a horizon in words, to follow "You live" or "The story is read"."""
+    """Return a horizon in words, such as "at the end of chapter 3".
+
+    None is the end of the whole text. The words follow "You live" or "The story is
+    read".
+    """
     if horizon is None:
         return "at the end of what is written so far"
     if horizon.scene is None:
@@ -315,10 +329,10 @@ def _join_lines(citation: Citation) -> str:
 def collect_story_name_words(
     plan: QuestionPlan, result: RetrievalResult
 ) -> frozenset[str]:
-    """Return the normalized words of the story's names, which a web page cannot
-    support.
+    """Return the normalized capitalized words of the names of characters and entities.
 
-    Words that were sent to the web are excluded: they name something outside the story.
+    A web page cannot be the source of a sentence about these. Words that were sent to
+    the web search are excluded: they name something outside the story.
     """
     profiles = result.character_profiles
     named = [

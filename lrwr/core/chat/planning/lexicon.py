@@ -1,7 +1,7 @@
-"""The words of a question that reveal what it asks for, as English patterns.
+"""English patterns for the words of a question that reveal what it asks for.
 
-Most patterns are matched against a masked question: lower case, with PERSON, THING or
-STRANGER in place of names, and without phrases such as "can you tell me".
+Most are matched against a masked question: lower case, with PERSON, THING or STRANGER
+in place of names, and without phrases such as "can you tell me".
 """
 
 import re
@@ -27,9 +27,10 @@ _PERSON = r"\bPERSON\b"
 
 @dataclass(frozen=True, slots=True)
 class QuestionCue:
-    """A pattern that selects a source and what it is needed for.
+    """A pattern (`words`) that shows that a question needs a source, and for what.
 
-    With `person` it applies only to questions that name a character.
+    `confidence` is from 0.0 to 1.0. If `person` is true, the cue applies only to
+    questions that name a character.
     """
 
     words: re.Pattern[str]

@@ -95,7 +95,10 @@ _ENTITIES_FALLBACK = "Names were recognized by rules"
 
 
 def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Return the prompt that asks which sources a question needs, and for what."""
+    """Return the prompt that asks which sources `question` needs, and for what.
+
+    Names come from `bible`, which must end at the question's horizon.
+    """
     tools = "\n".join(
         f"- {source}: {_SOURCE_CONTENTS[source]}. For: {', '.join(INTENTIONS_BY_SOURCE[source])}"
         for source in AnswerSource
@@ -104,14 +107,21 @@ def build_tools_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessa
 
 
 def build_entities_messages(question: TurnQuestion, bible: Bible) -> list[ChatMessage]:
-    """Return the prompt that asks which names occur in a question."""
+    """Return the prompt that asks which characters, places and things `question` names.
+
+    Known names come from `bible`, which must end at the question's horizon.
+    """
     return _build_messages(_ENTITIES_PROMPT, question, bible)
 
 
 def build_planner_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Return the prompt that repeats a request and states the problem with the reply."""
+    """Return a prompt that repeats `chat_messages`, shows the malformed `reply`, and
+    asks again.
+
+    `problem` is a phrase that says what is wrong with the reply.
+    """
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
@@ -176,9 +186,10 @@ def _format_earlier_questions(question: TurnQuestion) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """The kind of answer and the sources that a model selected.
+    """The kind of answer and the sources that a model selected, most confident first.
 
-    `refused` are sentences about selections that are not possible.
+    `refused` are sentences about selections that were ignored because they do not
+    exist.
     """
 
     intent: AnswerIntent
@@ -188,7 +199,7 @@ class ToolSelection:
 
 @cache
 def build_tools_shape() -> ReplyShape:
-    """Return the JSON shape of the reply that selects sources."""
+    """Return the JSON schema of the reply that selects sources."""
     tool = {
         "tool": {"type": "string", "enum": [source.value for source in AnswerSource]},
         "intention": {
@@ -211,7 +222,7 @@ def build_tools_shape() -> ReplyShape:
 
 @cache
 def build_entities_shape() -> ReplyShape:
-    """Return the JSON shape of the reply that lists names."""
+    """Return the JSON schema of the reply that lists names."""
     entity = {"name": {"type": "string"}, "confidence": {"type": "number"}}
     fields = {"entities": {"type": "array", "items": build_strict_schema(entity)}}
     return ReplyShape(
@@ -220,10 +231,11 @@ def build_entities_shape() -> ReplyShape:
 
 
 def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
-    """Return the selections with a confidence of at least `threshold`, most confident
-    first.
+    """Return the sources that a model's `reply` selects, most confident first.
 
-    Combinations of source and intention that do not exist are dropped, with a sentence.
+    Selections below the confidence `threshold`, 0.0 to 1.0, are dropped; of equal ones
+    the most confident stays. A source that does not support the stated purpose is
+    dropped with a sentence in `refused`.
 
     Raises:
         MalformedReply: The reply does not have the requested shape.
@@ -248,7 +260,10 @@ def parse_tools_reply(reply: str, threshold: float) -> ToolSelection:
 
 
 def parse_entities_reply(reply: str, threshold: float) -> tuple[QuestionEntity, ...]:
-    """Return the names with a confidence of at least `threshold`, each once, in order.
+    """Return the names in a model's `reply`, each once, in its order.
+
+    Names below the confidence `threshold`, 0.0 to 1.0, and empty or very long ones are
+    dropped.
 
     Raises:
         MalformedReply: The reply does not have the requested shape.
@@ -336,10 +351,11 @@ class _PlannerReply(Generic[T]):
 
 
 class ModelPlanner:
-    """Plans with a language model and falls back to a plan by rules.
+    """Plans a question with a language model, in two concurrent calls.
 
-    `timeout` is in seconds and covers each call including its repair; both calls run
-    concurrently.
+    `timeout`, in seconds, covers each call including one repeated request after a
+    malformed reply. Sources below `tool_threshold` and names below `entity_threshold`,
+    confidences from 0.0 to 1.0, are ignored.
     """
 
     def __init__(
@@ -357,7 +373,7 @@ class ModelPlanner:
     def messages(
         self, question: TurnQuestion, bible: Bible
     ) -> tuple[list[ChatMessage], list[ChatMessage]]:
-        """Return the prompts of the two calls: for sources, and for names."""
+        """Return the prompts of the two calls: that for sources, then that for names."""
         return build_tools_messages(question, bible), build_entities_messages(
             question, bible
         )
@@ -365,10 +381,11 @@ class ModelPlanner:
     async def plan(
         self, question: TurnQuestion, bible: Bible, fallback: QuestionPlan
     ) -> QuestionPlan:
-        """Return a plan; the parts whose call failed come from `fallback`, with a
-        remark.
+        """Return the plan that the model makes for `question`.
 
-        Cancelling it cancels both calls.
+        If a call fails, its part comes from `fallback`, a plan made by rules, with a
+        remark. The same if the model is not confident of any source. Cancelling this
+        cancels both calls.
         """
         tools_read = partial(parse_tools_reply, threshold=self._tool_threshold)
         names_read = partial(parse_entities_reply, threshold=self._entity_threshold)

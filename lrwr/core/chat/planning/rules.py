@@ -51,7 +51,12 @@ _SOMEBODY = re.compile(
 
 
 def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
-    """Return a plan for `question`, without a language model; deterministic."""
+    """Return the kind of answer and the sources that `question` needs, and its
+    entities.
+
+    No language model is used: the same input gives the same plan. Entities are names in
+    the question, and known ones that its pronouns refer to.
+    """
     named_entities = recognize_named_entities(question.text, bible)
     plain = _mask_names(question, named_entities)
     entities = tuple(_iter_entities(question, named_entities, bible))
@@ -65,8 +70,8 @@ def plan_by_rules(question: TurnQuestion, bible: Bible) -> QuestionPlan:
 
 
 def build_search_text(question: TurnQuestion, bible: Bible) -> str:
-    """Return the text to search for: the question without "tell me", followed by the
-    names that its pronouns refer to.
+    """Return the text to search for: the question without phrases such as "tell me",
+    followed by the names that its pronouns refer to.
     """
     text = lexicon.REQUEST_PATTERN.sub("", question.text).strip() or question.text
     names_in_text = {
@@ -287,13 +292,14 @@ class _EntityMatches:
 def resolve_entities(
     plan: QuestionPlan, bible: Bible, notes: Sequence[str]
 ) -> tuple[ResolvedEntity, ...]:
-    """Return each entity of `plan` with every chosen source that contains it.
+    """Return each entity of `plan` with the chosen sources that contain it, and its
+    names there.
 
-    `notes` are the titles of the writer's notes. A character is in the world source
+    `notes` are the titles of the manuscript's notes. A character is in the world source
     under each element connected with them, in the timeline under each name that occurs
-    there, and in the manuscript under every form of the name. The web is used only for
-    names the bible lacks. Locations are in the order of `AnswerSource`. Entities that
-    no chosen source contains have none.
+    there, and in the manuscript under every alias. The web contains only names that the
+    bible lacks. Locations are in the order of `AnswerSource`; an entity that no chosen
+    source contains has none.
     """
     sources = [source for source in AnswerSource if source in plan.sources]
     resolved_entities: list[ResolvedEntity] = []
