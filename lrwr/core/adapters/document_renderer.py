@@ -1,6 +1,4 @@
-"""Documents that lrwr writes for the user: blocks rendered as Markdown or as Word
-files.
-"""
+"""Renders blocks of text as Markdown or Word files, which lrwr writes for the user."""
 
 import io
 import re
@@ -17,7 +15,9 @@ _LIST_MARK_AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
 def render_blocks_as_markdown(blocks: Iterable[Block]) -> str:
-    """Return `blocks` as Markdown; special characters in their texts are escaped."""
+    """Return `blocks` as Markdown, in their order; special characters in texts are
+    escaped.
+    """
     lines: list[str] = []
     before: BlockKind | None = None
     for block in blocks:
@@ -61,7 +61,7 @@ _NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_blocks_as_docx(blocks: Iterable[Block]) -> bytes:
-    """Return `blocks` as a `.docx` file.
+    """Return the bytes of a `.docx` file with `blocks`, in their order.
 
     Characters that XML does not allow are dropped.
     """

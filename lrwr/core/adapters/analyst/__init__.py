@@ -1,1 +1,1 @@
-"""Analysts, which extract facts from excerpts: by rules, or with a language model."""
+"""Analysts extract facts from excerpts, by rules or with a language model."""

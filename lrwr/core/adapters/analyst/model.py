@@ -1,4 +1,6 @@
-"""The analyst that uses a language model, and drops facts without a verified quote."""
+"""The analyst that uses a language model; it drops facts without a verified
+quotation.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -41,10 +43,11 @@ _END_OF_REASONING = "</think>"
 
 
 class ModelAnalyst:
-    """Analyses excerpts with a language model, and verifies every quote in the text.
+    """Analyses excerpts with a language model, and verifies every quotation in the
+    text.
 
-    An invalid reply is requested once more. A fact whose quote is not in the excerpt is
-    dropped. The usage counts all quotes, and those that were verified.
+    An invalid reply is requested once more. A fact whose quotation is not in the
+    excerpt is dropped. The usage counts all quotations, and those that were verified.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -52,12 +55,15 @@ class ModelAnalyst:
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The name of the language model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """The model and the revisions of prompts and schema: a new value invalidates replies."""
+        """The model's name and the revisions of prompts and schemas.
+
+        Cached replies are used only for the same revision.
+        """
         prompts, shapes = (
             model_prompts.ANALYST_PROMPT_REVISION,
             model_prompts.ANALYST_SCHEMA_REVISION,
@@ -65,7 +71,11 @@ class ModelAnalyst:
         return f"{self.name}/prompts-{prompts}/shapes-{shapes}"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return the estimated prompt tokens, at four characters a token."""
+        """Return the estimated prompt tokens of all calls for `excerpts`.
+
+        `extracting` selects the prompts of `extract`, else those of `classify`. A token
+        counts as four characters.
+        """
         if extracting:
             return sum(
                 _prompt_tokens(build_extract_messages(excerpt), Extracted)
@@ -79,10 +89,14 @@ class ModelAnalyst:
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return the passage types of the excerpts, in order, with the usage.
+        """Return one finding per excerpt, in the order of `excerpts`, and the usage.
 
-        One call covers `EXCERPTS_PER_CALL` excerpts. One that is missing in the reply is
-        requested again, alone.
+        A finding has the types of the passage, characters present, references and gaps,
+        or says that no valid reply came. One call covers `EXCERPTS_PER_CALL` excerpts;
+        an excerpt that its reply omits is requested again, alone.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
         """
         findings: list[ExcerptFinding] = []
         usage = Usage()
@@ -93,7 +107,14 @@ class ModelAnalyst:
         return findings, usage
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Return the facts of an excerpt of some pages, with the usage."""
+        """Return the facts about scenes, characters and the world in an excerpt, and
+        the usage.
+
+        The finding has no facts, but a reason, if no valid reply came.
+
+        Raises:
+            ServiceUnavailable: The server did not answer or refused.
+        """
         reply, usage = await self._ask(build_extract_messages(excerpt), Extracted)
         if reply is None:
             return _no_finding(excerpt), usage

@@ -1,4 +1,4 @@
-"""Converts a model's replies into facts with verified quotes."""
+"""Converts a model's replies into facts with verified quotations."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,10 +36,10 @@ _FIELDS = {
 
 @dataclass(slots=True)
 class QuoteMatcher:
-    """Finds quotes in one excerpt, and counts them.
+    """Finds quotations of a model in one excerpt, counts them, and creates facts.
 
-    `keeper` is the source of the facts: the model's name. `offered` counts the quotes
-    that were looked up, `found` those in the text.
+    `keeper` is the source of the facts: the model's name. `offered` counts the
+    quotations that were looked up, `found` those that are in the text.
     """
 
     excerpt: Excerpt
@@ -48,7 +48,11 @@ class QuoteMatcher:
     found: int = 0
 
     def find(self, quote: str) -> tuple[Span, ...]:
-        """Return the spans of a quote in the document; empty if it is not in the excerpt."""
+        """Return the spans of a quotation in the document, and count it.
+
+        Small deviations from the text are tolerated. Empty if the excerpt lacks the
+        quotation.
+        """
         self.offered += 1
         start = self.excerpt.span.start
         spans = find_fuzzy_quote(quote, self.excerpt.text)
@@ -56,13 +60,14 @@ class QuoteMatcher:
         return tuple(Span(start + span.start, start + span.end) for span in spans)
 
     def usage(self) -> Usage:
-        """Return the counts of quotes as usage."""
+        """Return the numbers of quotations looked up and found so far, as usage."""
         return Usage(quotes=self.offered, verified=self.found)
 
     def find_name(self, name: str) -> tuple[Span, ...]:
-        """Return the span of a name in the document, else that of the whole excerpt.
+        """Return the first span of `name` in the document, else that of the whole
+        excerpt.
 
-        Names of one character, such as "I", are not looked up. Nothing is counted.
+        Names of one letter, such as "I", are not looked up. Nothing is counted.
         """
         start = self.excerpt.span.start
         match = re.search(rf"\b{re.escape(name)}\b", self.excerpt.text)
@@ -80,7 +85,11 @@ class QuoteMatcher:
         *details: tuple[str, str],
         certainty: Certainty = Certainty.VERIFIED,
     ) -> Fact:
-        """Return a fact; texts are put on one line, and empty details left out."""
+        """Return a fact about `subject` whose evidence is the text at `spans`.
+
+        `details` are pairs of a name and a text; those with an empty text are dropped.
+        Each text is put on one line.
+        """
         kept_details = tuple(
             (name, flatten_analyst_text(text))
             for name, text in details
@@ -105,13 +114,17 @@ class QuoteMatcher:
         spans: tuple[Span, ...],
         subject: str = "",
     ) -> Fact:
-        """Return a probable fact: the model's opinion about the text at `spans`."""
+        """Return a fact of probable certainty: the model's opinion about the text at
+        `spans`.
+        """
         probable = Certainty.PROBABLE
         return self.fact(about, subject, field, value, spans, certainty=probable)
 
 
 def flatten_analyst_text(text: str) -> str:
-    """Return a text on one line, with unprintable characters replaced by spaces."""
+    """Return `text` on one line, trimmed, with single spaces for white space and
+    unprintable characters.
+    """
     printable = "".join(
         character if character.isprintable() else " " for character in text
     )
@@ -121,7 +134,11 @@ def flatten_analyst_text(text: str) -> str:
 def build_passage_facts(
     passage: PassageClassification, evidence: QuoteMatcher
 ) -> Iterator[Fact]:
-    """Yield the facts of one passage: types, characters present, references and gaps."""
+    """Yield the facts in the classification of the excerpt of `evidence`: types,
+    characters present, references and gaps.
+
+    References and gaps whose quotation is not in the excerpt are dropped.
+    """
     excerpt_spans = (evidence.excerpt.span,)
     for field, value in (
         (PassageField.CONTENT_TYPE, passage.content),
@@ -142,7 +159,11 @@ def build_passage_facts(
 
 
 def build_extracted_facts(reply: Extracted, evidence: QuoteMatcher) -> Iterator[Fact]:
-    """Yield the facts of some pages: scenes, characters, relations, world, events, gaps."""
+    """Yield the facts in a reply: scenes, characters, relations, world, events,
+    tellings and gaps.
+
+    Facts whose quotation is not in the excerpt of `evidence` are dropped.
+    """
     yield from _scenes(reply, evidence)
     yield from _people(reply, evidence)
     yield from _relations(reply, evidence)

@@ -45,7 +45,11 @@ _BEFORE = "The first block only comes before: take nothing from it."
 
 
 def build_classify_messages(excerpts: Sequence[Excerpt]) -> list[ChatMessage]:
-    """Return the prompt that asks for the types of passages, numbered from 1 in order."""
+    """Return the prompt, a system and a user message, that asks for the types of
+    passages.
+
+    The passages are numbered from 1, in the order of `excerpts`.
+    """
     code = _code(excerpts)
     numbered = "\n".join(_numbered(excerpts, code))
     prompt = f"{_known(excerpts)}{_block(numbered, code)}"
@@ -53,7 +57,9 @@ def build_classify_messages(excerpts: Sequence[Excerpt]) -> list[ChatMessage]:
 
 
 def build_extract_messages(excerpt: Excerpt) -> list[ChatMessage]:
-    """Return the prompt that asks for the facts of some pages."""
+    """Return the prompt, a system and a user message, that asks for the facts in
+    `excerpt`.
+    """
     code, before = _code([excerpt]), excerpt.before.strip()
     earlier = f"{_BEFORE}\n{_block(before, f'{code} before')}\n" if before else ""
     prompt = f"{_known([excerpt])}{earlier}{_block(excerpt.text, code)}"
@@ -63,7 +69,11 @@ def build_extract_messages(excerpt: Excerpt) -> list[ChatMessage]:
 def build_analyst_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Return a prompt that repeats a request and describes the fault of the reply."""
+    """Return `chat_messages`, followed by the start of the invalid `reply` and a
+    request to correct it.
+
+    `problem` describes what is wrong with the reply.
+    """
     wrong = f"That does not fit: {problem}\nAnswer again, whole and shorter, as asked."
     return [
         *chat_messages,
@@ -127,7 +137,11 @@ class _Strict(BaseModel, extra="forbid"):
 
 
 class ImpliedGap(_Strict):
-    """A gap: `what` is left undefined about `who`; `implied` is what the text suggests."""
+    """A gap: the text leaves the attribute `what` of `who` undefined.
+
+    `implied` is what the text suggests about it, `quote` the words that do so,
+    verbatim.
+    """
 
     who: str
     what: str
@@ -136,7 +150,13 @@ class ImpliedGap(_Strict):
 
 
 class PassageClassification(_Strict):
-    """The types of one numbered passage, its characters, references and gaps."""
+    """What the model says about one passage.
+
+    `id` is its number in the prompt, from 1. `content`, `function` and `tag` are its
+    types: what it consists of, what it does for the story, and its Story Grid element.
+    `present` are names of characters, `references` quotations that mention real people
+    or works.
+    """
 
     id: int
     content: ContentLabel
@@ -148,13 +168,16 @@ class PassageClassification(_Strict):
 
 
 class Passages(_Strict):
-    """The reply to a classification request."""
+    """The model's reply to a classification request: one item per passage."""
 
     passages: list[PassageClassification]
 
 
 class ExtractedClaim(_Strict):
-    """A statement about a character; `what` is the name of an attribute, else empty."""
+    """A statement of a model about the character `who`, with its quotation.
+
+    `what` is the name of an attribute if `kind` is "attribute", else empty.
+    """
 
     who: str
     kind: ClaimKindLabel
@@ -164,7 +187,11 @@ class ExtractedClaim(_Strict):
 
 
 class ExtractedRelation(_Strict):
-    """A relation of one character to another."""
+    """A relation of the character `who` to the character `to`, with its quotation.
+
+    `kind` is what the text calls it, such as "sister"; `valence` whether it is
+    friendly.
+    """
 
     who: str
     to: str
@@ -174,7 +201,10 @@ class ExtractedRelation(_Strict):
 
 
 class ExtractedElement(_Strict):
-    """An element of the world: a setting, technology, faction, artifact or rule."""
+    """An element of the world: a setting, technology, faction, artifact or rule.
+
+    `about` describes it, `people` are connected characters; `quote` is its quotation.
+    """
 
     name: str
     type: ElementLabel
@@ -184,7 +214,11 @@ class ExtractedElement(_Strict):
 
 
 class ExtractedEvent(_Strict):
-    """An event; `feelings` have the form "NAME: feeling"."""
+    """An event of the story, with its quotation.
+
+    `people` are the characters involved. Each of `feelings` has the form "NAME:
+    feeling". `tag` is its Story Grid element.
+    """
 
     what: str
     people: list[str]
@@ -194,7 +228,7 @@ class ExtractedEvent(_Strict):
 
 
 class ExtractedDisclosure(_Strict):
-    """A fact that one character tells others."""
+    """A fact that the character `who` tells the characters `to`, with its quotation."""
 
     who: str
     to: list[str]
@@ -203,7 +237,7 @@ class ExtractedDisclosure(_Strict):
 
 
 class ExtractedGap(_Strict):
-    """A gap with a suggestion (`fill`) how to fill it."""
+    """A gap as in `ImpliedGap`; `fill` suggests how to fill it."""
 
     who: str
     what: str
@@ -213,7 +247,10 @@ class ExtractedGap(_Strict):
 
 
 class ExtractedScene(_Strict):
-    """A scene; `opening` are its first words, `pov` its point-of-view character."""
+    """A scene: `opening` are its first words, verbatim, and `recap` is its summary.
+
+    `pov` is its point-of-view character.
+    """
 
     opening: str
     pov: str
@@ -221,7 +258,10 @@ class ExtractedScene(_Strict):
 
 
 class Extracted(_Strict):
-    """The reply to an extraction request."""
+    """The model's reply to an extraction request, in the order of the text.
+
+    `told` are facts that characters tell each other.
+    """
 
     scenes: list[ExtractedScene]
     people: list[ExtractedClaim]
@@ -234,7 +274,9 @@ class Extracted(_Strict):
 
 @cache
 def build_reply_shape(kind: type[BaseModel]) -> ReplyShape:
-    """Return the strict JSON schema of a reply, without titles and descriptions."""
+    """Return the strict JSON schema of the reply class `kind`, without titles and
+    descriptions.
+    """
     schema = kind.model_json_schema()
     shared = schema.pop("$defs", {})
     plain = _plain(schema, shared)

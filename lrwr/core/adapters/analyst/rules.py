@@ -1,4 +1,4 @@
-"""The analyst that uses English rules only: free, and limited to what they do reliably."""
+"""The analyst that uses English rules only; it sends nothing and costs nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,34 +27,42 @@ from lrwr.core.ports.models import Excerpt, ExcerptFinding
 
 
 class RulesAnalyst:
-    """Extracts facts by rules; what rules cannot recognize is not evaluated."""
+    """Extracts facts from excerpts by rules; other facts need a language model."""
 
     def __init__(self, sentences: SentenceSplitter) -> None:
         self._sentences = sentences
 
     @property
     def name(self) -> str:
-        """The name of the rules as a source of facts."""
+        """The name of this analyst as the source of facts."""
         return RULES_KEEPER
 
     @property
     def revision(self) -> str:
-        """The version of the rules; a new value makes documents be analysed again."""
+        """The version of the rules; documents are analysed again when it changes."""
         return "rules-2"
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Return 0: no model is asked."""
+        """Return 0, since no model is called; the arguments are ignored."""
         del excerpts, extracting
         return 0
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return the content types and the marked gaps (such as TODO) of each excerpt."""
+        """Return one finding per excerpt, in the order of `excerpts`, and an empty
+        usage.
+
+        A finding has the content type of the passage and the marked gaps, such as TODO.
+        """
         return [self._classified(excerpt) for excerpt in excerpts], Usage()
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Return the kinship, attributes, settings, events and scenes stated in an excerpt."""
+        """Return the facts stated in an excerpt, in text order, and an empty usage.
+
+        They are about kinship, attributes, settings, reported speech, events and
+        scenes.
+        """
         prose = annotate_prose(excerpt.text, self._sentences, excerpt.known)
         facts = chain(
             find_kinship_facts(prose),

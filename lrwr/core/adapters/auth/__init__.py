@@ -1,1 +1,1 @@
-"""Authentication: signing in to a Supabase project, and its session."""
+"""Authentication: signing in to a Supabase project, and the session there."""

@@ -41,11 +41,12 @@ _WHICH_KEY = "Copy the publishable key (in older projects: anon) from its API se
 
 @dataclass(frozen=True, slots=True)
 class SupabaseConnection:
-    """Address and key of a project.
+    """Address and key of a Supabase project.
 
-    `key` is the publishable key, which identifies the project and no account. `timeout`
-    is the number of seconds that the server may be silent, `most` the largest response
-    in bytes. `own` says that the server is on this machine; then no proxy is used.
+    `key` is the publishable key, which identifies the project but no account. `timeout`
+    is the time in seconds for which the server may be silent, `most` the largest
+    response in bytes. `own` says that the server is on this machine; then no proxy is
+    used.
     """
 
     url: str
@@ -56,14 +57,16 @@ class SupabaseConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the project, with a port if the URL has one."""
+        """The host name of the project, followed by the port if the URL has one."""
         return parse_host(self.url)
 
 
 def build_supabase_connection(
     settings: Settings, env: Mapping[str, str]
 ) -> SupabaseConnection:
-    """Return the connection to the project in the settings. Nothing is sent.
+    """Return the connection to the Supabase project in `settings`. Nothing is sent.
+
+    `env` are the environment variables; one of them may hold the key.
 
     Raises:
         SettingsProblem: No project is set, its key is missing or is a secret key, or
@@ -96,10 +99,10 @@ def build_supabase_connection(
 def open_supabase_http(
     project: SupabaseConnection, on_response: "Callable[[Response], None] | None" = None
 ) -> "AsyncClient":
-    """Return an HTTP client for the project that follows no redirects.
+    """Return an HTTP client for the Supabase project; it follows no redirects.
 
     `on_response` is called with each response that was received completely. Requests
-    raise `ExchangeTimeout` and `ResponseTooLarge` as `BoundedHttpClient` documents.
+    raise `ExchangeTimeout` and `ResponseTooLarge` (see `BoundedHttpClient`).
     """
     # Loading the certificates takes 100 ms; a context without them costs nothing.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -114,7 +117,9 @@ def open_supabase_http(
 
 
 def build_supabase_headers(project: SupabaseConnection) -> dict[str, str]:
-    """Return the headers of every request, which do not describe this machine."""
+    """Return the headers of every request to the Supabase project: its key, and nothing
+    that describes this machine.
+    """
     return {"apikey": project.key, "X-Client-Info": "lrwr"}
 
 
@@ -138,13 +143,15 @@ _CHECK_URL_HINT = (
 
 
 class SessionExpired(LrwrError):
-    """The session has ended, so the user must sign in again."""
+    """The session at the Supabase project has ended, so the user must sign in again."""
 
 
 def translate_supabase_error(
     error: Exception, project: SupabaseConnection
 ) -> LrwrError:
-    """Return the user-facing error for an exception of Supabase's clients."""
+    """Return the error with a message for the user, for any exception of Supabase's
+    clients.
+    """
     chain = [error, *_causes(error)]
     if any(isinstance(exception, ResponseTooLarge) for exception in chain):
         return _build_too_large_error(project)
@@ -193,9 +200,9 @@ def _build_too_large_error(project: SupabaseConnection) -> ServiceUnavailable:
 
 
 def translate_supabase_status(status: int, project: SupabaseConnection) -> LrwrError:
-    """Return the user-facing error for an HTTP status.
+    """Return the error with a message for the user, for an HTTP status of 400 or more.
 
-    0 means a response of another service.
+    `status` is 0 for a response that cannot come from a Supabase project.
     """
     status_text = f"({status})"
     if status == 429:
@@ -265,7 +272,9 @@ def build_credentials_error() -> LrwrError:
 
 
 def build_session_expired_error() -> SessionExpired:
-    """Return the error for a session that has ended."""
+    """Return the error for a session that has ended, which asks the user to sign in
+    again.
+    """
     return SessionExpired(
         "Your session has expired", hint="Run `lrwr login` to sign in again."
     )

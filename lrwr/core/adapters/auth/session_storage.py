@@ -28,8 +28,8 @@ _USER_FIELDS = ("id", "aud", "email", "created_at")
 class SupabaseSessionStorage(AsyncSupportedStorage):
     """Lets Supabase's auth client store its session in a `KeyringSessionStore`.
 
-    Only the tokens and the identity of the account are stored, because some keyrings
-    limit the length of an entry.
+    `project` is the URL of the Supabase project. Only the tokens and the identity of
+    the account are stored, because some keyrings limit the length of an entry.
     """
 
     def __init__(self, project: str, sessions: KeyringSessionStore) -> None:
@@ -61,9 +61,9 @@ class SupabaseSessionStorage(AsyncSupportedStorage):
 def create_auth_client(
     project: SupabaseConnection, sessions: KeyringSessionStore, http: AsyncClient
 ) -> AsyncGoTrueClient:
-    """Return Supabase's auth client, which does not refresh sessions by itself.
+    """Return Supabase's auth client over `http`. Nothing is sent.
 
-    Nothing is sent.
+    It stores its session in `sessions` and does not refresh it by itself.
     """
     return AsyncGoTrueClient(
         url=f"{project.url}/auth/v1",

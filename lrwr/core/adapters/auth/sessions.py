@@ -23,7 +23,7 @@ _MAX_FILE_BYTES = 100_000
 
 
 class SessionLocation(StrEnum):
-    """Where a session is stored."""
+    """Where a session is stored; `NOWHERE` means that there is none."""
 
     KEYRING = "keyring"
     FILE = "file"
@@ -35,13 +35,17 @@ class _KeyringUnavailable(Exception):
 
 
 class KeyringSessionStore:
-    """Stores one session in the system keyring, or without one in the file `path`."""
+    """Stores one session, in the system keyring or, if there is none, in the file
+    `path`.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, project: str) -> str | None:
-        """Return the session of the project with this URL; None if there is none.
+        """Return the stored session as JSON text; None if there is none for this URL.
+
+        `project` is the URL of the Supabase project.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.
@@ -50,7 +54,8 @@ class KeyringSessionStore:
         return _extract_session(text, project)
 
     def place(self, project: str) -> SessionLocation:
-        """Return where the session of the project with this URL is stored.
+        """Return where the session is stored that belongs to `project`, a Supabase
+        project's URL.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.
@@ -63,7 +68,9 @@ class KeyringSessionStore:
         )
 
     def write(self, project: str, session: str) -> None:
-        """Store a session of the project with this URL in place of any other session.
+        """Store a session, as JSON text, in place of any other session.
+
+        `project` is the URL of the Supabase project.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.
@@ -78,7 +85,9 @@ class KeyringSessionStore:
             self._path.unlink(missing_ok=True)
 
     def clear(self, project: str) -> bool:
-        """Delete the session of the project with this URL; False if there was none.
+        """Delete the session of the Supabase project with the URL `project`.
+
+        Return False if there was none.
 
         Raises:
             ServiceUnavailable: The system keyring is locked.

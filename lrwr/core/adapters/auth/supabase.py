@@ -36,7 +36,9 @@ AccountId = NewType("AccountId", str)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account of the project."""
+    """An account of the Supabase project; `email` is empty if the service reports
+    none.
+    """
 
     id: AccountId
     email: str
@@ -54,10 +56,11 @@ class _AccessToken:
 
 
 class SupabaseAuth:
-    """Signs one account in and out, and provides its access token.
+    """Signs one account in to a Supabase project and out, and provides its access
+    token.
 
     `now` returns seconds since 1970. The Supabase client is imported on first use.
-    Several processes may share a session; one that another process has renewed is read
+    Several processes may share a session; if another process has renewed it, it is read
     again.
     """
 
@@ -74,12 +77,15 @@ class SupabaseAuth:
         self._lock = asyncio.Lock()
 
     async def sign_in(self, email: str, password: str) -> Account:
-        """Sign in, replacing any other account. The password is not stored.
+        """Sign in with an email address and a password, replacing any other account.
+
+        The session is stored, the password is not.
 
         Raises:
-            LrwrError: The address or the password is wrong, or the address not
-                confirmed.
-            ServiceUnavailable: The service did not answer.
+            LrwrError: The address or the password is wrong, the address is not
+                confirmed, or the account is locked.
+            ServiceUnavailable: The service did not answer, or the system keyring is
+                locked.
         """
         if not (_is_sendable(email) and _is_sendable(password)):
             raise build_credentials_error()
@@ -93,13 +99,13 @@ class SupabaseAuth:
         return _account(response.session.user)
 
     async def sign_out(self) -> bool:
-        """Sign out; False if nobody was signed in.
+        """Sign out; return False if no account was signed in.
 
         The session on this machine is deleted in any case.
 
         Raises:
-            ServiceUnavailable: The service did not answer, so the session ends there
-                later.
+            ServiceUnavailable: The service did not answer, so the session there remains
+                valid for a while; or the system keyring is locked.
         """
         session = await asyncio.to_thread(self._sessions.read, self._project.url)
         if session is None:
@@ -112,12 +118,11 @@ class SupabaseAuth:
         return True
 
     async def account(self) -> Account | None:
-        """Return the account that is signed in, as the service reports it.
-
-        None if nobody is.
+        """Ask the service for the account that is signed in; None if there is none.
 
         Raises:
-            ServiceUnavailable: The service did not answer.
+            ServiceUnavailable: The service did not answer, or the system keyring is
+                locked.
         """
         access_token = await self._get_token()
         if access_token is None:
@@ -127,11 +132,13 @@ class SupabaseAuth:
         return _account(user.user) if user is not None else None
 
     async def token(self) -> str:
-        """Return an access token that is valid for at least `TOKEN_RENEWAL_MARGIN`.
+        """Return an access token that is valid for at least `TOKEN_RENEWAL_MARGIN`
+        seconds.
 
         Raises:
-            LrwrError: Nobody is signed in, or the session has expired.
-            ServiceUnavailable: The service did not answer.
+            LrwrError: No account is signed in, or the session has expired.
+            ServiceUnavailable: The service did not answer, or the system keyring is
+                locked.
         """
         access_token = await self._get_token()
         if access_token is None:
@@ -243,9 +250,9 @@ def _account(user: "User") -> Account:
 
 @dataclass(frozen=True, slots=True)
 class SupabaseSignIn:
-    """What signing in to one project needs.
+    """The objects needed to sign in to one Supabase project.
 
-    `file` stores the session without a keyring.
+    `file` is where `sessions` stores the session if there is no system keyring.
     """
 
     auth: SupabaseAuth
@@ -265,7 +272,9 @@ class SupabaseSignIn:
 def create_supabase_sign_in(
     settings: Settings, env: Mapping[str, str]
 ) -> SupabaseSignIn:
-    """Return what signing in to the project in the settings needs. Nothing is sent.
+    """Return the objects needed to sign in to the Supabase project in `settings`.
+
+    Nothing is sent. `env` are the environment variables; one of them may hold the key.
 
     Raises:
         SettingsProblem: No project is set, its key is missing or is a secret key, or

@@ -1,1 +1,1 @@
-"""Chat models behind OpenAI's API: OpenAI itself, and servers with the same API."""
+"""Language models behind OpenAI's API: OpenAI itself, and servers with the same API."""

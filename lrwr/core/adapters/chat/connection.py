@@ -27,11 +27,12 @@ MAX_REPLY_TOKENS = 16_000
 
 @dataclass(frozen=True, slots=True)
 class ChatConnection:
-    """A model of a server, and how to call it.
+    """A language model on a server, and how to call it.
 
-    `timeout` is in seconds. `effort` is a reasoning effort that the model supports, or
-    empty to send none. `own` says that the server is the user's: it gets no key, and no
-    proxy is used. `most_reply` limits the tokens of a reply.
+    `name` is the model's name on the server. `timeout` is in seconds. `effort` is a
+    reasoning effort that the model supports; if empty, none is sent. `own` says that
+    the user runs the server: it gets no key, and no proxy is used. `most_reply` is the
+    maximum number of tokens of a reply.
     """
 
     name: str
@@ -44,7 +45,7 @@ class ChatConnection:
 
     @property
     def server(self) -> str:
-        """The server's name in messages: "OpenAI", or its host and port."""
+        """The server's name in messages: "OpenAI", or one with its host and port."""
         if self.base_url == OPENAI_CHAT_URL:
             return "OpenAI"
         address = urlsplit(self.base_url)
@@ -62,7 +63,7 @@ class ChatConnection:
 
     @property
     def request_info(self) -> HttpRequestInfo:
-        """What the errors of a request to this model name."""
+        """The names of server and model, and the timeout, for error messages."""
         return HttpRequestInfo(self.server, self.name, self.timeout, self.own)
 
 
@@ -75,7 +76,7 @@ _TranslateError = Callable[[Exception, HttpRequestInfo, float], ServiceCallError
 class ModelServerClient:
     """The HTTP connections to one model server, and its rate limiter.
 
-    With `request_logger`, requests are recorded in the send log before they are sent.
+    With a `request_logger`, requests are recorded in the send log before they are sent.
     Nothing is imported or opened before the first call.
     """
 
@@ -96,12 +97,18 @@ class ModelServerClient:
         self._translate: _TranslateError | None = None
 
     def new_log_entry(self, about: OutboundRequest) -> EgressLogEntry:
-        """Return the send log entry of one request; it records nothing without a log."""
+        """Return a new send log entry for the request `about`.
+
+        Without a request logger the entry writes nothing.
+        """
         return EgressLogEntry(self._request_logger, about)
 
     @contextmanager
     def log_to(self, entry: EgressLogEntry) -> Iterator[None]:
-        """Record in `entry` what this task, and tasks that it starts, send meanwhile."""
+        """Inside this context, record the requests of this task in `entry`.
+
+        Requests of tasks that it starts inside the context are recorded there, too.
+        """
         if self._logging_http is None:
             yield
             return
@@ -111,9 +118,10 @@ class ModelServerClient:
     async def http(
         self, base_url: str, *, seconds: float, is_local: bool
     ) -> "DefaultAsyncHttpxClient":
-        """Return the HTTP client. The first call creates it; later calls return the same.
+        """Return the HTTP client for the server at `base_url`.
 
-        `seconds` is the timeout of a response. With `is_local` no proxy is used.
+        The first call creates it; later calls return the same and ignore the arguments.
+        `seconds` is the timeout of a response. If `is_local`, no proxy is used.
         """
         async with self._opening:
             if self._http is None:
@@ -125,9 +133,13 @@ class ModelServerClient:
     def create_openai_client(
         self, base_url: str, key: str, http: "DefaultAsyncHttpxClient", timeout: float
     ) -> "AsyncOpenAI":
-        """Return the `openai` package's client over `http`, without its own retries.
+        """Return a client of the `openai` package over `http`, without retries of its
+        own.
 
-        Call it after `http()`. `timeout` is in seconds.
+        `timeout` is in seconds.
+
+        Raises:
+            RuntimeError: `http()` was not called before.
         """
         if self._create_client is None:
             raise RuntimeError("create the client after its connection")
@@ -136,7 +148,11 @@ class ModelServerClient:
     def translate_error(
         self, error: Exception, request: HttpRequestInfo
     ) -> ServiceCallError:
-        """Return the user's message for an error that a client over `http()` raised."""
+        """Return the error with a message for the user, for an exception of a client
+        over `http()`.
+
+        `request` names server and model in the message.
+        """
         if self._translate is None:
             raise RuntimeError("errors are translated after the connection was opened")
         return self._translate(error, request, self.clock.today())
@@ -144,7 +160,7 @@ class ModelServerClient:
     async def fetch_offered_models(
         self, connection: ChatConnection
     ) -> tuple[str, ...] | None:
-        """Return the names of the models that the server offers; None if it lists none.
+        """Ask the server for the names of its models; None if it does not list them.
 
         This is one request, without a prompt and free of charge.
 
@@ -201,8 +217,9 @@ class ModelServerClient:
 
 
 def create_empty_ssl_context() -> ssl.SSLContext:
-    """Return a TLS context without certificates, for connections that are not encrypted.
+    """Return a TLS context without certificates, for connections that are not
+    encrypted.
 
-    Loading the certificates takes a tenth of a second; this costs nothing.
+    Loading the certificates would take a tenth of a second.
     """
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

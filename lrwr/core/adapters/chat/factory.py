@@ -1,4 +1,4 @@
-"""Chat models built from the settings."""
+"""Creates the language models that the settings select."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -36,7 +36,12 @@ _LOCAL_RETRY_SECONDS = 10.0
 
 
 class ModelRole(StrEnum):
-    """A task of language models; the settings may name a model for each."""
+    """A task of language models; the settings may name a model for each.
+
+    The planner plans how to answer a question, the analyst extracts facts from the
+    manuscript, the avatar answers questions, and the judge judges contradictions and
+    answers.
+    """
 
     PLANNER = "planner"
     ANALYST = "analyst"
@@ -65,10 +70,11 @@ def create_openai_chat_model(
     *,
     waited: bool = False,
 ) -> OpenAIChatModel | None:
-    """Return the chat model of a role, or None if `model.use` is off.
+    """Return the language model for `role`, or None if `model.use` is off.
 
-    Nothing is sent or opened yet. The caller closes `client`. `waited` says that a
-    person waits for the replies, which shortens retries.
+    Nothing is sent or opened yet. The caller closes `client`. `env` are the environment
+    variables; one of them may hold the key. `waited` means that a user waits for the
+    replies: failed calls are retried for a shorter time.
 
     Raises:
         SettingsProblem: The key or the model name is missing, or the address is not
@@ -85,9 +91,9 @@ def create_openai_chat_model(
 def create_chat_server_client(
     settings: Settings, request_logger: EgressLogger
 ) -> ModelServerClient:
-    """Return the client of the configured model server; nothing is opened yet.
+    """Return the client of the model server in `settings`; nothing is opened yet.
 
-    Requests that leave this machine are recorded in the send log.
+    Requests that leave this machine are recorded in the send log by `request_logger`.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed in this folder.
@@ -104,8 +110,9 @@ def create_chat_server_client(
 def is_chat_remote(settings: Settings) -> bool:
     """Return whether requests to the language model leave this machine.
 
-    Requests to a hosted service do, whatever its address is: a proxy on this machine
+    Requests to OpenAI do, whatever `model.base_url` is: a proxy on this machine
     forwards them. Requests to the user's own server do unless it runs on this machine.
+    False if `model.use` is off.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed in this folder.
@@ -122,7 +129,7 @@ def is_chat_remote(settings: Settings) -> bool:
 
 
 def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
-    """Return the model name of a role; empty if no model is used or none is named."""
+    """Return the name of the model for `role`; empty if none is used or named."""
     model = settings.model
     match role:
         case ModelRole.PLANNER:
@@ -138,7 +145,7 @@ def get_chat_model_name(settings: Settings, role: ModelRole) -> str:
 
 
 def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
-    """Return the name of the model for each purpose that has one."""
+    """Return the model's name for each purpose in the send log that has a model."""
     name_by_purpose = {
         role.purpose: get_chat_model_name(settings, role) for role in ModelRole
     }
@@ -148,7 +155,9 @@ def list_chat_models(settings: Settings) -> dict[RequestPurpose, str]:
 def build_chat_connection(
     settings: Settings, env: Mapping[str, str], role: ModelRole = ModelRole.AVATAR
 ) -> ChatConnection | None:
-    """Return the model and server of a role, or None if `model.use` is off.
+    """Return the model and server for `role`, or None if `model.use` is off.
+
+    `env` are the environment variables; one of them may hold the key.
 
     Raises:
         SettingsProblem: The key or the model name is missing, or the address is not

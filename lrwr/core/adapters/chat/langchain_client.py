@@ -50,9 +50,10 @@ _NO_STREAM: RunnableConfig = {"tags": ["nostream"]}
 
 
 class LangChainClient:
-    """Sends messages to one model, with LangSmith's tracing off.
+    """Sends messages to one language model through LangChain, with LangSmith's tracing
+    off.
 
-    `request` is named in errors. `today` returns seconds since 1970.
+    `request` names server and model in errors. `today` returns seconds since 1970.
     """
 
     def __init__(
@@ -74,10 +75,11 @@ class LangChainClient:
     async def fill(
         self, messages: Sequence[ChatMessage], response_format: Mapping[str, object]
     ) -> tuple[str, tuple[int, int] | None]:
-        """Return the reply and its tokens (prompt, completion), None if not counted.
+        """Return the reply, and its numbers of prompt and completion tokens.
 
-        A reply that reached its token limit is cut off; one that the server's rules
-        forbid is empty.
+        `response_format` is OpenAI's parameter with the JSON schema of the reply. The
+        numbers are None if the server did not report them. A reply that reached its
+        token limit is cut off; one that the server's content rules forbid is empty.
 
         Raises:
             ServiceCallError: The server did not answer or refused.
@@ -88,11 +90,15 @@ class LangChainClient:
         )
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Return the generator of a reply's pieces; read it with `next_piece`."""
+        """Return a generator of the pieces of a reply; read it with `next_piece`.
+
+        Nothing is sent before the first piece is read.
+        """
         return _stream(self._streaming, _convert_messages(messages), self._request)
 
     async def next_piece(self, pieces: AsyncGenerator[str]) -> str | None:
-        """Return the next piece of a streamed reply, None at its end.
+        """Return the next of `pieces`, which `stream` returned; None at the end of the
+        reply.
 
         Raises:
             ServiceCallError: The server did not answer, refused or stopped early.

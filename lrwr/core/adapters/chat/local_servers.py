@@ -20,7 +20,7 @@ _MAX_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A program that serves models, and its default port."""
+    """A program that serves language models, and its default port."""
 
     name: str
     port: int
@@ -28,9 +28,9 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class LocalServerModels:
-    """The models that a server on this machine offers.
+    """The names of the models that a server on this machine offers.
 
-    `models` is None if another program listens on the port.
+    `models` is None if another program listens on the port, or none answers in time.
     """
 
     server: LocalServer
@@ -47,9 +47,10 @@ def list_local_servers() -> tuple[LocalServer, ...]:
 
 
 def probe_local_server(server: LocalServer) -> LocalServerModels | None:
-    """Ask a port of 127.0.0.1 for its models; return None if nothing listens there.
+    """Ask the port of `server` on 127.0.0.1 for its models.
 
-    This is one request without a key; redirects are not followed.
+    None if nothing listens there. This is one request without a key; redirects are not
+    followed.
     """
     connection = http.client.HTTPConnection(
         LOOPBACK_HOST, server.port, timeout=PROBE_TIMEOUT
@@ -65,9 +66,10 @@ def probe_local_server(server: LocalServer) -> LocalServerModels | None:
 
 
 def fetch_server_models(address: str) -> tuple[str, ...] | None:
-    """Return the models that the server at a base URL offers; None if it lists none.
+    """Ask the server with the base URL `address` for the names of its models.
 
-    This is one request without a key; redirects are not followed.
+    None if it does not list them. This is one request without a key; redirects are not
+    followed.
 
     Raises:
         OSError: There was no answer within `LOCAL_SERVER_TIMEOUT` seconds.

@@ -1,4 +1,4 @@
-"""Chat models: one that a server answers, and a stand-in that may not be asked."""
+"""Language models: one that a server answers, and a stand-in that may not be called."""
 
 import asyncio
 import json
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 class OpenAIChatModel:
-    """A model behind OpenAI's API, called through `langchain-openai` for one purpose.
+    """A language model behind OpenAI's API, called through `langchain-openai`.
 
-    Nothing is imported or opened before the first call. Tokens are those that the
-    server counts, else characters / 4. LangSmith's tracing is off, whatever the
-    environment says. The models of one server share its `client`. `patience` shortens
-    the retries, in seconds, when a person waits for the reply.
+    `purpose` is recorded in the send log. `patience` is the number of seconds after
+    which a failed call is not retried; None means that of the client's rate limit. The
+    models of one server share its `client`. Nothing is imported or opened before the
+    first call.
+
+    Tokens are those that the server counts, else characters / 4. LangSmith's tracing is
+    off, whatever the environment says.
     """
 
     def __init__(
@@ -52,7 +55,10 @@ class OpenAIChatModel:
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return a reply that should match a strict JSON schema; empty if refused.
+        """Return a reply that should match the JSON schema of `shape`.
+
+        The text is not checked against the schema. It is empty if the server's content
+        rules forbid a reply.
 
         Raises:
             ServiceCallError: The server did not answer or refused.
@@ -81,7 +87,8 @@ class OpenAIChatModel:
             return await limiter.call_with_retries(call, self._patience)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Yield the reply in pieces. It is retried only before the first piece.
+        """Yield the reply in pieces. A failed call is retried only before the first
+        piece.
 
         Raises:
             ServiceCallError: The server did not answer, refused or stopped early.
@@ -104,7 +111,9 @@ class OpenAIChatModel:
                 entry.mark_complete()
 
     async def aclose(self) -> None:
-        """Close the connections of the shared client. Idempotent."""
+        """Close the connections of the client, which other models may share.
+        Idempotent.
+        """
         self._langchain = None
         await self._client.aclose()
 
@@ -154,9 +163,10 @@ class OpenAIChatModel:
 
 
 class UnavailableChatModel:
-    """Has a model's name and raises when called; it opens no connection.
+    """A stand-in for a language model that is configured but may not be called.
 
-    It stands for a model that is configured but may not be asked, which `error` says.
+    It has the model's name; each call raises `ServiceUnavailable` with the message and
+    hint of `error`.
     """
 
     def __init__(self, name: str, error: LrwrError) -> None:
@@ -171,12 +181,20 @@ class UnavailableChatModel:
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Raise `ServiceUnavailable` with the reason."""
+        """Always raise an error.
+
+        Raises:
+            ServiceUnavailable: With the reason why the model may not be called.
+        """
         del messages, shape
         raise self._refusal()
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str]:
-        """Raise `ServiceUnavailable` with the reason."""
+        """Always raise an error, when the first piece is read.
+
+        Raises:
+            ServiceUnavailable: With the reason why the model may not be called.
+        """
         del messages
         raise self._refusal()
         yield ""

@@ -27,7 +27,11 @@ from lrwr.core.adapters.http.errors import (
 
 
 class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
-    """Records each request in the send log; sends nothing outside of `log_to`."""
+    """An HTTP client that records each request in the send log.
+
+    Requests outside of `log_to` are refused. `options` are those of
+    `httpx.AsyncClient`.
+    """
 
     def __init__(self, **options: Any) -> None:  # options of httpx
         super().__init__(**options)
@@ -36,7 +40,10 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
 
     @contextmanager
     def log_to(self, entry: EgressLogEntry) -> Iterator[None]:
-        """Record in `entry` what this task, and tasks that it starts, send meanwhile."""
+        """Inside this context, record the requests of this task in `entry`.
+
+        Requests of tasks that it starts inside the context are recorded there, too.
+        """
         token = self._entry.set(entry)
         try:
             yield
@@ -46,7 +53,10 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
     async def send(
         self, request: httpx2.Request, *, stream: bool = False, **options: Any
     ) -> httpx2.Response:
-        """Record a request in the send log, then send it.
+        """Record `request` in the send log, then send it and return the response.
+
+        With `stream`, the response's body is read later. `options` are those of
+        `httpx.AsyncClient.send`.
 
         Raises:
             LookupError: It was called outside of `log_to`.
@@ -68,14 +78,17 @@ class EgressLoggingHttpClient(openai.DefaultAsyncHttpxClient):
 
 
 def create_unlogged_http_client(**options: Any) -> openai.DefaultAsyncHttpxClient:
-    """Return an HTTP client that logs nothing, for a server on this machine."""
+    """Return an HTTP client whose requests are not recorded in the send log.
+
+    Only for a server on this machine. `options` are those of `httpx.AsyncClient`.
+    """
     return openai.DefaultAsyncHttpxClient(**options)
 
 
 def create_openai_client(
     base_url: str, key: str, http: openai.DefaultAsyncHttpxClient, timeout: float
 ) -> openai.AsyncOpenAI:
-    """Return the `openai` package's client over `http`, without its own retries.
+    """Return a client of the `openai` package over `http`, without retries of its own.
 
     `timeout` is in seconds.
     """
@@ -91,9 +104,11 @@ def create_openai_client(
 def translate_chat_error(
     error: Exception, request: HttpRequestInfo, now: float
 ) -> ServiceCallError:
-    """Return the user's message for an error of the `openai` package or LangChain.
+    """Return the error with a message for the user, for an exception of the `openai`
+    package or LangChain.
 
-    `now` is the time of day in seconds since 1970, for dates in headers.
+    `request` names server and model in the message. `now` is the time in seconds since
+    1970; dates in `Retry-After` headers are compared with it.
     """
     own_error = find_service_call_error(error)
     if own_error is not None:
@@ -133,10 +148,10 @@ _MISSING_SCOPES = "missing scopes"
 async def list_models(
     client: openai.AsyncOpenAI, request: HttpRequestInfo, now: float
 ) -> tuple[str, ...] | None:
-    """Return the names of the models that a server offers; None if it lists none.
+    """Ask a server for the names of its models; None if it does not list them.
 
-    `request` holds the timeout and what errors name; `now` is the time of day in
-    seconds since 1970, for dates in headers.
+    `request` holds the timeout, and names the server in errors. `now` is the time in
+    seconds since 1970; dates in `Retry-After` headers are compared with it.
 
     Raises:
         ServiceCallError: The server did not answer or refused the key.

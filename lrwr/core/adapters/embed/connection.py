@@ -1,7 +1,7 @@
-"""Embedding spaces, and the server that the settings select.
+"""Embedding models on servers: connection, batches, and names of embedding spaces.
 
 An embedding space is the set of vectors that may be compared with each other: those of
-one model, of one server, with one length. A space is named by a text.
+one model, of one server, with one length. Each space has a name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,10 +33,10 @@ models accept 8,192 tokens."""
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBatchLimit:
-    """Most `tokens`, as the local tokenizer counts them, and `texts` of one request.
+    """The maximum number of tokens and of texts in one request.
 
-    The default is half of what OpenAI accepts, because its own count is somewhat
-    higher.
+    Tokens are those of the local tokenizer. The default stays well below what OpenAI
+    accepts, because OpenAI counts somewhat more tokens.
     """
 
     tokens: int = 100_000
@@ -45,11 +45,12 @@ class EmbeddingBatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConnection:
-    """An embedding model on a server.
+    """An embedding model on a server, and how to call it.
 
-    `dimensions` is the length of its vectors; `shorter` says that this is not the
-    model's default and must be requested. `timeout` is in seconds, per request. `own`
-    marks a server of the user, which is reached without a proxy.
+    `name` is the model's name on the server. `dimensions` is the length of its vectors;
+    `shorter` says that this is not the model's default and must be requested. `timeout`
+    is in seconds, per request. `own` says that the user runs the server; no proxy is
+    used then.
     """
 
     name: str
@@ -62,19 +63,19 @@ class EmbeddingConnection:
 
     @property
     def server(self) -> str:
-        """The server's name in messages."""
+        """The server's name in messages: "OpenAI", or one with its host and port."""
         if self.base_url == OPENAI_EMBEDDING_URL:
             return "OpenAI"
         return f"The embedding server at {self.netloc}"
 
     @property
     def netloc(self) -> str:
-        """The server's host name, with its port if the address has one."""
+        """The server's host name, followed by the port if the address has one."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @property
     def host(self) -> str:
-        """The server's host name."""
+        """The server's host name, without a port."""
         return urlsplit(self.base_url).hostname or ""
 
     @property
@@ -87,10 +88,10 @@ class EmbeddingConnection:
 def plan_embedding_batches(
     counts: Sequence[int], budget: EmbeddingBatchLimit
 ) -> list[list[int]]:
-    """Return batches of text indices, each index once, the shortest texts first.
+    """Return batches of indices of texts, each index once, the shortest texts first.
 
-    `counts` are the tokens of the texts. A text that exceeds `budget` is a batch of its
-    own.
+    `counts` are the numbers of tokens of the texts. No batch exceeds `budget`, except
+    that a longer text is a batch of its own.
     """
     parts: list[list[int]] = []
     batch_tokens = 0
@@ -106,7 +107,7 @@ def plan_embedding_batches(
 
 
 def truncate_for_embedding(text: str) -> str:
-    """Return `text`, cut to the length that every embedding model accepts."""
+    """Return the start of `text`, at most `MAX_EMBEDDED_TEXT_BYTES` bytes of UTF-8."""
     encoded = text.encode("utf-8", errors="replace")
     if len(encoded) <= MAX_EMBEDDED_TEXT_BYTES:
         return encoded.decode("utf-8")
@@ -125,9 +126,9 @@ _SHORTENABLE_PREFIX = "text-embedding-3"
 
 
 def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None:
-    """Return the configured embedding model on a server.
+    """Return the embedding model on a server that `settings` select.
 
-    None if no server is configured.
+    None if they select the local model.
 
     Raises:
         SettingsProblem: A setting is missing, or the address is not allowed.
@@ -144,9 +145,9 @@ def build_embedding_connection(settings: Settings) -> EmbeddingConnection | None
 def create_embedding_server_client(
     settings: Settings, request_logger: EgressLogger
 ) -> ModelServerClient:
-    """Create the client for the configured server, without opening a connection.
+    """Return the client of the embedding server in `settings`; nothing is opened yet.
 
-    Requests to other machines are logged.
+    Requests that leave this machine are recorded in the send log by `request_logger`.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed.
@@ -159,10 +160,10 @@ def create_embedding_server_client(
 
 
 def is_embedding_remote(settings: Settings) -> bool:
-    """Return whether embedded text leaves this machine.
+    """Return whether texts leave this machine to be embedded.
 
-    With OpenAI always, whatever the address; with the user's own server unless it runs
-    on this machine.
+    With OpenAI they do, whatever the address is; with the user's own server unless it
+    runs on this machine; with the local model they do not.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed.

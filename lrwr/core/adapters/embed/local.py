@@ -1,4 +1,4 @@
-"""The local embedding model."""
+"""The local embedding model, as an `Embedder`."""
 
 import asyncio
 import threading
@@ -21,8 +21,9 @@ Result = TypeVar("Result")
 class LocalEmbedder:
     """The `Embedder` port on this machine; loads the model at its first use.
 
-    `folder` contains another model (`model.onnx`, `tokenizer.json`); None means the one
-    that comes with lrwr. `threads` texts are embedded at the same time.
+    `folder` contains a model of the user (`model.onnx`, `tokenizer.json`); None means
+    the one that comes with lrwr. Up to `threads` texts are embedded at the same time.
+    Any method or property may raise `ServiceUnavailable` if the model cannot be loaded.
     """
 
     def __init__(self, folder: Path | None, *, threads: int) -> None:
@@ -60,16 +61,20 @@ class LocalEmbedder:
         return model
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, without the model's markers."""
+        """Return the number of tokens of each text, without those that mark start and
+        end.
+
+        Texts longer than the model's limit are counted completely.
+        """
         encoded = self._untruncated_tokenizer.encode_batch_fast(
             list(texts), add_special_tokens=False
         )
         return [len(entry) for entry in encoded]
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Return one vector of length 1.0 per text, in input order.
+        """Return one vector of length 1.0 per text, in the order of `texts`.
 
-        Shape (texts, dimensions).
+        The array has the shape (texts, dimensions).
         """
         return await asyncio.to_thread(self._embed, texts)
 
@@ -83,10 +88,10 @@ class LocalEmbedder:
         work: Callable[["TokenizedText"], Result],
         texts: Sequence["TokenizedText"],
     ) -> list[Result]:
-        """Return the results of `work` for the texts, in order.
+        """Return `work(text)` for each text, in the order of `texts`.
 
-        Several texts are processed at the same time, the longest first, so that no
-        thread is left with a long text at the end.
+        Texts are processed in several threads, the longest first, so that no thread
+        starts a long text when the others are done.
         """
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n].ids))
         outputs = self._pool.map(work, [texts[n] for n in order])
@@ -94,7 +99,7 @@ class LocalEmbedder:
         return [results[n] for n in range(len(texts))]
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the threads; running calls are completed, waiting ones cancelled."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _embed(self, texts: Sequence[str]) -> "Vectors":

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on ONNX Runtime: texts to token states, with a self-test.
+"""The model all-MiniLM-L6-v2 on ONNX Runtime, with a self-test.
 
 The model runs on one text at a time, so that a vector depends on its text only:
 activations are rounded to 8 bits on a scale that all texts of a batch would share.
@@ -45,10 +45,10 @@ MODEL_FOLDER_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text as the model reads it.
+    """The tokens of one text, as the model's input.
 
-    `ids` include the markers at both ends; `offsets` are the character ranges of the
-    tokens.
+    `ids` include the tokens that mark start and end. `offsets` are the character ranges
+    of the tokens in the text, half-open.
     """
 
     ids: list[int]
@@ -56,9 +56,11 @@ class TokenizedText:
 
 
 class MiniLM:
-    """A loaded model; thread-safe.
+    """A loaded embedding model; thread-safe.
 
-    `fused` says that it runs on the optimized graph that comes with lrwr.
+    `tokenizer` is that of the `tokenizers` package, `session` that of ONNX Runtime.
+    `space` names the embedding space. `fused` says that it runs on the optimized graph
+    that comes with lrwr.
     """
 
     def __init__(
@@ -72,13 +74,14 @@ class MiniLM:
 
     @cached_property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The length of a vector; found by embedding a sentence."""
         return len(self.vector(self.tokens([SELF_TEST_SENTENCE])[0].ids))
 
     def tokens(self, texts: Sequence[str]) -> list[TokenizedText]:
-        """Return the tokens of each text, at most 512 with the markers.
+        """Return the tokens of each text, in the order of `texts`.
 
-        The rest is cut off.
+        A text is cut off after `MAX_SEQUENCE_TOKENS` tokens, including those that mark
+        start and end.
         """
         return [
             TokenizedText(encoded.ids, encoded.offsets)
@@ -86,9 +89,11 @@ class MiniLM:
         ]
 
     def states(self, ids: Sequence[int]) -> "TokenStates":
-        """Return the output states for the token `ids` of one text.
+        """Return the model's output for the token `ids` of one text, a vector per
+        token.
 
-        Shape (tokens, dimensions).
+        The array has the shape (tokens, dimensions); `ids` include the tokens that mark
+        start and end.
 
         Raises:
             ServiceUnavailable: The model failed.
@@ -107,16 +112,25 @@ class MiniLM:
         return states
 
     def vector(self, ids: Sequence[int]) -> "NDArray[np.float32]":
-        """Return the mean of the token states, scaled to length 1.0."""
+        """Return the embedding of the text with the token `ids`: the mean of the token
+        states, scaled to length 1.0.
+
+        Raises:
+            ServiceUnavailable: The model failed.
+        """
         mean = self.states(ids).mean(axis=0)
         vector: NDArray[np.float32] = mean / max(compute_norm(mean), 1e-12)
         return vector
 
     def unit_states(self, tokens: TokenizedText) -> "TokenStates":
-        """Return the states of a text's tokens, without markers, each scaled to length
-        1.0.
+        """Return the states of a text's tokens, each scaled to length 1.0, in text
+        order.
 
-        A text of white space gives one row of zeros.
+        The tokens that mark start and end are left out. A text of white space gives one
+        row of zeros.
+
+        Raises:
+            ServiceUnavailable: The model failed.
         """
         states = self.states(tokens.ids)[1:-1]
         if len(states) == 0:
@@ -126,7 +140,9 @@ class MiniLM:
 
     @staticmethod
     def normalize_weights(weights: Sequence[float]) -> "NDArray[np.float32]":
-        """Return `weights` scaled to a sum of 1.0; equal weights if all are 0."""
+        """Return `weights` divided by their sum; equal weights if the sum is 0 or
+        less.
+        """
         row = np.array(weights, dtype=np.float32)
         total = float(row.sum())
         if total <= 0:
@@ -135,12 +151,16 @@ class MiniLM:
 
     @staticmethod
     def stack(rows: "Sequence[NDArray[np.float32]]", dimensions: int) -> "Vectors":
-        """Return vectors as one array of shape (rows, dimensions), also for no rows."""
+        """Return vectors as one array of shape (rows, dimensions), even if `rows` is
+        empty.
+        """
         return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
 
 
 def load_tokenizer(folder: Path | None) -> Any:
-    """Load the tokenizer in `folder`, or the one that comes with lrwr.
+    """Load `tokenizer.json` from `folder`; None means the one that comes with lrwr.
+
+    Texts are cut off after `MAX_SEQUENCE_TOKENS` tokens.
 
     Raises:
         ServiceUnavailable: It is missing or damaged.
@@ -161,12 +181,10 @@ def load_tokenizer(folder: Path | None) -> Any:
 
 
 def load_minilm(folder: Path | None, tokenizer: Any) -> MiniLM:
-    """Load the model in `folder`, or the one that comes with lrwr.
-
-    `folder` contains `model.onnx` and `tokenizer.json`.
+    """Load `model.onnx` from `folder`; None means the model that comes with lrwr.
 
     Raises:
-        ServiceUnavailable: The weights are missing or damaged.
+        ServiceUnavailable: The model is missing or damaged.
     """
     try:
         if folder is not None:
@@ -251,9 +269,11 @@ def _read_asset(name: str) -> bytes:
 class EmbeddingModelReport:
     """Result of loading and testing the local embedding model.
 
-    `genuine` says whether the weights are those that come with lrwr; `agrees` whether
-    this processor computes the expected vector. Both are None for the user's own model.
-    `dimensions` is the length of a vector.
+    `weights` is the path of the model's file, `space` the name of the embedding space,
+    and `dimensions` the length of a vector. `fused` says that the optimized graph that
+    comes with lrwr is used. `genuine` says whether the weights are those that come with
+    lrwr; `agrees` whether this processor computes the expected vector. Both are None
+    for the user's own model.
     """
 
     weights: Path
@@ -265,7 +285,7 @@ class EmbeddingModelReport:
 
 
 def inspect_embedding_model(folder: Path | None) -> EmbeddingModelReport:
-    """Load and test the model in `folder`, or the one that comes with lrwr.
+    """Load and test the model in `folder`; None means the one that comes with lrwr.
 
     Raises:
         ServiceUnavailable: It cannot be loaded.

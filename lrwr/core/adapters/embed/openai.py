@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 
 class InvalidEmbeddingReply(Exception):
-    """A server's reply without the requested vectors.
+    """A server's reply lacks the requested vectors.
 
-    `dimensions` is the length of its vectors if only the length is wrong, else None.
+    `dimensions` is the length of its vectors if only the length is wrong, else None;
+    `expected` is the length that was requested.
     """
 
     def __init__(self, dimensions: int | None = None, expected: int = 0) -> None:
@@ -50,7 +51,11 @@ class InvalidEmbeddingReply(Exception):
 
 
 def parse_unit_vectors(items: object, texts: int, dimensions: int) -> "UnitVectors":
-    """Return one vector of length 1.0 per text, in order.
+    """Return the vectors in a server's reply, scaled to length 1.0, in the order of the
+    texts sent.
+
+    `items` is the list in the reply, `texts` the number of texts sent, `dimensions` the
+    expected length of a vector.
 
     Raises:
         InvalidEmbeddingReply: A vector is missing, repeated, invalid or of another
@@ -89,7 +94,7 @@ def _is_number(value: object) -> bool:
 
 
 def build_blank_vector(dimensions: int) -> "UnitVector":
-    """Return the vector of a text of white space, with equal numbers and length 1.0."""
+    """Return the vector of a text of white space: equal numbers, and length 1.0."""
     return np.full(dimensions, 1 / math.sqrt(dimensions), dtype=np.float32)
 
 
@@ -97,9 +102,8 @@ _PLACEHOLDER_KEY = "none"
 
 
 class VectorLengthMismatch(ServiceCallError):
-    """The server's vectors have another length than configured.
-
-    `gives` is their length.
+    """The server's vectors have `gives` numbers instead of `expected`, as
+    configured.
     """
 
     def __init__(self, server: str, gives: int, expected: int) -> None:
@@ -115,9 +119,10 @@ class VectorLengthMismatch(ServiceCallError):
 class OpenAIEmbedder:
     """The `Embedder` port over HTTP; imports and opens nothing before the first call.
 
-    `key` returns the API key, empty for none; it is called at the first text and raises
-    `ServiceUnavailable` if nothing may be sent. `count` counts tokens approximately,
-    with the local tokenizer. Texts of white space are never sent.
+    `key` returns the API key, empty for none; it is called before the first text is
+    sent and raises `ServiceUnavailable` if nothing may be sent. `count` counts the
+    tokens of texts approximately, with the local tokenizer. Texts of white space are
+    never sent.
     """
 
     def __init__(
@@ -163,15 +168,16 @@ class OpenAIEmbedder:
         return self._connection.dimensions
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, as the local tokenizer counts them."""
+        """Return the number of tokens of each text, as the local tokenizer counts
+        them.
+        """
         return self._count(texts)
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Return one vector of length 1.0 per text, in input order.
+        """Return one vector of length 1.0 per text, in the order of `texts`.
 
-        Shape (texts, dimensions).
-
-        Equal texts are sent once; texts of similar length share a request.
+        The array has the shape (texts, dimensions). Equal texts are sent once; texts of
+        similar length share a request.
 
         Raises:
             ServiceUnavailable: The server did not answer, refused, or sent an invalid
