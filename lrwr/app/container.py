@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 
 
 class Stores(Protocol):
-    """The stores that lrwr writes to, locally or in Supabase.
+    """The stores that lrwr writes to, locally or in a Supabase project.
 
-    Everything is read from `database`; with Supabase that is a replica.
+    All reads use `database`; with Supabase that is a local replica.
     """
 
     @property
     def database(self) -> SqliteDatabase:
-        """The library's file on this machine."""
+        """The SQLite file on this machine from which everything is read."""
         ...
 
     @property
@@ -89,17 +89,24 @@ class Stores(Protocol):
 
     @property
     def files(self) -> "FileStore | None":
-        """The archive of manuscript files; None if they are only in their folder."""
+        """The archive of ingested manuscript files; None if copies of them are not
+        stored.
+        """
         ...
 
     @property
     def pause(self) -> Callable[[], Awaitable[None]] | None:
-        """Waits between two checks of jobs of other processes; None if checks are cheap."""
+        """Waits between two checks of jobs of other processes; None if no wait is
+        needed.
+        """
         ...
 
 
 class LocalStores:
-    """Stores everything in the library's SQLite file."""
+    """The stores of a library that has everything in its SQLite file.
+
+    `now` returns seconds since 1970.
+    """
 
     def __init__(self, database: SqliteDatabase, now: Callable[[], float]) -> None:
         self.database = database
@@ -139,7 +146,10 @@ def open_stores(
     now: Callable[[], float],
     say: Callable[[str], None] | None,
 ) -> Stores:
-    """Return the stores that the settings select.
+    """Return the stores that the settings select: the local file or a Supabase project.
+
+    `stack` closes them. `now` returns seconds since 1970. `say` receives notices for
+    the user, from any thread; None discards them.
 
     Raises:
         SettingsProblem: The configured Supabase project does not have the library.
@@ -158,18 +168,21 @@ async def open_workspace(
     now: Callable[[], float] = time.time,
     say: Callable[[str], None] | None = None,
 ) -> "AsyncIterator[Workspace]":
-    """Yield the workspace of the configured library and close what it opened.
+    """Yield the workspace of the configured library; close what it opened on exit.
 
-    `say` receives notices for the user, from any thread.
+    `now` returns seconds since 1970. `say` receives notices for the user, from any
+    thread; None discards them.
     """
     async with AsyncExitStack() as stack:
         yield Workspace(settings, stack, now, say)
 
 
 class Workspace:
-    """The stores and services of one library. Each is built on first use, once.
+    """The stores and services of one library, each built once, on first use.
 
-    Services that read the library raise `NotFound` if nothing was ingested.
+    Services that read the library raise `NotFound` if nothing was ingested. `stack`
+    closes what is opened. `now` returns seconds since 1970. `say` receives notices for
+    the user.
     """
 
     def __init__(
@@ -189,11 +202,11 @@ class Workspace:
 
     @property
     def is_ingested(self) -> bool:
-        """Whether the library exists: something was ingested or downloaded."""
+        """Whether the library exists, because something was ingested or downloaded."""
         return self.library.database.exists()
 
     def require_library(self) -> None:
-        """Check that the library exists.
+        """Raise an error unless the library exists.
 
         Raises:
             NotFound: Nothing was ingested here.
@@ -202,13 +215,14 @@ class Workspace:
             raise _missing_library_error(self.settings, self.library)
 
     def manuscript(self) -> "tuple[Path, ...]":
-        """Return the absolute paths of the manuscript's folders and files; empty if unknown.
+        """Return the absolute paths of the manuscript's folders and files.
 
-        They come from `manuscript.folders`, else from earlier ingestions.
+        They come from `manuscript.folders`, else from earlier ingestions; empty without
+        either.
 
         Raises:
-            SettingsProblem: The `lrwr.toml` of the library's folder names a path outside
-                of that folder.
+            SettingsProblem: The `lrwr.toml` of the library's folder names a path
+                outside of that folder.
         """
         return list_manuscript_folders(self.settings, self.library)
 
@@ -290,7 +304,7 @@ class Workspace:
 
     @cached_property
     def retrieval(self) -> "RetrievalComponents":
-        """The parts of search: indexes, embedder, reranker and calibrations.
+        """What search uses: indexes, embedding model, reranker and calibrations.
 
         Raises:
             NotFound: Nothing was ingested here.
@@ -313,7 +327,7 @@ class Workspace:
         return self.retrieval.finder()
 
     def bible(self) -> "BibleService":
-        """Return the story bible: characters, world, relations, timeline and recap.
+        """Return the service that builds the story bible from the library.
 
         Raises:
             NotFound: Nothing was ingested here.
@@ -336,7 +350,7 @@ class Workspace:
     def sessions(self, *, may_ask: bool = True) -> "AvatarSessionService":
         """Return the service that answers questions and stores threads.
 
-        Unless `may_ask`, it contacts no external service, and needs no API key.
+        With `may_ask` False it contacts no external service and needs no API key.
 
         Raises:
             NotFound: Nothing was ingested here.
@@ -349,7 +363,9 @@ class Workspace:
         return self._session
 
     def reset_sessions(self) -> None:
-        """Build a new session service at the next use, because a consent changed."""
+        """Discard the session service, so that the next use applies a changed
+        consent.
+        """
         self._session = None
 
     def _create_sessions(self, *, may_ask: bool) -> "AvatarSessionService":

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 def create_pair_judge(
     workspace: Workspace, *, may_ask: bool = True, calls: int = 0
 ) -> PairJudge | None:
-    """Return the judge of statement pairs that rules cannot compare, or None.
+    """Return a judge that asks a language model whether two statements contradict.
 
-    None means that no language model is configured. Without consent, or unless
-    `may_ask`, it returns cached judgements only. It makes at most `calls` requests; 0
-    means no limit.
+    It is for pairs that rules cannot compare. None if no language model is configured.
+    Without consent, or with `may_ask` False, it returns cached judgements only. `calls`
+    limits its requests to the model; 0 means no limit.
 
     Raises:
         SettingsProblem: The configured language model has no key or no name.
@@ -48,7 +48,9 @@ def create_pair_judge(
 
 
 async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]:
-    """Return the passages that contradict confirmed canon, in text order.
+    """Return the contradictions of confirmed canon that rules find, in text order.
+
+    Intended ones are included. No language model is asked.
 
     Raises:
         NotFound: Nothing was ingested here.
@@ -60,7 +62,7 @@ async def list_contradictions(workspace: Workspace) -> tuple[Contradiction, ...]
 class ContradictionMonitor:
     """Finds the contradictions that each save introduces, except intended ones.
 
-    With `watch.model` "on-save", a language model also judges new pairs of statements.
+    If `watch.model` is "on-save", a language model also judges new pairs of statements.
     `say` receives a sentence about what could not be checked.
     """
 
@@ -73,11 +75,11 @@ class ContradictionMonitor:
     async def find_new(
         self, calls_made: int | None = None
     ) -> tuple[Contradiction, ...]:
-        """Return the contradictions that did not exist at the last call.
+        """Return the unintended contradictions that did not exist at the last call.
 
-        `calls_made` is the number of requests that the save already made to a language
+        `calls_made` is the number of requests that this save already made to a language
         model; with None no model is asked. If the library cannot be read, `say` is
-        called and nothing is returned.
+        called and the result is empty; so it is in pipeline a.
         """
         if self._workspace.settings.pipeline is not Pipeline.AGENTIC:
             return ()

@@ -36,7 +36,7 @@ IGNORE_FILE = ".lrwrignore"
 
 @dataclass(frozen=True, slots=True)
 class DiffPoint:
-    """A state of the manuscript: its name for the user, and its commit.
+    """A state of the manuscript: `name` for the user, and the hash of its git `commit`.
 
     `commit` is empty for the last ingestion and for the current files.
     """
@@ -47,7 +47,9 @@ class DiffPoint:
 
 @dataclass(frozen=True, slots=True)
 class SkippedDocument:
-    """A document that is left out of the comparison, and the reason."""
+    """A document that is left out of the comparison, and why, as a clause or
+    sentence.
+    """
 
     document: DocumentId
     reason: str
@@ -55,9 +57,10 @@ class SkippedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptDiff:
-    """The differences between two states; `documents` are all documents of either.
+    """The differences between two states of the manuscript, `before` and `after`.
 
-    `remarks` are sentences for the user.
+    `documents` are the ids of all documents of either state, sorted. `left_out` were
+    not compared. `remarks` are sentences for the user about the reliability.
     """
 
     before: DiffPoint
@@ -70,11 +73,11 @@ class ManuscriptDiff:
 
 @dataclass(frozen=True, slots=True)
 class DiffRequest:
-    """The states to compare.
+    """The states to compare, as the user names them.
 
-    `revision` is a git revision, or two as `a..b`; `since` selects one by time. With
-    neither, the last ingestion is compared. The other side is the current files, unless
-    two revisions are named.
+    `revision` is a git revision, or two as `a..b`; `since` selects a revision by time,
+    as git reads it ("2 weeks ago"). With neither, the last ingestion is compared. The
+    other side is the current files, unless two revisions are named.
     """
 
     revision: str | None = None
@@ -82,7 +85,7 @@ class DiffRequest:
 
     @property
     def of_git(self) -> bool:
-        """Whether a git repository is needed."""
+        """Whether the request names a git revision, so that a repository is needed."""
         return self.revision is not None or self.since is not None
 
 

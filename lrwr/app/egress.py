@@ -63,9 +63,9 @@ NO_KEY: Mapping[str, str] = {"OPENAI_API_KEY": "none"}
 class ModelAccess:
     """Whether and how language models can be called.
 
-    `connection` is None if no model is configured. Unless `may_ask`, nothing is sent and
-    models have only a name. `refusal` is the error about a missing consent.
-    `is_interactive` says that a person waits for each reply.
+    `connection` is None if no model is configured. If `may_ask` is False, nothing is
+    sent, and models have only a name. `refusal` is the error about a missing consent,
+    None if there is consent. `is_interactive` means that a person waits for each reply.
     """
 
     connection: "ModelServerClient | None"
@@ -76,7 +76,11 @@ class ModelAccess:
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """The API keys of the services that the user allows for one library."""
+    """The API keys of the services that the user allows for one library.
+
+    Keys are read from the environment `env`, then from the system keyring. Names of
+    services are the keys of `HOSTED_SERVICES`.
+    """
 
     settings: Settings
     library: Library
@@ -84,15 +88,20 @@ class Keyring:
     env: Mapping[str, str] = field(repr=False)
 
     def consent(self, service: str) -> ConsentState:
-        """Return the consent state of a hosted service."""
+        """Return the user's consent to `service`, a key of `HOSTED_SERVICES`."""
         return resolve_consent(self.settings, self.library, service, self.consents)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
-        """Return why a configured service may not be used, else None."""
+        """Return the error that says why a configured service may not be used.
+
+        `service` is a key of `HOSTED_SERVICES`. None if it may be used.
+        """
         return find_consent_problem(self.settings, self.library, service, self.consents)
 
     def key(self, service: str) -> str:
-        """Return the API key of a service. Call it for each request: consent may change.
+        """Return the API key of `service`, a key of `HOSTED_SERVICES`.
+
+        Call it before each request, because consent may change meanwhile.
 
         Raises:
             ServiceUnavailable: Consent or the key is missing, or the system keyring is
@@ -128,8 +137,9 @@ class Keyring:
 class ExternalAccess:
     """The clients of the external services that one library uses.
 
-    They are opened on first use and closed by `stack`. `now` returns seconds since 1970.
-    `say` receives notices about failed requests in the background.
+    Most are opened on first use and closed by `stack`. `database` stores the send log.
+    `now` returns seconds since 1970. `say` receives notices about requests that failed
+    in the background.
     """
 
     def __init__(
@@ -150,21 +160,24 @@ class ExternalAccess:
         self.consents = ConsentStore(get_consent_folder())
 
     def consent(self, service: str) -> ConsentState:
-        """Return the consent state of a hosted service."""
+        """Return the user's consent to `service`, a key of `HOSTED_SERVICES`."""
         return self.keyring.consent(service)
 
     def consent_refusal(self, service: str) -> LrwrError | None:
-        """Return why a configured service may not be used, else None."""
+        """Return the error that says why a configured service may not be used.
+
+        `service` is a key of `HOSTED_SERVICES`. None if it may be used.
+        """
         return self.keyring.consent_refusal(service)
 
     @cached_property
     def log(self) -> "SqliteEgressLog":
-        """The send log: requests that left the machine."""
+        """The send log: the list of requests that left the machine."""
         return SqliteEgressLog(self.database)
 
     @cached_property
     def request_logger(self) -> "EgressLogger":
-        """The writer of the send log, which records requests before they are sent.
+        """Records each request in the send log before it is sent.
 
         Raises:
             SettingsProblem: `model.prices` cannot be parsed.
@@ -179,7 +192,7 @@ class ExternalAccess:
     def hosted_embedder(self, count: CountTokens) -> "OpenAIEmbedder | None":
         """Return the embedding model on a server, or None if none is configured.
 
-        `count` counts tokens on this machine.
+        `count` counts the tokens of a text on this machine.
 
         Raises:
             SettingsProblem: A setting is missing or its address is not allowed.
@@ -197,7 +210,8 @@ class ExternalAccess:
         return OpenAIEmbedder(connection, client, key, count)
 
     def modal_calls(self) -> "ModalFunctionClient | None":
-        """Return the client of lrwr's function at Modal, or None if it is not configured.
+        """Return the client that calls lrwr's function at Modal; None if it is not
+        configured.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -231,6 +245,9 @@ class ExternalAccess:
     ) -> ModelAccess:
         """Return whether and how language models can be called.
 
+        With `may_ask` False nothing may be sent. `is_interactive` means that a person
+        waits for each reply.
+
         Raises:
             SettingsProblem: The address or `model.prices` is invalid.
         """
@@ -238,7 +255,7 @@ class ExternalAccess:
         return ModelAccess(self._chat_client, may_ask, refusal, is_interactive)
 
     def web_search(self) -> "WebSearch | None":
-        """Return the web search, or None if it is off.
+        """Return the client that searches the web, or None if `web.use` is off.
 
         Raises:
             SettingsProblem: It has no key, or its address is not allowed.
@@ -256,7 +273,7 @@ class ExternalAccess:
 
     @cached_property
     def tracer(self) -> "LangSmithTracer | None":
-        """The tracer; None if traces are off.
+        """The client that sends traces to LangSmith; None if traces are off.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -276,7 +293,8 @@ class ExternalAccess:
         return tracer
 
     def experiments(self) -> "LangSmithExperimentLog | None":
-        """Return the log of evaluation results, or None if traces are off.
+        """Return the client that sends evaluation results to LangSmith; None if traces
+        are off.
 
         Raises:
             SettingsProblem: An address is not allowed, or `model.prices` is invalid.
@@ -302,7 +320,10 @@ class ExternalAccess:
 
 @dataclass(frozen=True, slots=True)
 class ConsentRequest:
-    """A question to the user about a service that only the folder's own settings turn on."""
+    """A question to the user: may the service `name` receive data?
+
+    It is asked if only a settings file in the library's folder turns the service on.
+    """
 
     name: str
     question: str
@@ -311,7 +332,10 @@ class ConsentRequest:
 def pending_consents(
     egress: ExternalAccess, names: Collection[str] = HOSTED_SERVICES
 ) -> tuple[ConsentRequest, ...]:
-    """Return a question for each service in `names` that needs the user's consent first."""
+    """Return a question for each service that needs the user's consent first.
+
+    `names` are keys of `HOSTED_SERVICES`; their order is preserved.
+    """
     return tuple(
         ConsentRequest(
             name, describe_consent_question(HOSTED_SERVICES[name], egress.settings)
@@ -322,7 +346,9 @@ def pending_consents(
 
 
 def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
-    """Store the user's answer about a service; it then counts as announced, too.
+    """Store whether the user allows the service `name`, a key of `HOSTED_SERVICES`.
+
+    The service then also counts as announced.
 
     Raises:
         StoreProblem: The answer cannot be written.
@@ -335,7 +361,10 @@ def record_consent(egress: ExternalAccess, name: str, *, allowed: bool) -> None:
 def announce_first_uses(
     egress: ExternalAccess, names: Collection[str], notify: Callable[[str], None]
 ) -> None:
-    """Call `notify` with a sentence about each service that is used for the first time."""
+    """Call `notify` with a sentence about each service that is used for the first time.
+
+    `names` are keys of `HOSTED_SERVICES`. Services without consent are skipped.
+    """
     for name in names:
         may_use = egress.consent(name).allows_sending
         if not may_use or egress.consents.has_notice(egress.library, name):
@@ -346,7 +375,10 @@ def announce_first_uses(
 
 
 def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
-    """Return a sentence for each allowed service: what it is sent, and where."""
+    """Return, for each service with consent, the text of its announcement.
+
+    See `describe_data_leaving`. Services that were announced before are included.
+    """
     return tuple(
         describe_data_leaving(hosted, egress.settings)
         for name, hosted in HOSTED_SERVICES.items()
@@ -355,7 +387,11 @@ def list_data_leaving(egress: ExternalAccess) -> tuple[str, ...]:
 
 
 def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
-    """Return the explanation of a service that the user is asked to allow."""
+    """Return which settings turn a service on, what it would be sent, and to which
+    host.
+
+    The user reads it when asked to allow the service.
+    """
     origin = _describe_origin(hosted, settings)
     return (
         f"{origin}, which may have come with this folder, turns {hosted.title} on."
@@ -365,7 +401,10 @@ def describe_consent_question(hosted: HostedService, settings: Settings) -> str:
 
 
 def describe_data_leaving(hosted: HostedService, settings: Settings) -> str:
-    """Return a sentence: what a service is sent, its host, and its setting."""
+    """Return the announcement of a service at its first use.
+
+    It says which settings turn the service on, what it is sent, and to which host.
+    """
     origin = _describe_origin(hosted, settings)
     return (
         f"{hosted.title} is used here for the first time ({origin}). It is sent"
@@ -382,12 +421,12 @@ def _describe_origin(hosted: HostedService, settings: Settings) -> str:
 def create_chat_model(
     settings: Settings, role: "ModelRole", access: ModelAccess
 ) -> "ChatModel | None":
-    """Return the language model of a role, or None if none is configured.
+    """Return the language model that `role` uses, or None if none is configured.
 
-    If it may not be asked, the returned model has its name and raises when called.
+    If `access` forbids requests, the model has only its name; a call raises an error.
 
     Raises:
-        SettingsProblem: The model that is configured has no key or no name.
+        SettingsProblem: The configured model has no key or no name.
     """
     if access.connection is None:
         return None
@@ -414,7 +453,10 @@ def describe_refusal(error: LrwrError) -> str:
 
 
 def create_price_lookup(settings: Settings) -> Callable[[Usage, str], float | None]:
-    """Return a function from usage and model name to US dollars; None if unknown.
+    """Return a function that computes the price of model calls, in US dollars.
+
+    Its arguments are the usage and the model's name; it returns None for models without
+    a known price.
 
     Raises:
         SettingsProblem: `model.prices` cannot be parsed.

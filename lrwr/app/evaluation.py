@@ -1,4 +1,8 @@
-"""Evaluation of one library: its arms, its answerers and its lock."""
+"""Evaluation of one library: what it compares, its answerer and its lock.
+
+An arm is one way to search, such as a pipeline with or without the reranker; an
+evaluation compares the arms on the same questions.
+"""
 
 import asyncio
 import time
@@ -64,11 +68,11 @@ SMALL = 20
 
 @dataclass(frozen=True, slots=True)
 class ArmSet:
-    """The arms of one library.
+    """The ways to search one library that an evaluation compares (arms).
 
-    `indexed_library` is what they read. `library` is a hash of the library's state. `models` maps
-    uses to names of models. `remarks` are sentences on arms that are missing or
-    restricted.
+    `indexed_library` is what they search. `library` is a hash of the library's state.
+    `models` maps uses of models to their names. `remarks` are sentences on arms that
+    are missing or restricted.
     """
 
     arms: "tuple[Arm, ...]"
@@ -79,7 +83,9 @@ class ArmSet:
 
 
 class EvalFinderFactory:
-    """Builds passage finders of one library for any search variant, with shared models."""
+    """Creates passage finders of one library for search variants; they share their
+    models.
+    """
 
     def __init__(self, workspace: Workspace, parts: RetrievalComponents) -> None:
         self.workspace = workspace
@@ -90,12 +96,17 @@ class EvalFinderFactory:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The reranker of all variants, with word counts of pipeline b; None if it is off."""
+        """The reranker of all variants that rerank; None if it is off.
+
+        On this machine it uses the word frequencies of pipeline b.
+        """
         local = self.parts.create_local_reranker(Pipeline.AGENTIC)
         return self.workspace.egress.hosted_reranker() or local
 
     def finder(self, variant: SearchVariant) -> PassageFinder:
-        """Return a passage finder that searches as `variant` says."""
+        """Return a service that finds passages with the pipeline and steps of
+        `variant`.
+        """
         records, pipeline = self.parts.records, variant.pipeline
         if pipeline not in self._indexes:
             self._indexes[pipeline] = self.parts.open_vector_index(pipeline)
@@ -115,7 +126,9 @@ class EvalFinderFactory:
 
 @asynccontextmanager
 async def open_eval_finders(workspace: Workspace) -> AsyncIterator[EvalFinderFactory]:
-    """Yield a factory of finders over a separate connection, and close it on exit.
+    """Yield a factory of passage finders that uses its own connection to the library.
+
+    The connection is closed on exit.
 
     Raises:
         NotFound: The library is empty.
@@ -146,10 +159,11 @@ async def open_arms(
     whole: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> AsyncIterator[ArmSet]:
-    """Yield an arm for each of `steps`, in order, restricted to features that are on.
+    """Yield the arms (ways to search) that an evaluation compares.
 
-    With `whole`, the whole text is one more arm if it fits the largest of `budgets` (in
-    tokens).
+    There is one for each of `steps`, in their order, unless it needs a model that is
+    off. With `whole`, the whole text is one more arm if it fits the largest of
+    `budgets`, in tokens. `clock` returns seconds and measures the duration of searches.
 
     Raises:
         NotFound: A pipeline has ingested nothing.
@@ -252,11 +266,12 @@ async def open_answerer(
     now: Callable[[], float] = time.time,
     clock: Callable[[], float] = time.perf_counter,
 ) -> "AsyncIterator[Answerer]":
-    """Yield an answerer that works as `lrwr ask` does, over one pipeline's passages.
+    """Yield an answerer that works as `lrwr ask` does, over the passages of `pipeline`.
 
-    Threads are stored in memory only, and the web is not searched. Without `model`,
-    answers quote the text, whatever is configured. With `may_ask` False the model is
-    only named.
+    Threads are stored in memory only, and the web is not searched. With `model` False,
+    answers quote the text, whatever is configured. With `may_ask` False, the model has
+    only its name and is never called. `now` returns seconds since 1970; `clock` returns
+    seconds and measures the duration of answers.
 
     Raises:
         NotFound: The library is empty.
@@ -284,7 +299,10 @@ async def open_answerer(
 
 
 class SessionAnswerer:
-    """An `Answerer` that answers each question as the first of a new thread."""
+    """An `Answerer` that asks each question as the first of a new thread.
+
+    `clock` returns seconds and measures the duration of answers.
+    """
 
     def __init__(
         self, session: AvatarSessionService, clock: Callable[[], float]
@@ -298,10 +316,13 @@ class SessionAnswerer:
         return self._session.model
 
     async def answer(self, question: str, as_of: str) -> "GroundedAnswer":
-        """Answer from the story up to `as_of`; an empty `as_of` means the whole story.
+        """Return the answer to `question` from the story up to `as_of`, such as
+        "chapter 3".
+
+        An empty `as_of` means the whole story.
 
         Raises:
-            NotFound: The story has no such place.
+            NotFound: The story has no such chapter or scene.
             SettingsProblem: The text is a `canon:` decision, not a question.
             ServiceUnavailable: The model did not answer.
             StoreProblem: The library cannot be read.
@@ -328,7 +349,7 @@ class SessionAnswerer:
 
 
 async def load_eval_material(workspace: Workspace) -> SourceMaterial:
-    """Return the material from which questions are generated.
+    """Return the facts and sentences from which test questions are generated.
 
     Raises:
         NotFound: The library is empty.
@@ -338,5 +359,5 @@ async def load_eval_material(workspace: Workspace) -> SourceMaterial:
 
 
 def create_eval_lock(library: Library) -> FileLock:
-    """Return the lock that keeps two evaluations of one library apart."""
+    """Return the lock file that lets only one evaluation of a library run at a time."""
     return FileLock(library.state_dir / "evaluations.lock")

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 class IngestLimits:
     """Options of one ingestion.
 
-    At most `calls` requests are made to a language model; 0 means no limit. Unless
-    `attribute_now`, the cast and speaker attribution may stay outdated. `jobs` replaces
-    the library's queue, `source` the manuscript's folders. Without `vectors`, chunks are
-    not embedded. With `run_remotely`, documents are processed at Modal if the settings
-    say so. With `delete_missing`, documents that another machine ingested and this one
-    does not have are deleted, too.
+    `calls` limits the requests to a language model; 0 means no limit. With
+    `attribute_now` False, the cast and the speakers of quotations may stay outdated.
+    `jobs` replaces the library's queue, `source` the manuscript's folders. With
+    `vectors` False, chunks are not embedded. With `run_remotely`, documents are
+    processed at Modal if the settings say so. With `delete_missing`, documents that
+    another machine ingested and this one does not have are deleted, too.
     """
 
     calls: int = 0
@@ -80,9 +80,9 @@ def create_processing_service(
     may_ask: bool = True,
     limits: IngestLimits = UNBOUNDED,
 ) -> DocumentProcessingService:
-    """Return the service that ingests the files and folders `targets`.
+    """Return the service that ingests the files and folders `targets` (absolute paths).
 
-    Unless `may_ask`, no service is contacted, and no API key is needed.
+    With `may_ask` False, no service is contacted, and no API key is needed.
 
     Raises:
         StoreProblem: The state folder cannot be created.
@@ -141,9 +141,10 @@ def _select_service(
 async def ingest_manuscript(
     workspace: Workspace, targets: Sequence[Path], emit: "EmitIngestEvent"
 ) -> "IngestReport":
-    """Ingest `targets`, or the known manuscript if they are empty.
+    """Ingest the files and folders `targets`; if empty, those of earlier ingestions.
 
-    New targets are remembered unless `manuscript.folders` is set.
+    New targets are stored for later ingestions unless `manuscript.folders` is set.
+    `emit` receives progress events.
 
     Raises:
         NotFound: No target is known, or one does not exist.
@@ -157,9 +158,10 @@ async def ingest_manuscript(
 
 
 async def count_unread(workspace: Workspace) -> int:
-    """Return the number of files changed, added or deleted since the last ingestion.
+    """Return the number of files that the next ingestion would process or delete.
 
-    Only sizes and times are compared. A missing manuscript folder counts as unchanged.
+    They were changed, added or deleted, or were ingested with other settings. Contents
+    are not compared, only sizes and times. Files in a missing folder are not counted.
     """
     targets = [target for target in workspace.manuscript() if target.exists()]
     if not workspace.is_ingested or not targets:
@@ -176,9 +178,9 @@ async def _claim_all_known(space: str, texts: "set[TextHash]") -> "set[TextHash]
 def create_recipe(
     settings: Settings, store: "AnalysisStore", analyst: CachingAnalyst | None
 ) -> Recipe:
-    """Return the recipe of the configured pipeline: how it splits and analyses documents.
+    """Return how the configured pipeline splits and analyses documents (its recipe).
 
-    `analyst` uses a language model; None analyses by rules only.
+    `analyst` uses a language model; with None documents are analysed by rules only.
     """
     chunk = settings.chunk
     if settings.pipeline is Pipeline.NAIVE:
@@ -234,10 +236,10 @@ def _create_story_attributor(workspace: Workspace) -> StoryAttributor | None:
 def create_caching_analyst(
     settings: Settings, store: "AnalysisStore", access: ModelAccess, calls: int = 0
 ) -> CachingAnalyst | None:
-    """Return the analyst that uses a language model, or None if none is configured.
+    """Return what extracts facts with a language model and caches the model's replies.
 
-    Without consent it returns cached replies only. It makes at most `calls` requests; 0
-    means no limit.
+    None if no model is configured, or in pipeline a. Without consent it returns facts
+    from cached replies only. `calls` limits its requests; 0 means no limit.
 
     Raises:
         SettingsProblem: The configured language model has no key or no name.

@@ -1,7 +1,8 @@
 """The function that runs in Modal's containers, and its deployment.
 
-The function takes a message and returns a message (see `core/adapters/modal/wire.py`).
-It has no library. Its only API key comes from a secret of the user's Modal account.
+The function takes a message with an order, which is one document to process, and
+returns a message with the result (see `core/adapters/modal/wire.py`). It has no
+library. Its only API key comes from a secret of the user's Modal account.
 """
 
 import asyncio
@@ -87,9 +88,10 @@ NO_KEY = (
 
 
 def read_document(request: bytes) -> bytes:
-    """Process the order in a message, and return the result as a message.
+    """Process the document in a message, and return the result as a message.
 
-    Errors are part of the returned message; nothing is raised.
+    `request` and the result are encoded as in `core/adapters/modal/wire.py`. Errors are
+    part of the result; nothing is raised.
     """
     try:
         order = decode_modal_order(request)
@@ -106,7 +108,10 @@ def read_document(request: bytes) -> bytes:
 
 
 class OrderAnalysisStore:
-    """An `AnalysisStore` with the data of an order; it writes nothing."""
+    """An `AnalysisStore` with the data that came with a document; it writes nothing.
+
+    `replies_made` has the replies of models so far, to be sent back with the result.
+    """
 
     def __init__(self, order: ModalOrder) -> None:
         self._seams = order.seams
@@ -114,19 +119,26 @@ class OrderAnalysisStore:
         self.replies_made: list[ModelCallReplies] = []
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the sentence distances of the order."""
+        """Return the distances between neighbouring sentences that came with the
+        document.
+
+        Both arguments are ignored.
+        """
         del document, space
         return self._seams
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return an empty reply for each key that the sender has stored already.
+        """Return the reply "[]" for each of `keys` whose reply the sender has stored
+        already.
 
         So the model is not asked again; the sender uses its stored reply.
         """
         return {key: "[]" for key in keys if key in self._kept}
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Collect replies that will be sent back."""
+        """Add replies of a model, by key, and their usage to those that will be sent
+        back.
+        """
         self.replies_made.append(ModelCallReplies(replies, usage))
 
 
@@ -241,11 +253,12 @@ async def _ignore_event(event: StageStarted | ChunksEmbedded) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModalDeployment:
-    """The app that is deployed at Modal.
+    """What is deployed at Modal: the app `app` with one function, and its limits.
 
-    At most `containers` run at once. `packages` are requirements with versions, as pip
-    takes them. `secret` is the name of a Modal secret, empty if containers contact no
-    other service. `memory` is in MiB, `longest` in seconds.
+    At most `containers` run at once, each with `cores` CPU cores and `memory` MiB, for
+    `longest` seconds. `packages` are requirements with versions, as pip takes them.
+    `secret` is the name of a Modal secret, empty if containers contact no other
+    service.
     """
 
     app: str
@@ -278,10 +291,10 @@ def plan_modal_deployment(
 
 
 def list_installed_packages() -> tuple[str, ...]:
-    """Return lrwr's dependencies with their installed versions, sorted by name.
+    """Return lrwr's dependencies with their installed versions, as "name==version".
 
-    Those that are not installed (because only another system needs them) are left out,
-    and so is Modal's client, which every container has.
+    They are sorted by name. Those that are not installed (because only another system
+    needs them) are left out, and so is Modal's client, which every container has.
     """
     lines = [line for line in requires("lrwr") or () if "extra ==" not in line]
     names = {match[0] for match in map(_NAME.match, lines) if match}
@@ -314,7 +327,9 @@ async def deploy_to_modal(
 
 
 def build_modal_app(plan: ModalDeployment) -> "App":
-    """Return the app: one function and its container image."""
+    """Return the app of Modal's client library: one function and its container
+    image.
+    """
     import modal
 
     app = modal.App(plan.app, include_source=False)

@@ -43,7 +43,9 @@ EDGE_MIN_CHUNKS = 6_000
 
 @dataclass(frozen=True, slots=True)
 class IndexedRecords:
-    """The stored data that a search reads."""
+    """The stored data that a search reads; `load_canon` returns the user's
+    decisions.
+    """
 
     database: "SqliteDatabase"
     passages: "PassageStore"
@@ -52,7 +54,9 @@ class IndexedRecords:
 
 
 class Embedders:
-    """The embedding models of one library, loaded on first use."""
+    """The embedding models of one library, loaded on first use and closed by
+    `stack`.
+    """
 
     def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
         self._egress = egress
@@ -78,7 +82,7 @@ class Embedders:
 
 
 class LazyVectorIndex:
-    """The vector index of one pipeline, opened on first use."""
+    """The vector index of one pipeline, opened on first use and closed by `stack`."""
 
     def __init__(
         self,
@@ -97,7 +101,9 @@ class LazyVectorIndex:
         self._index: VectorIndex | None = None
 
     async def open(self) -> "VectorIndex | None":
-        """Return the index, the same one at each call; None if there are no vectors.
+        """Open the index at the first call, and return it at every call.
+
+        None if embeddings are off or the pipeline has no vectors yet.
 
         Raises:
             SettingsProblem: The address of the Qdrant server is not allowed.
@@ -149,10 +155,12 @@ async def open_local_vector_index(
     dimensions: int,
     chunks: int,
 ) -> "VectorIndex":
-    """Open the fastest index for a library with `chunks` embedded chunks.
+    """Open the fastest index on this machine for `chunks` embedded chunks.
 
-    `index` is the folder for the shards of large libraries. Where another process holds
-    the shard, this process searches in memory.
+    `index` is the folder for the files of a large library's index (Qdrant Edge). While
+    another process holds these, this one searches in memory, as for a small library.
+    `feed` lists changed vectors; `space` names the embedding model of the vectors,
+    which have `dimensions` numbers each.
     """
     if chunks >= EDGE_MIN_CHUNKS:
         from lrwr.core.adapters.vectors.edge import open_edge_index
@@ -168,7 +176,7 @@ async def open_local_vector_index(
 
 
 class RetrievalComponents:
-    """The parts of search in one library, built on first use and closed by `stack`.
+    """What search in one library uses, built on first use and closed by `stack`.
 
     `say` receives a notice if the calibration file cannot be used.
     """
@@ -204,7 +212,10 @@ class RetrievalComponents:
         )
 
     def calibrations(self) -> CalibrationTable:
-        """Return the confidence calibrations: shipped ones, overridden by the library's own."""
+        """Return how scores become confidences (calibrations), by the kind of search.
+
+        The library's own calibrations replace those that were shipped with lrwr.
+        """
         fitted, problem = load_calibrations(get_calibration_path(self._egress.library))
         if problem and self._say is not None:
             self._say(problem)
@@ -212,7 +223,7 @@ class RetrievalComponents:
 
     @cached_property
     def lexical_index(self) -> "LexicalIndex":
-        """The full-text index."""
+        """The full-text index, which ranks passages by the words of a question."""
         return SqliteLexicalIndex(self.records.database)
 
     @cached_property
@@ -241,7 +252,11 @@ class RetrievalComponents:
         return self.create_local_reranker(self.settings.pipeline)
 
     def create_local_reranker(self, pipeline: Pipeline) -> "Reranker | None":
-        """Return a local reranker with the word statistics of `pipeline`; None if it is off."""
+        """Return a reranker on this machine that uses the word frequencies of
+        `pipeline`.
+
+        None if reranking or embeddings are off.
+        """
         settings = self.settings
         if settings.rerank.model == "off" or settings.embedding.model == "off":
             return None

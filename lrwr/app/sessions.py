@@ -1,4 +1,4 @@
-"""Builds the service that answers questions, with its models and its tracer."""
+"""Builds the service that answers questions, with its models and its traces."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,8 +56,8 @@ class SessionDependencies:
     """The stores and services that a chat session uses.
 
     `decide` records a decision of the user in the canon. `reranker` ranks the sentences
-    of extractive answers; None keeps the order of the search. `now` returns seconds
-    since 1970.
+    of answers that quote the text; None preserves the order of the search. `now`
+    returns seconds since 1970.
     """
 
     settings: Settings
@@ -80,7 +80,8 @@ def create_session_service(
 ) -> AvatarSessionService:
     """Return the service that answers questions and stores threads.
 
-    `tracer` receives a trace of each turn; None traces nothing.
+    `web` searches the web, `tracer` receives a trace of each turn; None turns either
+    off.
 
     Raises:
         SettingsProblem: The configured model has no key or no name, or `model.prices`

@@ -1,4 +1,6 @@
-"""Stores in a Supabase project, with a local replica, and their connection."""
+"""Stores in a Supabase project with a local replica, and the connection to the
+project.
+"""
 
 import asyncio
 import os
@@ -51,9 +53,9 @@ JOB_CHECK_INTERVAL = 2.0
 
 
 class SupabaseProject:
-    """The connection to the configured project. Nothing is sent before the first use.
+    """The connection to the configured Supabase project.
 
-    `stack` closes what is opened.
+    Nothing is sent before the first use. `stack` closes what is opened.
     """
 
     def __init__(self, egress: ExternalAccess, stack: AsyncExitStack) -> None:
@@ -63,7 +65,7 @@ class SupabaseProject:
 
     @cached_property
     def sign_in(self) -> SupabaseSignIn:
-        """The project with the signed-in account.
+        """The Supabase project's address and key, with the signed-in account.
 
         Raises:
             SettingsProblem: No project is configured, or its key is missing.
@@ -73,18 +75,27 @@ class SupabaseProject:
 
     @cached_property
     def rpc(self) -> SupabaseRpc:
-        """The client of the project's database functions, as the signed-in account."""
+        """The client of the database functions in the Supabase project.
+
+        It calls them as the signed-in account.
+
+        Raises:
+            SettingsProblem: No project is configured, or its key is missing.
+            ServiceUnavailable: The system keyring is locked.
+        """
         rpc = SupabaseRpc(self.sign_in.project, self.token, self.request_logger)
         self._stack.push_async_callback(rpc.aclose)
         return rpc
 
     @property
     def request_logger(self) -> "EgressLogger | None":
-        """The writer of the send log; None if the project is on this machine."""
+        """Records requests in the send log; None if the project runs on this
+        machine.
+        """
         return None if self.sign_in.project.own else self._egress.request_logger
 
     async def token(self) -> str:
-        """Return an access token of the account.
+        """Return an access token of the signed-in account.
 
         Raises:
             ServiceUnavailable: The user has not allowed Supabase.
@@ -96,17 +107,27 @@ class SupabaseProject:
         return await self.sign_in.auth.token()
 
     def records(self, link: LibraryLink) -> SupabaseRecords:
-        """Return the client of a library's rows in the project."""
+        """Return the client of a library's rows in the Supabase project.
+
+        `link` has the id that the library has there.
+        """
         return SupabaseRecords(self.rpc, link.library, link.writer)
 
     def replica(
         self, database: SqliteDatabase, link: LibraryLink, now: Callable[[], float]
     ) -> SupabaseReplica:
-        """Return the local replica of a library in the project."""
+        """Return the local replica of a library in the Supabase project.
+
+        `database` holds it. `now` returns seconds since 1970.
+        """
         return SupabaseReplica(database, self.records(link), now)
 
     def files(self, link: LibraryLink) -> "FileStore | None":
-        """Return the store of a library's files, or None if `records.files` is off."""
+        """Return the store of a library's files in the project; closed with the
+        connection.
+
+        None if `records.files` is off.
+        """
         if not self._egress.settings.records.files:
             return None
         files = self.file_store(link)
@@ -114,7 +135,11 @@ class SupabaseProject:
         return files
 
     def file_store(self, link: LibraryLink) -> SupabaseFileStore:
-        """Return the store of a library's files, even if it is off; the caller closes it."""
+        """Return the store of a library's files in the project, even if `records.files`
+        is off.
+
+        The caller closes it.
+        """
         return SupabaseFileStore(
             self.sign_in.project,
             self.token,
@@ -124,16 +149,18 @@ class SupabaseProject:
         )
 
     def own(self, database: SqliteDatabase) -> SqliteDatabase:
-        """Close `database` together with the connection, and return it."""
+        """Return `database`; from now on it is closed when this connection is
+        closed.
+        """
         self._stack.push_async_callback(database.aclose)
         return database
 
 
 class SupabaseStores:
-    """Stores everything in a Supabase project, with a replica in the local file.
+    """The stores of a library that has everything in a Supabase project.
 
-    The file catches up with the project before it is read; `say` receives a notice
-    where it cannot.
+    The local file is a replica, updated from the project before it is read; `say`
+    receives a notice when that fails. `now` returns seconds since 1970.
     """
 
     def __init__(
@@ -152,7 +179,9 @@ class SupabaseStores:
 
     @cached_property
     def database(self) -> SqliteDatabase:
-        """The replica, which is updated from the project before it is read."""
+        """The local replica, which is updated from the Supabase project before each
+        read.
+        """
         path = self._project.library.database
         return self._project.own(SqliteDatabase(path, first=self._refresher))
 
@@ -185,7 +214,9 @@ class SupabaseStores:
 
     @cached_property
     def files(self) -> "FileStore | None":
-        """The files in the project's storage; None if `records.files` is off."""
+        """The manuscript files in the project's storage; None if `records.files` is
+        off.
+        """
         return self._project.files(self._link)
 
     @cached_property
@@ -200,7 +231,9 @@ class SupabaseStores:
         )
 
     async def pause(self) -> None:
-        """Wait `JOB_CHECK_INTERVAL`."""
+        """Wait `JOB_CHECK_INTERVAL` seconds between two checks of jobs of other
+        processes.
+        """
         await asyncio.sleep(JOB_CHECK_INTERVAL)
 
     @cached_property
@@ -228,7 +261,10 @@ def open_supabase_stores(
     now: Callable[[], float],
     say: Callable[[str], None] | None,
 ) -> SupabaseStores:
-    """Return the stores of the library in the configured project.
+    """Return the stores of the library in the configured Supabase project.
+
+    `stack` closes them. `now` returns seconds since 1970. `say` receives notices for
+    the user; None discards them.
 
     Raises:
         SettingsProblem: The library was not uploaded to this project, or has local

@@ -10,7 +10,7 @@ from lrwr.core.settings.files import check_output_file, write_output_file
 
 
 async def render_thread(workspace: Workspace, thread: ThreadId) -> str:
-    """Return a thread as Markdown, with the current locations of its citations.
+    """Return a thread as Markdown text, with the current locations of its citations.
 
     Raises:
         NotFound: There is no such thread.

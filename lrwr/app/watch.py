@@ -44,7 +44,9 @@ def create_watch_service(
     progress: "EmitIngestEvent | None" = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> WatchService:
-    """Return the service that watches `targets`; `progress` receives ingest events.
+    """Return the service that watches the files and folders `targets`.
+
+    `progress` receives the events of its ingestions. `clock` returns seconds.
 
     Raises:
         StoreProblem: The state folder cannot be created.
@@ -100,9 +102,10 @@ def _create_dependencies(
 
 
 async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
-    """Process each save and yield its effects, until the generator is closed.
+    """Watch the manuscript; process each save and yield its effects as events.
 
-    Contradictions follow the report of the save that introduced them.
+    It ends when the generator is closed. Contradictions follow the report of the save
+    that introduced them.
 
     Raises:
         NotFound: The manuscript folder does not exist.
@@ -143,12 +146,12 @@ async def stream_saves(workspace: Workspace) -> AsyncGenerator[SaveEvent, None]:
 
 
 def is_model_used_by_watch(settings: Settings) -> bool:
-    """Return whether a watch ever asks a language model."""
+    """Return whether `lrwr watch` asks a language model, with these settings."""
     return settings.model.use != "off" and settings.watch.model != "manual"
 
 
 class FileIdentity:
-    """Checks that a file was not replaced since the first check."""
+    """Checks whether `path` is still the same file as at the first check."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -172,10 +175,10 @@ def _describe_polling(targets: Sequence[Path]) -> str:
 
 
 class AnswerFreshnessMonitor:
-    """Finds stored answers whose cited passages were changed by a save.
+    """Finds the answers in threads whose cited passages were changed by a save.
 
-    `say` receives a sentence about what could not be checked. The library need not
-    exist.
+    `say` receives a sentence about what could not be checked. Nothing is found if there
+    is no library.
     """
 
     def __init__(self, workspace: Workspace, say: Callable[[str], None]) -> None:
@@ -184,7 +187,9 @@ class AnswerFreshnessMonitor:
         self._detector: StaleAnswerDetector | None = None
 
     async def record_baseline(self) -> None:
-        """Record which answers are stale already; call it before the first save."""
+        """Record which answers cite changed passages already; call it before the first
+        save.
+        """
         if not self._workspace.is_ingested:
             return
         try:
@@ -193,7 +198,8 @@ class AnswerFreshnessMonitor:
             self._report(error)
 
     async def add_affected_answers(self, event: WatchEvent) -> WatchEvent:
-        """Return `event`; add the answers that became stale to the report of a save.
+        """Return `event`; the report of a save gets the answers whose passages it
+        changed.
 
         If the library cannot be read, `say` is called and nothing is added.
         """

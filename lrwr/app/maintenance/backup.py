@@ -1,4 +1,4 @@
-"""Backups: a zip file with a library and its manifest, never with an API key."""
+"""Backups: a zip file with a library and a list of its files, never with an API key."""
 
 import errno
 import json
@@ -51,7 +51,7 @@ _COMPRESSIONS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """A file of an archive: its size in bytes, and its SHA-256 as hexadecimal digits."""
+    """A file of a backup: its size in bytes, and its SHA-256 as hexadecimal digits."""
 
     size: int
     sha256: str
@@ -59,10 +59,11 @@ class ArchiveEntry:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """The contents of an archive, and its origin.
+    """The list of a backup's files, and where the backup comes from.
 
-    `lrwr` is the version that made it, `schema` the schema of its database, `made` an
-    ISO 8601 time.
+    `lrwr` is the version that made it, `schema` the schema number of its database,
+    `made` an ISO 8601 time with time zone. `files` maps names in the archive to their
+    entries.
     """
 
     lrwr: str
@@ -74,7 +75,7 @@ class BackupManifest:
 def pack_archive(
     target: BinaryIO, files: Mapping[str, Path], header: BackupManifest
 ) -> BackupManifest:
-    """Write `files`, by name, and a manifest as a zip file to `target`.
+    """Write a zip file with `files`, by their names in it, and a manifest to `target`.
 
     Return the manifest: `header` with the sizes and hashes of the files.
     """
@@ -89,7 +90,8 @@ def pack_archive(
 
 
 def unpack_archive(source: Path, folder: Path) -> BackupManifest:
-    """Check the archive `source` and extract its files into `folder`.
+    """Extract the files of the backup `source` into `folder`, checking sizes and
+    hashes.
 
     Only known names are accepted, so nothing can be written outside `folder`.
 
@@ -124,7 +126,10 @@ def unpack_archive(source: Path, folder: Path) -> BackupManifest:
 
 
 def bad_archive_error(source: Path, reason: str) -> UnreadableDocument:
-    """Return the error for an archive that must not be restored; `reason` is a clause."""
+    """Return the error for a backup that must not be restored.
+
+    `reason` says why; it follows "… is not a valid backup: ".
+    """
     return UnreadableDocument(
         f"{source} is not a valid backup: {reason}",
         hint="Use another backup, or run `lrwr ingest` again. Nothing was changed.",
@@ -221,10 +226,10 @@ class BackupReport:
 def backup_library(
     library: Library, target: Path | None, *, now: float
 ) -> BackupReport:
-    """Write a backup of a library to a new file.
+    """Write a backup of a library to the new file `target`.
 
-    `target` None means a new file in the current folder. `now` is in seconds since
-    1970. Other processes may use the library meanwhile.
+    With None, the file is in the current folder and has the date of `now`, in seconds
+    since 1970, in its name. Other processes may use the library meanwhile.
 
     Raises:
         NotFound: There is no library.

@@ -1,4 +1,4 @@
-"""Results of the doctor's checks, and words for amounts."""
+"""Results of the doctor's checks, and formatting of numbers in them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from lrwr.core.model.errors import LrwrError
 
 
 class HealthState(StrEnum):
-    """The state of a part. Only `BROKEN` makes `lrwr doctor` fail."""
+    """The state of what a check of `lrwr doctor` tested. Only `BROKEN` makes it
+    fail.
+    """
 
     OK = "ok"
     WARNING = "warning"
@@ -19,9 +21,11 @@ class HealthState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """The result of one check: the part, its state, what was found and what to do.
+    """The result of one check of `lrwr doctor`.
 
-    `detail` and `remedy` are sentences; `remedy` is empty if there is nothing to do.
+    `part` names what was checked ("database"). `detail` says what was found, `remedy`
+    what the user can do; both are sentences. `remedy` is empty if there is nothing to
+    do.
     """
 
     part: str
@@ -31,19 +35,19 @@ class HealthFinding:
 
 
 def finding_from_error(part: str, error: LrwrError) -> HealthFinding:
-    """Return the finding that `part` is broken, with the message and hint of `error`."""
+    """Return the result that `part` is broken, with the message and hint of `error`."""
     return HealthFinding(
         part, HealthState.BROKEN, end_with_full_stop(str(error)), error.hint
     )
 
 
 def end_with_full_stop(text: str) -> str:
-    """Return `text`, with a full stop unless it ends with a punctuation mark."""
+    """Return `text`, with "." added unless it ends with ".", "!" or "?"."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def is_healthy(findings: Iterable[HealthFinding]) -> bool:
-    """Return whether no finding is `BROKEN`."""
+    """Return whether none of `findings` is `BROKEN`."""
     return all(finding.state is not HealthState.BROKEN for finding in findings)
 
 

@@ -1,6 +1,7 @@
 """Deletes a library (`lrwr forget`): first on servers, then on this machine.
 
-The manuscript, `lrwr.toml` and `lrwr.canon.toml` belong to the user and stay.
+The manuscript, `lrwr.toml` and `lrwr.canon.toml` belong to the user and are not
+deleted.
 """
 
 import json
@@ -60,10 +61,10 @@ _AGAIN = "Run `lrwr forget` again."
 class DeletionPlan:
     """What `lrwr forget` would delete. Building it sends and changes nothing.
 
-    `server_data` describes the data that would be deleted on servers. `refusals` has a
-    sentence for each server whose data stays because the user denied access to it.
-    `consent_files` hold the user's consents. `unsafe` is the reason why `--yes` is not
-    enough and the user must confirm; empty if it is.
+    With `everywhere`, data on servers is deleted, too: `server_data` describes it in
+    sentences. `refusals` has a sentence for each server whose data stays because the
+    user denied access to it. `consent_files` hold the user's consents. `unsafe` is the
+    reason why the user must confirm even with `--yes`; empty if `--yes` suffices.
     """
 
     library: Library
@@ -79,14 +80,14 @@ class DeletionPlan:
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What was deleted, one sentence each, and what could not be."""
+    """What was deleted, one sentence each, and what could not be deleted."""
 
     deleted: tuple[str, ...]
     failures: tuple[DeletionFailure, ...]
 
 
 def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
-    """Return what deleting the library would delete; with `everywhere`, on servers, too.
+    """Return what `lrwr forget` would delete; with `everywhere` also on servers.
 
     Raises:
         NotFound: lrwr stores nothing about this folder.
@@ -130,11 +131,11 @@ def plan_deletion(settings: Settings, *, everywhere: bool) -> DeletionPlan:
 async def delete_local_library(
     plan: DeletionPlan, settings: Settings, env: Mapping[str, str], say: SayCallback
 ) -> DeletionResult:
-    """Delete what `plan` names: on servers first, then here, the database last.
+    """Delete everything that `plan` names: on servers first, the database last.
 
     If a server fails, the deletion goes on; what is left there is recorded in the state
-    folder and deleted by the next run. An interrupted run is resumed in the same way.
-    `say` is called with a sentence after each step.
+    folder and deleted by the next run, which also resumes an interrupted run. `env` has
+    the environment variables. `say` is called with a sentence after each step.
 
     Raises:
         StoreProblem: Another process uses the library, or a file cannot be deleted.

@@ -96,9 +96,11 @@ _MODEL, _WEB = "language model", "web search"
 
 @dataclass(frozen=True, slots=True)
 class DoctorContext:
-    """The folder, environment and options that the checks use.
+    """The folder, environment and options that the checks of `lrwr doctor` use.
 
-    `now` is in seconds since 1970. `servers` are the local model servers to look for.
+    Settings are searched from the folder `start`; `flags` are settings from the command
+    line. `now` is in seconds since 1970. `servers` are the local model servers to look
+    for.
     """
 
     start: Path

@@ -51,7 +51,10 @@ _OWN = (IGNORE, f"{IGNORE}.*", UNFINISHED, f"{UNFINISHED}.*")
 
 @dataclass(frozen=True, slots=True)
 class LocalDataPart:
-    """One kind of files: `paths` in the order of deletion, and their total size in bytes."""
+    """One kind of files in the state folder, described by `what`, such as the database.
+
+    `paths` are in the order of deletion. `size` is their total size in bytes.
+    """
 
     what: str
     paths: tuple[Path, ...]
@@ -60,7 +63,11 @@ class LocalDataPart:
 
 @dataclass(frozen=True, slots=True)
 class LocalData:
-    """The contents of the state folder; `others` are names of files that are not lrwr's."""
+    """The contents of the state folder.
+
+    `parts` are in the order of deletion; `others` are names of files that are not
+    lrwr's.
+    """
 
     parts: tuple[LocalDataPart, ...]
     others: tuple[str, ...]
@@ -72,7 +79,7 @@ class LocalData:
 
 
 def scan_local_data(library: Library) -> LocalData:
-    """List the contents of the state folder. Symbolic links are not followed."""
+    """Return the contents of the state folder. Symbolic links are not followed."""
     names = _names(library.state_dir)
     parts = []
     for description, patterns in _PARTS:
@@ -98,7 +105,7 @@ def is_made_by_lrwr(library: Library) -> bool:
 
 
 def check_not_in_use(library: Library) -> None:
-    """Check that no other process uses the library.
+    """Raise an error if another process uses the library.
 
     Raises:
         StoreProblem: Another process uses it, or it is read-only.
@@ -122,7 +129,7 @@ def check_not_in_use(library: Library) -> None:
 
 
 def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
-    """Delete one part after the other, and yield each after its deletion.
+    """Delete the parts of `local_data` in their order; yield each after its deletion.
 
     Raises:
         StoreProblem: A file cannot be deleted; the following parts still exist.
@@ -134,7 +141,7 @@ def delete_local_data(local_data: LocalData) -> Iterator[LocalDataPart]:
 
 
 def delete_empty_state_folder(library: Library) -> bool:
-    """Delete the state folder if it has no other files; return whether it is gone.
+    """Delete the state folder unless it has files of others; return whether it is gone.
 
     Raises:
         StoreProblem: Its `.gitignore` cannot be deleted.

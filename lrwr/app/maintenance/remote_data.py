@@ -1,4 +1,4 @@
-"""A library's data on servers (Qdrant and Supabase): its identifiers, and its deletion."""
+"""A library's data on servers (Qdrant and Supabase): how to identify and delete it."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -42,7 +42,11 @@ NOT_SET = (
 
 @dataclass(frozen=True, slots=True)
 class DeletionFailure:
-    """What could not be deleted: the server, the names, the reason and what to do."""
+    """Data that could not be deleted from a server.
+
+    `where` is the server, `what` the names of the data, `why` the reason, and `remedy`
+    a sentence on what the user can do.
+    """
 
     where: str
     what: tuple[str, ...]
@@ -52,7 +56,10 @@ class DeletionFailure:
 
 @dataclass(frozen=True, slots=True)
 class HostedLocation:
-    """A library in Supabase: URL of the project, ids of account and library, and its name."""
+    """Where a library is in Supabase: URL of the project, ids of account and library.
+
+    `name` is the library's name there.
+    """
 
     project: str
     account: str
@@ -64,9 +71,11 @@ class HostedLocation:
 class RemoteIdentifiers:
     """Identifiers of a library's data on servers.
 
-    `library` is the library's random id. A Qdrant collection belongs to the library if
-    its name is in `named`, or if its mark is the one that `marks` has for its name.
-    `hosted` is its copy in Supabase, None if there is none.
+    `library` is the library's random id. `named` are the names that its Qdrant
+    collections would have. `marks` maps names of collections to random texts that this
+    machine stored in them. A collection belongs to the library if its name is in
+    `named` or its mark is equal. `hosted` is the library's copy in Supabase, None if
+    there is none.
     """
 
     library: str = ""
@@ -76,13 +85,16 @@ class RemoteIdentifiers:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The names of collections that this machine created, as far as they are known."""
+        """The names of the Qdrant collections that this machine created.
+
+        If none are recorded, all names that they could have.
+        """
         return tuple(sorted(self.marks)) or self.named
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteDeletion:
-    """Names of what was deleted on one server, and what was not.
+    """The names of the data that was deleted from the server `where`, and the failures.
 
     `try_again` says that the next run should repeat the deletion.
     """
@@ -96,9 +108,10 @@ class RemoteDeletion:
 def collect_remote_identifiers(
     library: Library, inventory: LibraryInventory
 ) -> RemoteIdentifiers:
-    """Return the identifiers of the library's data, from files on this machine.
+    """Return the identifiers of a library's data on servers; nothing is sent.
 
-    They include what an earlier run could not delete.
+    They come from the database (`inventory`) and from files in the state folder, and
+    include what an earlier run could not delete.
     """
     before = load_unfinished_deletion(library)
     library_key = build_library_key(library.root, inventory.library)
@@ -133,7 +146,8 @@ async def remove_collections(
 ) -> RemoteDeletion:
     """Delete the library's collections from the configured Qdrant server.
 
-    Requests are recorded in the send log as long as the library exists.
+    `env` has the environment variables. Requests are recorded in the send log as long
+    as the library exists.
 
     Raises:
         SettingsProblem: The server's address is invalid or not allowed.
@@ -172,14 +186,15 @@ async def remove_collections(
 async def delete_hosted_library(
     settings: Settings, env: Mapping[str, str], library: Library, home: HostedLocation
 ) -> RemoteDeletion:
-    """Delete a library from its Supabase project: files first, then all rows.
+    """Delete the library at `home` from its Supabase project: files first, then all
+    rows.
 
-    Requests are recorded in the send log as long as the library exists, except those
-    that check the sign-in.
+    `env` has the environment variables. Requests are recorded in the send log as long
+    as the library exists, except those that check the sign-in.
 
     Raises:
-        LrwrError: The configured project or the signed-in account is not the
-            library's, or the project did not answer.
+        LrwrError: The configured project or the signed-in account is not the library's,
+            or the project did not answer.
     """
     sign_in = create_supabase_sign_in(settings, env)
     await _check_home(sign_in, home)
@@ -192,7 +207,9 @@ async def delete_hosted_library(
 async def delete_from_project(
     sign_in: SupabaseSignIn, home: HostedLocation, request_logger: EgressLogger | None
 ) -> RemoteDeletion:
-    """Delete a library from its project, signed in with its account.
+    """Delete the library at `home` from its Supabase project, as the signed-in account.
+
+    Requests are recorded with `request_logger`; None records nothing.
 
     Raises:
         LrwrError: The project did not answer or refused.
@@ -229,7 +246,10 @@ async def _check_home(sign_in: SupabaseSignIn, home: HostedLocation) -> None:
 
 
 def load_unfinished_deletion(library: Library) -> RemoteIdentifiers:
-    """Return what an earlier run could not delete; empty if the file cannot be read."""
+    """Return the identifiers of data that an earlier run could not delete.
+
+    All are empty if there was none, or the file with them cannot be read.
+    """
     document: object = None
     file = library.state_dir / UNFINISHED
     with suppress(OSError, ValueError, RecursionError), file.open("rb") as unfinished:
@@ -262,7 +282,7 @@ def _home(document: object) -> HostedLocation | None:
 
 
 def save_unfinished_deletion(library: Library, identifiers: RemoteIdentifiers) -> Path:
-    """Record what could not be deleted, so that the next run can; return the file.
+    """Record the data that could not be deleted, for the next run; return the file.
 
     Raises:
         StoreProblem: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Repairs a library: rebuilds what can be rebuilt from other data."""
+"""Repairs a library: builds its indexes again, and moves a damaged database away."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,10 @@ from lrwr.core.settings.library import Library, load_ingested_paths
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was done, one sentence a step, and what the user should do next.
+    """The steps of a repair, one sentence each, and what the user should do next.
 
-    `moved` is the new path of a database that could not be repaired, else None.
+    `remedy` is a sentence, empty if there is nothing to do. `moved` is the new path of
+    a database that could not be repaired, else None.
     """
 
     steps: tuple[str, ...]
@@ -24,9 +25,10 @@ class RepairReport:
 
 
 def repair_library(library: Library, *, now: float) -> RepairReport:
-    """Rebuild the database's indexes and delete the vector index, which a search rebuilds.
+    """Build the database's indexes again, and delete the vector index.
 
-    A damaged database is renamed, not deleted. `now` is in seconds since 1970.
+    The next search builds the vector index again. A database that cannot be repaired is
+    renamed, not deleted. `now` is in seconds since 1970.
 
     Raises:
         NotFound: There is no library.
@@ -60,7 +62,9 @@ def repair_library(library: Library, *, now: float) -> RepairReport:
 
 
 def rename_database_aside(database: Path, ending: str) -> Path:
-    """Rename a file to `NAME.ending`, with SQLite's files beside it; return the new path.
+    """Add `.` and `ending` to the name of a database file; return the new path.
+
+    The files that SQLite writes beside it are renamed, too.
 
     Raises:
         StoreProblem: It cannot be renamed.

@@ -1,4 +1,4 @@
-"""Restores a library from a backup, which is checked first."""
+"""Restores a library from a backup, after checking the backup."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ from lrwr.pipeline.evaluation.runs import locate_questions_file
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What was done, one sentence a step, and the manifest of the backup."""
+    """The steps of a restoration, one sentence each, and the manifest of the backup."""
 
     steps: tuple[str, ...]
     manifest: BackupManifest
@@ -44,10 +44,10 @@ class RestoreReport:
 def restore_library(
     library: Library, source: Path, *, force: bool, now: float
 ) -> RestoreReport:
-    """Restore the backup `source` into `library`.
+    """Replace the contents of `library` with the backup `source`.
 
-    Unless `force`, an existing library is an error and existing files of the user
-    (`lrwr.toml`, `lrwr.canon.toml`) stay; with `force`, they are renamed first. `now` is
+    With `force` False, an existing library is an error, and existing files of the user
+    (`lrwr.toml`, `lrwr.canon.toml`) stay; otherwise, they are renamed first. `now` is
     in seconds since 1970.
 
     Raises:

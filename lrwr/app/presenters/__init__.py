@@ -1,1 +1,1 @@
-"""What a writer is told, in words: the same in commands and on screens."""
+"""Text and JSON for the user: the same in commands and in the terminal application."""

@@ -1,4 +1,4 @@
-"""Notes, cost and links of an answer as text."""
+"""What is shown with an answer as text: remarks, cost and the model that answers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,15 +29,18 @@ NO_MODEL = "No language model configured: showing quotations only."
 
 
 def strip_links(text: str) -> str:
-    """Return `text` with each wiki link replaced by its last part, without brackets."""
+    """Return `text` with each wiki link (`[[…]]`) replaced by the last part of its
+    text.
+    """
     return _LINK.sub(r"\1", text)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerNote:
-    """A note below an answer: one phrase, and how to show it.
+    """A remark shown below an answer, such as "low confidence".
 
-    A `warning` doubts the answer; `stopped` says that it was cut off.
+    `kind` sets its style: `warning` if the answer may be wrong, `stopped` if it was cut
+    off, else `info`.
     """
 
     text: str
@@ -45,10 +48,10 @@ class AnswerNote:
 
 
 def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
-    """Yield the notes below an answer.
+    """Yield the remarks shown below the answer of `turn`, in the order of display.
 
-    They cover open questions, unsupported statements, low confidence, remarks of
-    skipped steps, web searches, and whether the answer was stopped.
+    They cover open questions, unsupported statements, low confidence, skipped steps,
+    the web search, and whether the answer was stopped.
     """
     answer = turn.output
     line = sanitize_line(answer.response_text)
@@ -76,9 +79,11 @@ def describe_answer_notes(turn: Turn) -> Iterator[AnswerNote]:
 
 
 def format_spending(turns: Sequence[Turn]) -> str:
-    """Return tokens and price of the last turn and of all; empty without model calls.
+    """Return tokens and price of the last turn, and with several turns also their
+    total.
 
-    Counts tokens sent and received together. Tokens received are estimated.
+    `turns` are those of a thread, oldest first. Tokens sent and received are added up;
+    those received are estimated. Empty if no turn called a language model.
     """
     if not any(turn.usage.calls for turn in turns):
         return ""
@@ -99,9 +104,11 @@ def _format_usage(turns: Sequence[Turn]) -> str:
 
 
 def describe_turn_cost(turn: Turn) -> str:
-    """Return calls, tokens and price of a turn as a sentence; empty without model calls.
+    """Return model calls, tokens and price of a turn as a sentence, such as "1 call:
+    …".
 
-    Tokens received are estimated, so the total is marked "about".
+    Tokens received are estimated, so the total is marked "about". Empty if the turn
+    called no language model.
     """
     usage = turn.usage
     if not usage.calls:
@@ -112,7 +119,12 @@ def describe_turn_cost(turn: Turn) -> str:
 
 
 def describe_answering_model(settings: Settings, model: str) -> str:
-    """Return which model answers and what it receives; `model` is "" without one."""
+    """Return a sentence that names the model that answers, and where questions are
+    sent.
+
+    `model` is the model's name. If it is empty, the sentence says that answers only
+    quote the text.
+    """
     if not model:
         return NO_MODEL
     if settings.model.use == "openai":
@@ -134,7 +146,11 @@ NEARLY = 3_600
 
 
 def describe_question_length(length: int) -> str:
-    """Return the length of a question and its limit; empty below `NEARLY` characters."""
+    """Return how many characters of a question are used of the `LONGEST` allowed ones.
+
+    `length` is in characters. Empty below `NEARLY`; above `LONGEST` the text asks to
+    shorten the question.
+    """
     if length > LONGEST:
         return f"{length:,} characters; a question can have {LONGEST:,}. Shorten it to send it."
     return f"{length:,} of {LONGEST:,} characters" if length >= NEARLY else ""

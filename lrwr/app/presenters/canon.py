@@ -1,4 +1,4 @@
-"""The writer's decisions as text and JSON."""
+"""The user's decisions as text and JSON."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 def render_decisions(canon: Canon, service: "CanonService") -> Iterator[StyledLine]:
-    """Yield all decisions by topic, and the last one with the command that undoes it."""
+    """Yield the decisions of `canon` by topic, then the last one and how to undo it.
+
+    `service` knows the order of decisions. Without any, two lines say so and name the
+    command to use.
+    """
     parts: list[tuple[str, list[tuple[str, str]]]] = [
         ("Document types", [(d, str(kind)) for d, kind in canon.types.items()]),
         ("Story order", [(d, "") for d in canon.order]),
@@ -45,13 +49,19 @@ def render_decisions(canon: Canon, service: "CanonService") -> Iterator[StyledLi
 
 
 def describe_last_decision(service: "CanonService") -> str:
-    """Return the decision that `lrwr canon undo` reverts, as a sentence; "" if none."""
+    """Return the decision that `lrwr canon undo` would revert, as a sentence.
+
+    Empty if there is none.
+    """
     decisions = [record for record in service.history() if not record.undone]
     return format_decision(decisions[-1].decision) if decisions else ""
 
 
 def decisions_as_json(canon: Canon, service: "CanonService") -> Mapping[str, object]:
-    """Return all decisions by topic, the path of their file, and the last one."""
+    """Return the decisions of `canon` by topic as JSON.
+
+    `service` adds the path of their file and the last decision.
+    """
     names = canon.names
     return {
         "file": service.path,

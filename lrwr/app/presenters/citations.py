@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 
 def format_line_range(document: str, lines: "LineRange") -> str:
-    """Return `file:first-last`, or `file:line` for one line; lines count from 1."""
+    """Return `document:first-last`, or `document:line` for a single line; lines count
+    from 1.
+    """
     name = sanitize_line(document)
     if lines.first == lines.last:
         return f"{name}:{lines.first}"
@@ -39,7 +41,10 @@ def format_line_range(document: str, lines: "LineRange") -> str:
 
 
 def format_place(document: str, lines: "LineRange") -> str:
-    """Return `file:first-last`; for a `.docx`, "file, paragraphs first-last"."""
+    """Return `document:first-last`, or for a `.docx` "document, paragraphs first-last".
+
+    A single line or paragraph has one number. Numbers count from 1.
+    """
     if not document.lower().endswith(".docx"):
         return format_line_range(document, lines)
     name = sanitize_line(document)
@@ -51,9 +56,10 @@ def format_place(document: str, lines: "LineRange") -> str:
 def describe_story_place(
     kind: str, chapter: int | None, title: str, scene: int | None
 ) -> str:
-    """Return chapter and scene as text; for a note, its `kind` and title.
+    """Return where a passage is in the story, such as "chapter 3 “Ebb”, scene 2".
 
-    `chapter` is None for a note and 0 before chapter 1.
+    `chapter` is 0 before chapter 1. For a note it is None; then the result names the
+    type of note (`kind`) and its title: "character note, Nell".
     """
     if chapter is None:
         return f"{kind} note, {title}"
@@ -70,10 +76,10 @@ BEFORE = 60
 
 @dataclass(frozen=True, slots=True)
 class CitationLine:
-    """The parts of a citation's line: `before`, `place`, `after`, then `words` in quotes.
+    """The text of one citation in four parts: `before`, `place`, `after` and `words`.
 
-    `place` is the current location, empty if the passage is gone. `words` is the current
-    text of the passage, or the old text if it is gone.
+    `place` is the current location of the cited words, empty if they are gone. `words`
+    is their current text, or the text that was cited if they are gone; shown in quotes.
     """
 
     before: str
@@ -83,7 +89,10 @@ class CitationLine:
 
 
 def describe_citation_freshness(anchored_citation: AnchoredCitation) -> CitationLine:
-    """Return how a citation reads now: unchanged, moved, edited or gone."""
+    """Return the line of a citation: where its words are now, and whether they changed.
+
+    If that was not checked, the line has the location and words that were cited.
+    """
     cited, current = anchored_citation.citation, anchored_citation.now
     if current is None and anchored_citation.freshness is Freshness.GONE:
         return CitationLine("is no longer in the text", "", "; it read: ", cited.text)
@@ -101,7 +110,11 @@ def describe_citation_freshness(anchored_citation: AnchoredCitation) -> Citation
 
 
 def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
-    """Return how many passages of an answer changed since; empty if none did."""
+    """Return a sentence that counts the passages of an answer that changed since.
+
+    `places` are the answer's citations. Empty if none changed; `NOT_LOOKED_UP` if any
+    was not checked.
+    """
     if any(place.freshness is Freshness.NOT_EVALUATED for place in places):
         return NOT_LOOKED_UP
     changed, total = sum(place.changed for place in places), len(places)
@@ -117,7 +130,10 @@ def describe_changed_citations(places: Sequence[AnchoredCitation]) -> str:
 
 
 def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
-    """Return the excerpt of a citation's line; for an edited one, from the first change."""
+    """Return the words of a citation on one line, cut to `EXCERPT_CHARACTERS`.
+
+    The excerpt of an edited passage starts shortly before the first change.
+    """
     words = " ".join(describe_citation_freshness(anchored_citation).words.split())
     if (
         anchored_citation.freshness is Freshness.EDITED
@@ -132,7 +148,11 @@ def get_displayed_words(anchored_citation: AnchoredCitation) -> str:
 
 
 def freshness_as_json(anchored_citation: AnchoredCitation) -> dict[str, object]:
-    """Return the freshness of a citation, and its current location and text or None."""
+    """Return `freshness`, the state of the cited words in the current text, and `now`.
+
+    `now` has `document`, `lines`, `chars` and `text` of the words, or their edited
+    version; it is None if they are gone or were not evaluated.
+    """
     current = anchored_citation.now
     return {
         "freshness": anchored_citation.freshness,
@@ -155,14 +175,19 @@ def _alike_until(first_text: str, second_text: str) -> int:
 
 
 def describe_passage_chapter(passage: "Passage") -> str:
-    """Return chapter and scene of a passage; for a note, its type and title."""
+    """Return where a passage is in the story, such as "chapter 3 “Ebb”, scene 2".
+
+    For a note, return its type and title: "character note, Nell".
+    """
     return describe_story_place(
         passage.type, passage.chapter, passage.chapter_title, passage.scene
     )
 
 
 def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
-    """Return `text` in pieces, with the search `words` in the tone "strong"."""
+    """Return `text` in pieces; each occurrence of one of `words` has the tone
+    "strong".
+    """
     return [
         StyledText(piece, "strong") if hit else piece
         for piece, hit in split_highlighted_words(text, words)
@@ -170,7 +195,7 @@ def highlight_words(text: str, words: Sequence[str]) -> list[LinePiece]:
 
 
 def passage_as_json(passage: "Passage") -> dict[str, object]:
-    """Return a passage with its text, location and score.
+    """Return a passage with its text, location and search score as JSON.
 
     `lines` are first and last, from 1, inclusive; paragraphs for a `.docx`. `chars` is
     a half-open range in the document's text.
@@ -193,8 +218,9 @@ def passage_as_json(passage: "Passage") -> dict[str, object]:
 def render_known_facts(
     facts: "Sequence[DocumentFact]", texts: "FactTexts"
 ) -> Iterator[StyledLine]:
-    """Yield a heading and one line for each fact; nothing without facts.
+    """Yield the heading "Facts:" and a line for each of `facts`, in their order.
 
+    A line has the fact, its location and its certainty. Nothing if `facts` is empty.
     `texts` must have the document of every fact.
     """
     if facts:
@@ -214,7 +240,10 @@ def render_known_facts(
 def known_facts_as_json(
     facts: "Sequence[DocumentFact]", texts: "FactTexts"
 ) -> list[dict[str, object]]:
-    """Return facts with certainty and location as JSON objects."""
+    """Return `facts` with certainty and location as JSON objects, in their order.
+
+    `texts` must have the document of every fact.
+    """
     rows: list[dict[str, object]] = []
     for document_fact in facts:
         fact, text = document_fact.fact, texts[document_fact.document]
@@ -253,10 +282,10 @@ def describe_fact(fact: "Fact") -> str:
 
 
 def describe_confidence(confidence: float | None, *, low: bool | None) -> str:
-    """Return how likely the top passages contain the answer, as a sentence.
+    """Return how likely the top 5 passages contain the answer, as a sentence.
 
-    `confidence` is a probability from 0 to 1 measured on test questions, None if it
-    was not computed. `low` adds a warning.
+    `confidence` is a probability from 0 to 1, measured on test questions; None if it
+    was not computed. With `low` the sentence starts with "Low confidence".
     """
     if confidence is None:
         return "Confidence: not computed."

@@ -21,7 +21,11 @@ from lrwr.core.continuity.statements import (
 def render_contradictions(
     contradictions: Sequence[Contradiction],
 ) -> Iterator[StyledLine]:
-    """Yield each contradiction with its id, both values, and their quotations."""
+    """Yield the lines of each contradiction, in the order of `contradictions`.
+
+    They show its id and values, who found it, why it is intended if it is, and the
+    quotations of both sides; an empty line ends each.
+    """
     for contradiction in contradictions:
         intended_note = ""
         if contradiction.intended:
@@ -45,7 +49,9 @@ def render_contradictions(
 
 
 def contradiction_as_json(contradiction: Contradiction) -> dict[str, object]:
-    """Return a contradiction with both sides and their evidence."""
+    """Return a contradiction as JSON: both sides with their evidence, and who
+    found it.
+    """
     return {
         "id": contradiction.id,
         "about": contradiction.about,

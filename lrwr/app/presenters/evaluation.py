@@ -1,4 +1,4 @@
-"""The report of a run as sections, for a terminal or a Markdown file."""
+"""The report of an evaluation run as sections, for a terminal or a Markdown file."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,10 @@ _DIGITS = {"precision": 3, "iou": 3, "dollars": 4}
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A section of a report: a heading, sentences, then a table."""
+    """A section of a report: `heading`, paragraphs (`sentences`), then a table.
+
+    The table has column `headings` and `rows` of cells; both are empty without a table.
+    """
 
     heading: str
     sentences: tuple[str, ...] = ()
@@ -81,7 +84,10 @@ class ReportSection:
 
 
 def render_report_sections(report: EvalReport) -> list[ReportSection]:
-    """Return the sections of a report that have content, most important first."""
+    """Return the sections of an evaluation report, most important first.
+
+    Sections without sentences and rows are left out.
+    """
     sections = [
         _questions_section(report),
         _headline_section(report),
@@ -97,17 +103,22 @@ def render_report_sections(report: EvalReport) -> list[ReportSection]:
 
 
 def render_report_markdown(sections: Sequence[ReportSection], title: str) -> str:
-    """Return sections as Markdown; markup characters in their texts are escaped."""
+    """Return a Markdown document with the heading `title` and the `sections`.
+
+    Markup characters in their texts are escaped.
+    """
     return "\n".join([f"# {_plain(title)}", *_markdown(sections)]) + "\n"
 
 
 def format_run_title(run: EvalRun) -> str:
-    """Return the title of a run: its date and time."""
+    """Return the title of an evaluation run: "Evaluation of" and its local date and
+    time.
+    """
     return f"Evaluation of {format_local_time(run.made)}"
 
 
 def describe_question_kind(kind: QuestionKind | None) -> str:
-    """Return the name of a kind of question; None means all."""
+    """Return the user's words for a kind of test question; "all" for None."""
     return "all" if kind is None else _KINDS[kind]
 
 
@@ -354,7 +365,11 @@ def _plain(text: str) -> str:
 
 
 def describe_run_comparison(run_comparison: RunComparison) -> Iterator[str]:
-    """Yield sentences on the common questions, the differences and the claims of two runs."""
+    """Yield sentences that compare two evaluation runs.
+
+    They count the common questions, name differences between the runs' conditions, and
+    say for each common arm which measures differ.
+    """
     yield (
         f"{format_count(len(run_comparison.matched.questions), 'question')} in both runs;"
         f" {len(run_comparison.matched.left_out):,} left out."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def describe_ingest_report(
     report: "IngestReport", counts: "LibraryCounts | None", settings: "Settings"
 ) -> list[str]:
-    """Return the report as lines of text: documents, passages, library, services.
+    """Return the report of an ingestion as lines: documents, passages, library, models.
 
     `counts` is the content of the library afterwards, None if there is no library.
     """
@@ -28,7 +28,11 @@ def describe_ingest_report(
 
 
 def describe_document_problem(problem: "DocumentProblem") -> str:
-    """Return the message of a problem, with the full path of its document once."""
+    """Return why a document could not be processed, beginning with its full path.
+
+    The path is not repeated if the message already starts with it or with the file
+    name.
+    """
     document, message = problem.document, problem.message
     name = document.rpartition("/")[2]
     for spelling in (document, name):
@@ -124,7 +128,10 @@ def _describe_cached(cached: int) -> str:
 
 
 def compute_ingest_price(report: "IngestReport", settings: "Settings") -> float | None:
-    """Return the cost of the language model in US dollars; None if prices are unknown."""
+    """Return what an ingestion's calls of the language model cost, in US dollars.
+
+    None if the price of the model is unknown.
+    """
     return compute_price(
         report.usage, report.model, parse_prices(settings.model.prices)
     )
@@ -145,7 +152,10 @@ def ingest_report_as_json(
     settings: "Settings",
     seconds: float,
 ) -> dict[str, object]:
-    """Return the report as JSON; `seconds` is the duration of the run."""
+    """Return the report of an ingestion as JSON; `seconds` is the duration of the run.
+
+    `counts` is the content of the library afterwards, None if there is no library.
+    """
     return {
         **_work_as_json(report),
         "seconds": round(seconds, 3),

@@ -1,4 +1,4 @@
-"""The story bible as text: lists, cards and quotations with their locations."""
+"""The story bible as text: lists, full entries, and quotations with their locations."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -50,7 +50,10 @@ TURN_ON_MODEL = (
 def list_characters(
     profiles: "Iterable[CharacterProfile]",
 ) -> Iterator[StyledTable]:
-    """Yield one table with a row for each character, in the given order."""
+    """Yield one table with a row for each of `profiles`, in their order.
+
+    Columns: name, aliases, gender, number of mentions, first location, certainty.
+    """
     rows: list[list[LinePiece]] = [
         [
             profile.name,
@@ -67,7 +70,10 @@ def list_characters(
 
 
 def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
-    """Yield one table with a row for each world element (setting, object, rule, …)."""
+    """Yield one table with a row for each of `elements` (settings, objects, rules, …).
+
+    Columns: name, type, connected characters, first location, certainty.
+    """
     rows: list[list[LinePiece]] = [
         [
             element.name,
@@ -84,7 +90,11 @@ def list_world(elements: "Iterable[WorldElement]") -> Iterator[StyledTable]:
 def render_character(
     profile: "CharacterProfile", bible: "Bible"
 ) -> Iterator[StyledLine]:
-    """Yield all facts about a character, each followed by the quotations that support it."""
+    """Yield the lines of a character: names, facts, relationships, open questions.
+
+    Each fact is followed by its quotations. `bible` has the relationships, and says
+    whether fields are empty because no language model analysed the manuscript.
+    """
     yield StyledLine(
         (StyledText(profile.name, "strong"), _render_certainty(profile.certainty))
     )
@@ -105,7 +115,10 @@ def render_character(
 
 
 def render_element(element: "WorldElement") -> Iterator[StyledLine]:
-    """Yield all facts about a world element, each followed by its quotations."""
+    """Yield the lines of a world element: its types, descriptions and characters.
+
+    Each is followed by the quotations that support it.
+    """
     yield StyledLine(
         (StyledText(element.name, "strong"), _render_certainty(element.certainty))
     )
@@ -118,7 +131,10 @@ def render_element(element: "WorldElement") -> Iterator[StyledLine]:
 
 
 def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
-    """Yield `label` and a fact with its certainty, then its quotations."""
+    """Yield a line with `label`, a fact's value and its certainty, then its quotations.
+
+    `label` is written as it is, so it ends with ": " or is empty.
+    """
     certainty = "you decided" if claim.decided else str(claim.certainty)
     first_evidence = next(iter(claim.evidence), None)
     yield StyledLine(
@@ -132,7 +148,10 @@ def render_claim(label: str, claim: "BibleClaim") -> Iterator[StyledLine]:
 def render_evidence(
     evidence: "Iterable[TextEvidence]", shown_value: str = ""
 ) -> Iterator[StyledLine]:
-    """Yield each location with its quotation, unless that equals `shown_value`."""
+    """Yield a line for each piece of `evidence`: its location and its quotation.
+
+    The quotation is left out if it equals `shown_value`, which the user sees already.
+    """
     for text_evidence in evidence:
         words = shorten_excerpt(text_evidence.text)
         place = StyledText(
@@ -145,7 +164,7 @@ def render_evidence(
 
 
 def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[StyledLine]:
-    """Yield each relationship with its certainty, then its quotations."""
+    """Yield a line for each relationship with its certainty, then its quotations."""
     for relation in relations:
         lead, description = format_relation(relation)
         first_evidence = next(iter(relation.evidence), None)
@@ -158,7 +177,9 @@ def render_relations(relations: "Iterable[CharacterRelation]") -> Iterator[Style
 
 
 def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]:
-    """Yield the entries of a timeline under chapter headings, in the given order."""
+    """Yield the entries of a timeline under chapter headings, in the order of
+    `moments`.
+    """
     for chapter, chapter_moments in groupby(
         moments, lambda moment: format_chapter_name(moment.evidence)
     ):
@@ -169,7 +190,9 @@ def render_timeline(moments: "Iterable[TimelineMoment]") -> Iterator[StyledLine]
 
 
 def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
-    """Yield one entry of the timeline with its characters, then its quotation."""
+    """Yield the lines of one timeline entry: kind, text and characters; then its
+    quotation.
+    """
     characters = ", ".join(moment.characters)
     yield StyledLine(
         (
@@ -184,7 +207,10 @@ def render_moment(moment: "TimelineMoment") -> Iterator[StyledLine]:
 
 
 def render_quotes(quotes: "Iterable[AttributedQuote]") -> Iterator[StyledLine]:
-    """Yield quoted dialogue in full: location, speaker and certainty, then the words."""
+    """Yield two lines for each quotation of dialogue: who speaks where, then the words.
+
+    The first has the location, the speaker, the addressee if known, and the certainty.
+    """
     for quote in quotes:
         is_evaluated = quote.evidence.certainty is not Certainty.NOT_EVALUATED
         certainty_note = f" ({quote.evidence.certainty})" if is_evaluated else ""
@@ -202,7 +228,7 @@ def render_quotes(quotes: "Iterable[AttributedQuote]") -> Iterator[StyledLine]:
 
 
 def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:
-    """Yield a summary of each scene under chapter headings.
+    """Yield a summary of each of `scenes` under chapter headings, in their order.
 
     A scene without a summary by a language model shows its key sentences.
     """
@@ -219,7 +245,11 @@ def render_recap(scenes: "Iterable[SceneSummary]") -> Iterator[StyledLine]:
 
 
 def render_gap(gap: "Gap") -> Iterator[StyledLine]:
-    """Yield an open question with its id and state, then the answer or the hints."""
+    """Yield the lines of an open question: id, attribute and state, then what is known.
+
+    That is the user's answer; and the facts that define it now, or else what the text
+    implies.
+    """
     subject = f"{gap.about}: " if gap.about else ""
     yield styled_line(
         StyledText(gap.id, "place"),
@@ -255,14 +285,14 @@ def format_mention_count(profile: "CharacterProfile") -> str:
 
 
 def describe_element(element: "WorldElement") -> str:
-    """Return the distinct types of a world element, joined by commas."""
+    """Return the distinct types of a world element, joined by commas; empty if none."""
     return ", ".join(dict.fromkeys(claim.value for claim in element.element_types))
 
 
 def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
-    """Return the sentence that says how to fill an empty list with `lrwr ingest`.
+    """Return a sentence with the `lrwr ingest` command that fills an empty story bible.
 
-    Returns an empty string if pipeline b has analysed the manuscript already.
+    Empty if pipeline b has analysed the whole manuscript.
     """
     if not bible.unread:
         return ""
@@ -272,13 +302,20 @@ def explain_model_setup(bible: "Bible", settings: "Settings") -> str:
 
 
 def describe_nothing_known(statement: str, as_of: str | None, remedy: str) -> str:
-    """Return `statement` as a sentence, with the horizon `as_of` if given, and `remedy`."""
+    """Return the message for an empty list: `statement`, the horizon, then `remedy`.
+
+    `statement` has no full stop, such as "No characters found". `as_of` is the horizon
+    as typed, None for the whole story. `remedy` is a sentence, or empty.
+    """
     until = "" if as_of is None else f" up to {as_of}"
     return f"{statement}{until}. {remedy}".rstrip()
 
 
 def describe_not_evaluated(bible: "Bible", topic: str) -> str:
-    """Return that `topic` needs a language model; empty if one analysed the manuscript."""
+    """Return that `topic` is not analysed, because it needs a language model.
+
+    Empty if a language model analysed the manuscript.
+    """
     return "" if bible.readers else f"{topic}: {NO_READER}"
 
 

@@ -22,7 +22,10 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
-    """Return the whole story bible; `as_of` is the horizon as typed, None for all."""
+    """Return the whole story bible as JSON.
+
+    `as_of` is the horizon as typed, None for the whole story.
+    """
     return {
         "as_of": as_of,
         "read_by": bible.readers,
@@ -41,7 +44,9 @@ def bible_as_json(bible: Bible, as_of: str | None) -> JsonObject:
 
 
 def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
-    """Return name, aliases, gender, first location and number of mentions."""
+    """Return a character's name, aliases, gender, certainty, first location and number
+    of mentions as JSON.
+    """
     first = profile.first_seen
     return {
         "name": profile.name,
@@ -59,10 +64,11 @@ def character_summary_as_json(profile: CharacterProfile) -> JsonObject:
 
 
 def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
-    """Return all facts about a character.
+    """Return the profile of a character of `bible` as JSON: names, facts with evidence,
+    relationships and open gaps.
 
-    `not_evaluated` lists the fields that need a language model, if none analysed the
-    manuscript.
+    `not_evaluated` lists the fields that only a language model can fill, if none
+    analysed the manuscript and they are empty.
     """
     model_claims = {
         "personality_traits": _claims(profile.personality_traits),
@@ -91,7 +97,10 @@ def profile_as_json(profile: CharacterProfile, bible: Bible) -> JsonObject:
 
 
 def element_as_json(element: WorldElement) -> JsonObject:
-    """Return a world element: a setting, object, rule or the like."""
+    """Return a world element as JSON: its name, types, descriptions and characters.
+
+    World elements are settings, objects, rules and other named things of the story.
+    """
     return {
         "name": element.name,
         "certainty": element.certainty,
@@ -102,7 +111,7 @@ def element_as_json(element: WorldElement) -> JsonObject:
 
 
 def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
-    """Return an event with its characters and evidence."""
+    """Return an event of the story with its characters and evidence as JSON."""
     return {
         "description": event.description,
         "characters_involved": event.characters_involved,
@@ -113,7 +122,10 @@ def narrative_event_as_json(event: NarrativeEvent) -> JsonObject:
 
 
 def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
-    """Return what one character tells another."""
+    """Return what one character tells another, with the evidence, as JSON.
+
+    `hearer` is None if unknown.
+    """
     return {
         "teller": disclosure.teller,
         "hearer": disclosure.hearer or None,
@@ -123,7 +135,10 @@ def disclosure_as_json(disclosure: Disclosure) -> JsonObject:
 
 
 def relation_as_json(relation: CharacterRelation) -> JsonObject:
-    """Return a relationship between two characters."""
+    """Return a relationship between two characters, with its evidence, as JSON.
+
+    `kind` and `valence` are None if unknown.
+    """
     return {
         "source": relation.source,
         "target": relation.target,
@@ -135,7 +150,7 @@ def relation_as_json(relation: CharacterRelation) -> JsonObject:
 
 
 def moment_as_json(moment: TimelineMoment) -> JsonObject:
-    """Return one entry of the timeline."""
+    """Return one entry of the timeline as JSON: kind, text, characters and evidence."""
     return {
         "kind": moment.kind,
         "text": moment.text,
@@ -145,7 +160,10 @@ def moment_as_json(moment: TimelineMoment) -> JsonObject:
 
 
 def scene_as_json(scene: SceneSummary) -> JsonObject:
-    """Return a scene: location, point of view, characters present, summary."""
+    """Return a scene as JSON: location, points of view, characters present, recap.
+
+    `lines` are first and last, from 1, inclusive; `chars` is a half-open range.
+    """
     return {
         "file": scene.document,
         "chapter": scene.chapter,
@@ -161,7 +179,10 @@ def scene_as_json(scene: SceneSummary) -> JsonObject:
 
 
 def quote_as_json(quote: AttributedQuote) -> JsonObject:
-    """Return a quotation of dialogue with speaker, addressee and location."""
+    """Return a quotation of dialogue as JSON: speaker, addressee, words and location.
+
+    `speaker` and `addressee` are None if unknown.
+    """
     place = evidence_as_json(quote.evidence)
     return {
         "speaker": quote.speaker or None,
@@ -178,7 +199,10 @@ def quote_as_json(quote: AttributedQuote) -> JsonObject:
 
 
 def gap_as_json(gap: Gap) -> JsonObject:
-    """Return an open question with its state, hints and answer."""
+    """Return an open question with its state, hints and answer as JSON.
+
+    `defined` has the facts that define it in the text, if there are any by now.
+    """
     return {
         "id": gap.id,
         "about": gap.about or None,
@@ -193,7 +217,10 @@ def gap_as_json(gap: Gap) -> JsonObject:
 
 
 def claim_as_json(claim: BibleClaim) -> JsonObject:
-    """Return a fact with its evidence; the key `attribute` exists only if it has a label."""
+    """Return a claim (one value of a story bible entry) with its evidence as JSON.
+
+    The key `attribute`, the claim's label, is left out if the label is empty.
+    """
     return {
         **({"attribute": claim.label} if claim.label else {}),
         "value": claim.value,
@@ -204,7 +231,7 @@ def claim_as_json(claim: BibleClaim) -> JsonObject:
 
 
 def evidence_as_json(evidence: TextEvidence) -> JsonObject:
-    """Return a quotation and its location.
+    """Return a quotation, its location and its certainty as JSON.
 
     `lines` are first and last, from 1, inclusive; `chars` are half-open ranges.
     """

@@ -1,4 +1,4 @@
-"""Text building blocks of all presenters: numbers, prices, sanitizing, styled lines."""
+"""Text formatting for all presenters: numbers, prices, sanitizing, styled lines."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def format_count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, plural unless 1: "1 word", "2,000 words".
+    """Return a number with its noun: "1 word", "2,000 words".
 
-    `plural` is `noun` with an "s" unless given.
+    `noun` is singular; `plural` defaults to `noun` with an "s".
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
@@ -30,7 +30,8 @@ def format_age(seconds: float) -> str:
 
 
 def format_tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) -> str:
-    """Return tokens sent and received, and their price: "9 tokens sent, 2 received ($0.01)".
+    """Return tokens and price of model calls, such as "9 tokens sent, 2 received
+    ($0.01)".
 
     `cost` is in US dollars, None if unknown. `about` marks the numbers as an estimate.
     """
@@ -41,7 +42,10 @@ def format_tokens_and_price(usage: "Usage", cost: float | None, *, about: bool) 
 
 
 def format_dollars(cost: float | None) -> str:
-    """Return a price in US dollars: "$0.12", "less than $0.01" above 0, "price unknown"."""
+    """Return a price such as "$0.12", "less than $0.01", or "price unknown" for None.
+
+    `cost` is in US dollars.
+    """
     if cost is None:
         return "price unknown"
     return "less than $0.01" if 0 < cost < 0.005 else f"${cost:.2f}"
@@ -69,7 +73,10 @@ def sanitize_text(text: str) -> str:
 
 
 def sanitize_line(text: str) -> str:
-    """Return `text` with `␊` for each line end, so that file names stay on one line."""
+    """Return `text` as `sanitize_text` does, with `␊` for each line end.
+
+    So text that may contain line ends, such as a file name, stays on one line.
+    """
     return re.sub(r"\r\n|[\n\r]", "␊", text)
 
 
@@ -91,7 +98,7 @@ Tone: TypeAlias = Literal["plain", "strong", "faint", "place", "good", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class StyledText:
-    """A piece of a line with its tone."""
+    """A piece of a line, with the tone (style) in which it is shown."""
 
     text: str
     tone: Tone = "plain"
@@ -103,7 +110,7 @@ LinePiece: TypeAlias = str | StyledText
 
 @dataclass(frozen=True, slots=True)
 class StyledLine:
-    """A line or paragraph, indented by `indent` columns.
+    """A line or paragraph in pieces, indented by `indent` columns.
 
     The text is not sanitized yet. `evidence` is the first quotation that the line shows
     or that supports it; None if there is none.
@@ -116,7 +123,10 @@ class StyledLine:
 
 @dataclass(frozen=True, slots=True)
 class StyledTable:
-    """A table; the columns whose heading is in `right` are right-aligned."""
+    """A table with column `headings` and `rows` of cells.
+
+    The columns whose heading is in `right` are right-aligned.
+    """
 
     headings: Sequence[str]
     rows: Sequence[Sequence[LinePiece]]
@@ -124,5 +134,5 @@ class StyledTable:
 
 
 def styled_line(*pieces: LinePiece, indent: int = 0) -> StyledLine:
-    """Return a line of `pieces`, without evidence."""
+    """Return a line of `pieces`, indented by `indent` columns and without evidence."""
     return StyledLine(pieces, indent)

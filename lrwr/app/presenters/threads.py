@@ -55,18 +55,23 @@ def format_thread_title(thread: Thread) -> str:
 
 
 def describe_speaker(state: NarrativeState) -> str:
-    """Return who answers: the name of the character, or `ANALYST`."""
+    """Return who answers: the name of the character that the chat plays, or
+    `ANALYST`.
+    """
     in_character = state.mode is AnswerMode.IN_CHARACTER
     return state.character if in_character and state.character else ANALYST
 
 
 def format_local_time(seconds: float) -> str:
-    """Return seconds since 1970 as local time, "2026-11-23 07:39"."""
+    """Return seconds since 1970 as local date and time, such as "2026-11-23 07:39"."""
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
-    """Return the shortest unique prefix of each thread id, of one length for all."""
+    """Return, for each full thread id, its prefix to show.
+
+    All prefixes have the same length, at least `SHORTEST_ID`, and are unique.
+    """
     length = SHORTEST_ID
     while len({thread.id[:length] for thread in threads}) < len(threads):
         length += 1
@@ -76,16 +81,21 @@ def shorten_thread_ids(threads: Sequence[Thread]) -> dict[str, str]:
 def get_citation_places(
     turn: Turn, places: "Mapping[TurnId, Sequence[AnchoredCitation]]"
 ) -> "Sequence[AnchoredCitation]":
-    """Return the citations of a turn with their freshness, as found in `places`.
+    """Return the citations of a turn with their state in the current text.
 
-    A turn that is not in `places` gets the freshness "not evaluated".
+    `places` has them by turn id. If the turn is not in it, each citation of its answer
+    is returned with the freshness "not evaluated".
     """
     unknown = [mark_unevaluated(citation) for citation in turn.output.citations]
     return places.get(turn.id, unknown)
 
 
 def cut_around_words(text: str, words: Sequence[str]) -> str:
-    """Return an excerpt of `text` on one line, around the first of `words` in it."""
+    """Return an excerpt of `text` on one line, around the first occurrence of any of
+    `words`.
+
+    Without an occurrence, the excerpt is the beginning of `text`.
+    """
     line, at = " ".join(text.split()), 0
     for piece, hit in split_highlighted_words(line, words):
         if hit:
@@ -97,10 +107,10 @@ def cut_around_words(text: str, words: Sequence[str]) -> str:
 
 
 def find_thread(reference: str, threads: Sequence[Thread]) -> Thread:
-    """Return the thread that `reference` names; `threads` must be newest first.
+    """Return the thread that `reference`, typed by the user, names.
 
-    Tried in this order: the full id, the number in the list from 1, the title, the title
-    ignoring case, the beginning of an id.
+    `threads` must be newest first. Tried in this order: the full id, the number in the
+    list from 1, the title, the title ignoring case, the beginning of an id.
 
     Raises:
         NotFound: No thread matches.
@@ -152,9 +162,9 @@ def thread_to_blocks(
     turns: Sequence[Turn],
     places: Mapping[TurnId, Sequence[AnchoredCitation]],
 ) -> list[Block]:
-    """Return a thread as sanitized document blocks, for export.
+    """Return a thread as headings, paragraphs and list items for export, sanitized.
 
-    `places` has the current state of the citations of each turn.
+    `places` has the citations of each turn with their state in the current text.
     """
     blocks = [Block(BlockKind.HEADING, format_thread_title(thread), level=1)]
     for turn in turns:
@@ -210,7 +220,7 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 
 def list_threads(threads: Sequence[Thread]) -> Iterator[StyledTable]:
-    """Yield one table of threads, numbered from 1 in the given order."""
+    """Yield one table of `threads`, in their order and numbered from 1."""
     ids = shorten_thread_ids(threads)
     rows: list[list[LinePiece]] = [
         [
@@ -232,7 +242,10 @@ def render_thread_turns(
     turns: Sequence[Turn],
     places: Mapping[TurnId, Sequence[AnchoredCitation]],
 ) -> Iterator[StyledLine]:
-    """Yield a whole thread; `places` has the current state of the citations."""
+    """Yield the lines of a whole thread: its title, then `turns` in their order.
+
+    `places` has the citations of each turn with their state in the current text.
+    """
     yield styled_line(
         StyledText(format_thread_title(thread), "strong"),
         StyledText(f"  {thread.id}", "place"),
@@ -243,7 +256,10 @@ def render_thread_turns(
 
 
 def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[StyledLine]:
-    """Yield one turn: question, answer, citations as in `places`, web pages, notes."""
+    """Yield the lines of one turn: question, answer, citations, web pages, remarks.
+
+    `places` are the turn's citations with their state in the current text.
+    """
     answer = turn.output
     yield styled_line(
         StyledText(turn.question, "strong"),
@@ -270,7 +286,10 @@ def render_turn(turn: Turn, places: Sequence[AnchoredCitation]) -> Iterator[Styl
 def render_web_citations(
     supervisor_output: SupervisorOutput, *, indent: int = 0
 ) -> Iterator[StyledLine]:
-    """Yield the web pages that an answer cites, under a heading; nothing without any."""
+    """Yield a heading and a line for each web page that an answer cites.
+
+    `indent` is in columns. Nothing if the answer cites no web page.
+    """
     if supervisor_output.web:
         yield styled_line(StyledText(FROM_THE_WEB, "strong"), indent=indent)
     for page in supervisor_output.web:
@@ -288,7 +307,11 @@ def render_web_citations(
 def render_thread_matches(
     matches: Sequence[tuple[Thread, Turn]], words: Sequence[str]
 ) -> Iterator[StyledLine]:
-    """Yield the turns that a search found, with thread title and id."""
+    """Yield the lines of the turns that a search for `words` found, in their order.
+
+    Each has the thread's title and id, and excerpts of question and answer in which
+    `words` are highlighted.
+    """
     for thread, turn in matches:
         yield styled_line(
             StyledText(format_thread_title(thread), "strong"),
@@ -304,7 +327,11 @@ def render_thread_matches(
 
 
 def thread_as_json(thread: Thread) -> dict[str, object]:
-    """Return id, title, times (seconds since 1970) and scope of a thread."""
+    """Return a thread without its turns as JSON: id, title, number of turns, times,
+    scope.
+
+    Times are in seconds since 1970. The scope is who answers, and the horizon.
+    """
     state = thread.state
     return {
         "id": thread.id,
@@ -322,9 +349,10 @@ def thread_as_json(thread: Thread) -> dict[str, object]:
 def turn_as_json(
     turn: Turn, places: Sequence[AnchoredCitation] | None = None
 ) -> dict[str, object]:
-    """Return a turn: question, answer, citations, notes, cost.
+    """Return a turn as JSON: question, answer, citations, remarks, cost.
 
-    With `places`, each citation also has its freshness and current location.
+    `places` are the citations with their state in the current text; then each also has
+    its freshness and current location. With None, these keys are left out.
     """
     answer = turn.output
     state = answer.narrative_state_delta

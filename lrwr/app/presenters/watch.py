@@ -37,7 +37,10 @@ SHORT_ID = 8
 
 
 def describe_save(report: SaveReport) -> str:
-    """Return what a save changed, in one line: documents, names, facts, cost."""
+    """Return in one line what a save changed and what it cost.
+
+    It names documents, characters, facts, open questions and outdated answers.
+    """
     changes = report.learned
     parts = [_documents(changes.documents)]
     parts += _list_names("new", changes.names_new)
@@ -51,12 +54,18 @@ def describe_save(report: SaveReport) -> str:
 
 
 def list_changed_documents(learned: KnowledgeDelta) -> list[str]:
-    """Return the documents that changed, including deleted and renamed ones."""
+    """Return the ids of the documents that changed, in the order of `learned`.
+
+    Deleted documents are included; a renamed one has its new id.
+    """
     return [document.document for document in learned.documents if document.changed]
 
 
 def describe_save_problems(report: SaveReport) -> Iterator[tuple[str, str]]:
-    """Yield a message and a hint for each document that could not be processed."""
+    """Yield a message and a hint for each document that could not be processed.
+
+    The hint is empty if there is nothing to try.
+    """
     for problem in report.problems:
         yield sanitize_line(describe_document_problem(problem)), problem.hint
 
@@ -93,9 +102,12 @@ def _name_documents(documents: Sequence[DocumentDelta]) -> str:
 def describe_passage_changes(
     documents: Sequence[DocumentDelta], noun: str = "passage"
 ) -> str:
-    """Return ": 2 passages changed, 1 new", counting `noun` units of `documents`.
+    """Return how many passages of `documents` changed, such as ": 2 passages changed, 1
+    new".
 
-    Returns an empty string if all documents were deleted, or only renamed.
+    `noun` is the singular word for what is counted. Empty if all documents were
+    deleted, or if nothing changed and one was renamed; ": the same passages" if nothing
+    changed.
     """
     if all(document.gone for document in documents):
         return ""
@@ -143,7 +155,10 @@ def _gaps(state: str, shifts: "Sequence[FactChange]") -> list[str]:
 
 
 def describe_shift(shift: "FactChange") -> str:
-    """Return a change of a fact: "Nell's eyes: grey -> brown", or only the value."""
+    """Return a change of a fact: "Nell's eyes: grey -> brown".
+
+    A fact that is new or gone has one value: "Nell's eyes: grey".
+    """
     owner = f"{shift.subject}'s" if shift.subject and shift.what else shift.subject
     subject = f"{owner} {shift.what}".strip()
     values = " -> ".join(
@@ -183,7 +198,11 @@ def _describe_cost(report: SaveReport) -> str:
 
 
 def describe_watch_event(event: WatchEvent | NewContradictions) -> tuple[str, str]:
-    """Return the message for an event and the text for the status line; "" for none."""
+    """Return the message for an event of `lrwr watch`, and the text for the status
+    line.
+
+    Either is empty if the event needs none.
+    """
     match event:
         case WatchStart(documents):
             return "", f"watching {format_count(documents, 'document')}, up to date"
@@ -229,7 +248,7 @@ def _quote_side(side: ContradictionSide) -> str:
 
 
 def watch_event_as_json(event: WatchEvent) -> dict[str, object]:
-    """Return an event as a JSON object; the key `event` has its kind."""
+    """Return an event of `lrwr watch` as JSON; the key `event` has its kind."""
     match event:
         case WatchStart(documents):
             return {"event": "watching", "documents": documents}
@@ -283,7 +302,11 @@ def _save_report_as_json(report: SaveReport) -> dict[str, object]:
 def document_delta_as_json(
     document_delta: DocumentDelta, parts: str
 ) -> dict[str, object]:
-    """Return what changed in a document; `parts` is the key of the counted units."""
+    """Return as JSON what changed in a document.
+
+    `parts` is the JSON key of the counted units: "passages", or a word that the caller
+    uses for them.
+    """
     return {
         "document": document_delta.document,
         "was": document_delta.was or None,

@@ -1,4 +1,8 @@
-"""Converts an evaluation into a golden set and one experiment for each arm."""
+"""Converts an evaluation run into test questions and results for LangSmith.
+
+A golden set is a fixed list of questions; an experiment has the results of one arm
+(one way to search).
+"""
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -34,7 +38,7 @@ _TIMES = ("seconds", "answer_seconds")
 
 
 async def load_library_name(database: SqliteDatabase) -> str:
-    """Return the library's random id, which makes keys of its results unique.
+    """Return the library's random id; keys of its results at LangSmith contain it.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -43,10 +47,11 @@ async def load_library_name(database: SqliteDatabase) -> str:
 
 
 def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
-    """Return the questions of a run as a golden set, numbered from 1 in their order.
+    """Return the questions of an evaluation run as a list for LangSmith.
 
-    `library` is the library's random id. Other questions, or another order, are another
-    set. `title` may contain the user's text.
+    They are numbered from 1 in the order of the run. `library` is the library's random
+    id. Other questions, or another order, make another list with another key. `title`
+    is shown by LangSmith and may contain the user's text.
     """
     serialized = serialize_questions(run.plan.questions)
     digest = sha256(serialized.encode("utf-8", "replace")).hexdigest()
@@ -61,9 +66,11 @@ def build_golden_set(run: EvalRun, library: str, title: str) -> GoldenSet:
 
 
 def build_experiments(report: EvalReport) -> tuple[Experiment, ...]:
-    """Return the results of a run: one experiment for each arm, in the plan's order.
+    """Return the results of an evaluation run for LangSmith: one experiment for each
+    arm.
 
-    Runs with the same plan have experiments with the same keys.
+    Arms (ways to search) have the order of the run's plan. Runs with the same plan have
+    experiments with the same keys.
     """
     run = report.run
     numbers = {question.id: n for n, question in enumerate(run.plan.questions, start=1)}

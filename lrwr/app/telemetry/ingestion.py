@@ -28,9 +28,10 @@ MOST_DOCUMENTS = 100
 
 
 class TracedProcessingService(DocumentProcessingService):
-    """Ingests the manuscript and sends `tracer` a trace of each ingestion at its end.
+    """Ingests the manuscript, and sends `tracer` a trace of each ingestion at its end.
 
-    `now` returns seconds since 1970.
+    `now` returns seconds since 1970. `parts` are the arguments of
+    `DocumentProcessingService`.
     """
 
     def __init__(
@@ -43,7 +44,11 @@ class TracedProcessingService(DocumentProcessingService):
     async def process(
         self, emit: EmitIngestEvent, *, dry_run: bool = False, verify: bool = False
     ) -> IngestReport:
-        """Ingest changed documents and return the report; send a trace unless `dry_run`."""
+        """Ingest changed documents and return the report; send a trace unless
+        `dry_run`.
+
+        Arguments are those of `DocumentProcessingService.process`.
+        """
         if dry_run:
             return await super().process(emit, dry_run=dry_run, verify=verify)
         recorder = IngestionTraceRecorder(self._now, emit)
@@ -73,7 +78,7 @@ class IngestionTraceRecorder:
         self.failed: TraceError | None = None
 
     def record(self, event: IngestEvent) -> None:
-        """Record an event and pass it on."""
+        """Add an event of the ingestion to the trace, and pass it on."""
         self._last = self._now()
         match event:
             case StageStarted(document, stage):

@@ -1,4 +1,4 @@
-"""Traces of turns. A step ends when the next one begins."""
+"""Traces of turns. A step of a turn ends when the next one begins."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -40,14 +40,17 @@ PARALLEL_STEPS: Mapping[str, str] = MappingProxyType({"search": "plan"})
 
 
 class TracedSessionService(AvatarSessionService):
-    """Answers questions and sends `tracer` a trace of each turn when it has ended."""
+    """Answers questions, and sends `tracer` a trace of each turn when it has ended.
+
+    `parts` are the arguments of `AvatarSessionService`.
+    """
 
     def __init__(self, tracer: LangSmithTracer, **parts: Any) -> None:
         super().__init__(**parts)
         self._tracer = tracer
 
     async def ask(self, asking: TurnRequest) -> AsyncGenerator[TurnEvent]:
-        """Answer a question; yield events as they happen, `TurnDone` last."""
+        """Answer a question; yield its events as they happen, `TurnDone` last."""
         recorder = TurnTraceRecorder(asking, self._now)
         try:
             async with aclosing(super().ask(asking)) as events:
@@ -98,7 +101,7 @@ class TurnTraceRecorder:
         self.failed: TraceError | None = None
 
     def record(self, event: TurnEvent) -> None:
-        """Record an event."""
+        """Add an event of the turn to the trace."""
         match event:
             case TurnStageStarted():
                 self._begin(event)

@@ -1,1 +1,3 @@
-"""Upload and download of a library (`lrwr push`, `lrwr pull`) with Supabase."""
+"""Upload and download of a library (`lrwr push`, `lrwr pull`) with a Supabase
+project.
+"""

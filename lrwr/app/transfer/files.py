@@ -1,4 +1,4 @@
-"""Uploads and downloads the manuscript files that were ingested."""
+"""Uploads and downloads the ingested manuscript files."""
 
 import asyncio
 import os
@@ -33,10 +33,10 @@ _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 
 
 def resolve_target_path(document: str, folder: Path) -> Path | None:
-    """Return the path for a document in `folder`, or None if its name is not safe.
+    """Return the path of a document in `folder`, or None if its name is not safe.
 
-    Names come from a project that others may have written to. So only names that `lrwr
-    ingest` would read are accepted, and only paths inside `folder`.
+    `document` is an id from a Supabase project that others may have written to. So only
+    names that `lrwr ingest` would read are accepted, and only paths inside `folder`.
     """
     *folders, name = document.split("/")
     if (
@@ -56,10 +56,12 @@ def resolve_target_path(document: str, folder: Path) -> Path | None:
 
 
 def is_already_written(path: Path, contents: Collection[str]) -> bool:
-    """Return whether a file exists whose SHA-256 is one of `contents`.
+    """Return whether the file `path` exists; its content must be one of those expected.
+
+    `contents` are SHA-256 hashes as hexadecimal digits.
 
     Raises:
-        StoreProblem: A different file exists, or it cannot be read.
+        StoreProblem: The file has another content, or cannot be read.
     """
     with _translate_errors(path, "read"):
         if not os.path.lexists(path):
@@ -73,9 +75,10 @@ def is_already_written(path: Path, contents: Collection[str]) -> bool:
 
 
 def write_new_file(path: Path, content: bytes) -> bool:
-    """Write a file unless it exists; return whether it was written.
+    """Write a file unless it exists with this content; return whether it was written.
 
-    The file appears with its complete content, or not at all.
+    Missing folders are created. The file appears with its complete content, or not at
+    all.
 
     Raises:
         StoreProblem: A different file exists, or the file cannot be written.
@@ -89,7 +92,7 @@ def write_new_file(path: Path, content: bytes) -> bool:
 
 
 def delete_partial_files(folders: Iterable[Path]) -> None:
-    """Delete incomplete files that an interrupted download left in `folders`."""
+    """Delete the temporary files that an interrupted download left in `folders`."""
     for folder in folders:
         for part in folder.glob(f"{PART}*"):
             with suppress(OSError):
@@ -158,11 +161,12 @@ FileDigests = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileTransferResult:
-    """The result of a transfer of files.
+    """The result of an upload or download of manuscript files.
 
-    `moved` files were transferred, `there` existed already. `changed` names files that
-    are not available any more as they were ingested. `written` names files written into
-    the target folder; `refused` were not, because their names are not safe there.
+    `moved` files were transferred; `there` were at the destination already. `changed`
+    are documents whose ingested content is not available any more. `written` are the
+    files written into the target folder of a download; `refused` were not, because
+    their names are not safe there.
     """
 
     moved: int = 0
@@ -180,10 +184,11 @@ async def upload_files(
     records: "SupabaseRecords",
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Upload every file that was not changed since it was ingested.
+    """Upload the files that were not changed since they were ingested, unless there
+    already.
 
-    Files in the project that no document uses any more are deleted there. `root` is the
-    library's folder, `targets` are the manuscript's folders and files.
+    Files in the Supabase project that no document uses any more are deleted there.
+    `root` is the library's folder, `targets` are the manuscript's folders and files.
 
     Raises:
         LrwrError: The project did not answer or refused.
@@ -220,7 +225,8 @@ async def download_files(
     into: Path | None,
     report_progress: TransferProgress,
 ) -> FileTransferResult:
-    """Download missing files into the state folder, and copy all `into` a folder.
+    """Download missing files into the folder `state_dir`, and copy all to the folder
+    `into`.
 
     With `into` None, nothing is copied. Existing files are never overwritten.
 

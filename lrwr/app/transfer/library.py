@@ -38,7 +38,11 @@ _READ_HERE = "select count(*) from processed"
 
 @dataclass(frozen=True, slots=True)
 class LibraryPushResult:
-    """The result of an upload; `begun` says that the library was created in the project."""
+    """The result of an upload to the project at `host`, where the library is called
+    `name`.
+
+    `begun` says that the library was created there; `records` counts uploaded rows.
+    """
 
     host: str
     name: str
@@ -49,7 +53,11 @@ class LibraryPushResult:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPullResult:
-    """The result of a download."""
+    """The result of a download from the project at `host`, where the library is called
+    `name`.
+
+    `records` counts downloaded rows.
+    """
 
     host: str
     name: str
@@ -61,17 +69,22 @@ class LibraryPullResult:
 async def open_transfer(
     workspace: Workspace, report_progress: PushProgressCallback
 ) -> AsyncIterator["LibraryTransfer"]:
-    """Yield the transfer of a library; close its connections on exit.
+    """Yield the object that uploads and downloads a library; close its connections on
+    exit.
 
-    `report_progress` receives the name of the current step, the number of finished items
-    and the total (0 if unknown).
+    `report_progress` receives the name of the current step, the number of finished
+    items and the total (0 if unknown).
     """
     async with AsyncExitStack() as stack:
         yield LibraryTransfer(workspace, stack, report_progress)
 
 
 class LibraryTransfer:
-    """Uploads and downloads one library."""
+    """Uploads and downloads one library.
+
+    `stack` closes the connections. `report_progress` receives the name of the current
+    step, the number of finished items and the total (0 if unknown).
+    """
 
     def __init__(
         self,
@@ -89,7 +102,7 @@ class LibraryTransfer:
 
     @property
     def host(self) -> str:
-        """The host name of the project.
+        """The host name of the Supabase project.
 
         Raises:
             SettingsProblem: No project is configured, or its key is missing.
@@ -97,7 +110,8 @@ class LibraryTransfer:
         return self._project.sign_in.project.host
 
     async def begin(self) -> Account:
-        """Check that the project can be used, and return the signed-in account.
+        """Check that the Supabase project can be used, and return the signed-in
+        account.
 
         Raises:
             LrwrError: No account is signed in, the user denied Supabase, tables are
@@ -132,11 +146,12 @@ class LibraryTransfer:
         over: bool = False,
         files: bool = True,
     ) -> LibraryPushResult:
-        """Upload what the project does not have yet.
+        """Upload what the Supabase project does not have yet.
 
-        With `new`, a new library is created in the project. With `over`, local data
+        A library that was not uploaded before is created there, with `new` another one;
+        `name` is its name, by default that of its folder. With `over`, local data
         replaces changes of other machines. An interrupted upload continues at the next
-        call. Without `files`, manuscript files are not uploaded.
+        call. With `files` False, manuscript files are not uploaded.
 
         Raises:
             LrwrError: As `begin`; or the library belongs to another project or account,
@@ -172,8 +187,11 @@ class LibraryTransfer:
     ) -> LibraryPullResult:
         """Download what this machine does not have yet.
 
-        Files are stored in the state folder, and with `into` also copied to a folder
-        under their names; existing files are never overwritten.
+        `name` selects a library of the account; if empty, the one that this folder
+        already has, else the one called like the folder, else the only one. With
+        `files` or `into`, manuscript files are stored in the state folder, and with
+        `into` also copied to that folder under their names; existing files are never
+        overwritten.
 
         Raises:
             LrwrError: As `begin`; or the project does not have the library, or this

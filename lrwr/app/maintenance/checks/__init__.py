@@ -1,1 +1,1 @@
-"""The doctor's checks, one module for each group of parts."""
+"""The checks of `lrwr doctor`, grouped into modules."""

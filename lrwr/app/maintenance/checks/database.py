@@ -16,7 +16,7 @@ REPAIR = "Run `lrwr repair`."
 
 
 def check_database(facts: DatabaseReport) -> HealthFinding:
-    """Check that the database is intact and has the current schema."""
+    """Check the report on a database: it must be intact and have the current schema."""
     part = "database"
     if facts.damage:
         detail = f"It is damaged: {facts.damage[0]}."
@@ -37,7 +37,7 @@ def check_database(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_word_index(facts: DatabaseReport) -> HealthFinding:
-    """Check that the word index matches the passages."""
+    """Check that the full-text index matches the stored passages, facts and threads."""
     part = "word index"
     if facts.words_fit is False:
         detail = "It does not match the passages, facts or threads."
@@ -49,7 +49,7 @@ def check_word_index(facts: DatabaseReport) -> HealthFinding:
 
 
 def check_jobs(counts: DatabaseCounts) -> HealthFinding:
-    """Check for jobs that are waiting, stuck or failed."""
+    """Check whether documents failed, or wait although no process works on them."""
     part, ingest = "jobs", "Run `lrwr ingest`."
     running = pluralize(counts.running, "document")
     if counts.failed:
@@ -73,7 +73,7 @@ def check_jobs(counts: DatabaseCounts) -> HealthFinding:
 def check_unembedded_passages(
     counts: DatabaseCounts, *, expects_vectors: bool
 ) -> HealthFinding:
-    """Check for passages without a vector.
+    """Check whether passages lack an embedding.
 
     `expects_vectors` says that an embedding model is configured.
     """
@@ -94,8 +94,9 @@ def check_index(
 ) -> HealthFinding:
     """Check the vector index on this machine.
 
-    If the library is `large`, the index is a Qdrant Edge shard, which must match the
-    database; otherwise vectors are compared in memory. `leftover` counts unused shards.
+    If the library is `large`, the index is a folder of Qdrant Edge (a shard), which
+    must match the database's list of changes, `feed`; otherwise vectors are compared in
+    memory. `leftover` is the number of unused shards on disk.
     """
     if large:
         finding = _check_shard(feed, shard)
@@ -152,7 +153,10 @@ INGEST = "Run `lrwr ingest`."
 
 
 def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
-    """Check that the manuscript's folders exist; return None if they do."""
+    """Return a finding if no manuscript is known or one of `folders` is missing.
+
+    None if all exist.
+    """
     if not folders:
         detail = "No manuscript was ingested yet."
         return HealthFinding(PART, HealthState.OFF, detail, "Run `lrwr ingest FOLDER`.")
@@ -167,7 +171,10 @@ def check_folders(folders: Sequence[Path]) -> HealthFinding | None:
 
 
 def check_changes(folders: Sequence[Path], changes: DocumentChanges) -> HealthFinding:
-    """Check whether files were changed since the last ingestion."""
+    """Check whether the last ingestion is up to date.
+
+    `changes` has the documents in `folders` that an ingestion would process or delete.
+    """
     folder_names = ", ".join(str(folder) for folder in folders)
     differences = [
         f"{len(documents):,} {label}"

@@ -31,8 +31,8 @@ class FolderFacts:
     """The state of a folder.
 
     `refusal` is the reason why files cannot be created in it, empty if they can. `free`
-    and `size` are in bytes. `drive` is a sentence about a disk on which a database is
-    not safe, such as a network drive; None otherwise.
+    (space left on its disk) and `size` are in bytes. `drive` is a sentence about a disk
+    on which a database is not safe, such as a network drive; None otherwise.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class FolderFacts:
 
 
 def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
-    """Check the Python version."""
+    """Check that the Python `version` is supported; `lrwr` is the version of lrwr."""
     version_text = ".".join(str(part) for part in version)
     if version < OLDEST_PYTHON:
         return HealthFinding(
@@ -59,7 +59,9 @@ def check_python(version: tuple[int, int, int], lrwr: str) -> HealthFinding:
 
 
 def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
-    """Report which of `files` the settings come from, and their warnings."""
+    """Report which of the settings `files` were read, and warnings about their
+    content.
+    """
     read_files = [str(path) for path in files if path.is_file()]
     sources = {origin.source for origin in settings.origins.values()}
     detail = (
@@ -82,7 +84,8 @@ def check_settings(settings: Settings, files: Sequence[Path]) -> HealthFinding:
 def inspect_folder(path: Path) -> FolderFacts:
     """Measure a folder, and try to create a temporary file in it.
 
-    If the folder does not exist, its nearest existing parent is tested instead.
+    If the folder does not exist, its nearest existing parent is tested, and `size` is
+    0.
     """
     exists = path.is_dir()
     nearest = path
@@ -99,7 +102,7 @@ def inspect_folder(path: Path) -> FolderFacts:
 
 
 def check_root(library: Library, facts: FolderFacts) -> HealthFinding:
-    """Check that the library's folder exists; lrwr need not write there."""
+    """Check that the library's folder exists; lrwr only reads there."""
     if not facts.exists:
         return HealthFinding(
             "library",
@@ -114,7 +117,7 @@ def check_root(library: Library, facts: FolderFacts) -> HealthFinding:
 
 
 def check_state(facts: FolderFacts) -> HealthFinding:
-    """Check the state folder (`.lrwr`): permissions, disk and free space."""
+    """Check the state folder (`.lrwr`): permissions, kind of disk and free space."""
     part, free = "state folder", f"{format_size(facts.free)} free"
     if not facts.exists:
         detail = f"{facts.path} does not exist yet; {free}."

@@ -1,4 +1,4 @@
-"""Checks of embedding model, reranker, language model and local model servers."""
+"""Checks of the embedding model, the reranker, the language model and local servers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,10 @@ def check_model(facts: EmbeddingModelReport) -> HealthFinding:
 
 
 def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
-    """Check whether the local reranker can be used; `embeds`: an embedding model can."""
+    """Check whether the reranker on this machine can be used.
+
+    `embeds` says that an embedding model works, which the reranker needs.
+    """
     part = "reranker"
     if settings.rerank.model == "off":
         return HealthFinding(part, HealthState.OFF, "`[rerank] model` is off.")
@@ -52,10 +55,11 @@ def check_reranker(settings: Settings, *, embeds: bool) -> HealthFinding:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModelStatus:
-    """The configured language model, and what its server answered.
+    """The configured language model, and the answer of its server.
 
-    `answers` is None if the server was not asked. `offered` are the server's models,
-    None if it lists none. `others` are the models of other roles.
+    `answers` is None if the server was not asked. `offered` are the names of the
+    server's models, None if it lists none. `others` are the models configured for other
+    uses.
     """
 
     connection: ChatConnection
@@ -65,7 +69,9 @@ class LanguageModelStatus:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All configured models, without duplicates."""
+        """The names of all configured models, the main one first, without
+        duplicates.
+        """
         return tuple(dict.fromkeys((self.connection.name, *self.others)))
 
 
@@ -74,8 +80,9 @@ def check_services(
 ) -> HealthFinding:
     """Report which data leaves this machine.
 
-    `connection` is the language model's, None if none is used. `refusal` is the reason
-    why it may not be asked. `others` are sentences about the other services.
+    `connection` is the language model's, None if none is used. `refusal` is a sentence
+    why the model may not be called, empty if it may. `others` are sentences about the
+    other services.
     """
     part = "hosted services"
     if others:
@@ -103,7 +110,9 @@ def check_services(
 def check_language_model(
     language_model_status: LanguageModelStatus | None,
 ) -> HealthFinding:
-    """Check whether the language model can be used; None means that it is off."""
+    """Check whether the language model can be used; None as argument means that it is
+    off.
+    """
     part = "language model"
     if language_model_status is None:
         detail = "`[model] use` is off: lrwr shows quotes and writes no answers."
@@ -177,9 +186,10 @@ def _missing(
 def check_server(
     server: LocalServer, answered: LocalServerModels | None, *, used: bool = False
 ) -> HealthFinding:
-    """Report what listens on the default port of a model server.
+    """Report whether a model server, such as Ollama, runs on its default port.
 
-    `used` says that the settings already use this server.
+    `answered` has its models, None if nothing answers. `used` says that the settings
+    use this server already; otherwise the remedy says how to use it.
     """
     part = server.name
     address = f"127.0.0.1:{server.port}"

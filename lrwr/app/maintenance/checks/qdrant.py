@@ -1,4 +1,6 @@
-"""Check of the Qdrant server that stores vectors, if it is configured and allowed."""
+"""The check of the Qdrant server that stores vectors, if it is configured and
+allowed.
+"""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -35,22 +37,30 @@ _REBUILD = "The next search creates it."
 
 
 class EmbeddingSpace(Protocol):
-    """An embedding space and the length of its vectors."""
+    """The name of an embedding model's vector space, and the length of its vectors.
+
+    Only vectors of one space can be compared.
+    """
 
     @property
     def space(self) -> str:
-        """The name of the space."""
+        """The name of the space, which identifies the model and its version."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The number of numbers in a vector."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCollection:
-    """The state that the collection should have: see `QdrantCursor`."""
+    """The state that the library's collection on a Qdrant server should have.
+
+    `mark` is random and identifies this copy of the collection. `epoch` and `seq` are
+    the position in the database's list of changes, as in `QdrantCursor`. `vectors` is a
+    number.
+    """
 
     mark: str
     epoch: str
@@ -65,10 +75,11 @@ async def check_qdrant(
     *,
     in_order: bool,
 ) -> HealthFinding:
-    """Compare the library's collection on the server with the database.
+    """Compare the library's collection on the Qdrant server with the database.
 
-    `model` is None if nothing is embedded. Unless the database is `in_order`, nothing is
-    sent. Requests that leave this machine are recorded in the send log.
+    `model` is None if nothing is embedded. With `in_order` False (the database has
+    problems), nothing is sent. Requests that leave this machine are recorded in the
+    send log.
     """
     if model is None or not in_order:
         detail = "Qdrant is configured. It is checked when passages were embedded."
@@ -121,7 +132,11 @@ def describe_collection(
     vector_count: int,
     expected: ExpectedCollection,
 ) -> HealthFinding:
-    """Compare a collection with `vector_count` vectors with the expected state."""
+    """Compare a collection on a Qdrant server with the `expected` state.
+
+    `cursor` is its state, None if it does not exist; `vector_count` is its number of
+    vectors. `server` is the subject of sentences, such as "Qdrant at HOST".
+    """
     if cursor is None:
         detail = f"{server} answers, but has no collection of this library yet."
         return HealthFinding(PART, HealthState.OK, f"{detail} {_REBUILD}")

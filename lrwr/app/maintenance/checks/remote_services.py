@@ -1,7 +1,8 @@
-"""Checks of the services that embed, rerank, answer, search, trace and process documents.
+"""Checks of the services that embed, rerank, answer, search, trace and process
+documents.
 
 A service is contacted only if it is configured and the user allows it. No text of the
-user is sent. Requests are recorded in the send log if there is a library.
+user is sent. Requests are recorded with `request_logger`, None without a library.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,14 +67,19 @@ Connected = TypeVar("Connected", bound=_Timed)
 
 @dataclass(frozen=True, slots=True)
 class ServerEmbeddingSpace:
-    """The embedding space of a server, and the length of its vectors."""
+    """The vector space of an embedding server's model, and the length of its
+    vectors.
+    """
 
     space: str
     dimensions: int
 
 
 def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
-    """Return the embedding space of the configured server; None if there is none."""
+    """Return the vector space of the configured embedding server's model.
+
+    None if no server is configured, or its settings are invalid.
+    """
     try:
         connection = embedding.build_embedding_connection(settings)
     except SettingsProblem:
@@ -88,7 +94,10 @@ def resolve_server_space(settings: Settings) -> ServerEmbeddingSpace | None:
 async def check_embeddings(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask the embedding server for the vector of one word."""
+    """Ask the embedding server for the vector of one word, and check its length.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     part = "embedding"
     try:
         connection = _embedding_of(settings)
@@ -117,7 +126,10 @@ async def check_embeddings(
 async def check_cohere(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Cohere whether the configured model exists and can rerank."""
+    """Ask Cohere whether the configured model exists and can rerank.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     part = "reranker"
     try:
         connection = _with_short_timeout(reranking.build_cohere_connection(settings))
@@ -140,7 +152,10 @@ async def check_cohere(
 async def check_langsmith(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask LangSmith whether it accepts the key. No trace is sent."""
+    """Ask LangSmith whether it accepts the API key. No trace is sent.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     part = "traces"
     try:
         connection = _with_short_timeout(build_langsmith_connection(settings))
@@ -158,7 +173,10 @@ async def check_langsmith(
 async def check_openai(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask OpenAI which models the key may use. This is free of charge."""
+    """Ask OpenAI which models the API key may use. This is free of charge.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     part = "language model"
     refusal = keyring.consent_refusal("openai")
     if refusal is not None:
@@ -182,7 +200,11 @@ async def check_openai(
 async def check_web(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Tavily for the account's usage. This is free of charge."""
+    """Ask Tavily, the web search service, how much the account has used. Free of
+    charge.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     part = "web search"
     refusal = keyring.consent_refusal("tavily")
     if refusal is not None:
@@ -216,7 +238,7 @@ def describe_outgoing_data(
 ) -> list[str]:
     """Return a sentence on each service, except language models, that receives data.
 
-    `leave` returns the consent state of a service.
+    `leave` returns the user's consent to a service, a key of `HOSTED_SERVICES`.
     """
     sentences = [
         f"{hosted.title} is sent {hosted.describe_sent(settings)}."
@@ -283,7 +305,10 @@ PART = "ingestion"
 async def check_modal(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Ask Modal whether it accepts the token and has lrwr's app."""
+    """Ask Modal whether it accepts the token and has lrwr's app.
+
+    The request is recorded with `request_logger`; None records nothing.
+    """
     try:
         connection = find_modal_connection(settings)
         if connection is None:

@@ -1,4 +1,5 @@
-"""Check of the configured Supabase project: its tables, the account and the library.
+"""The check of the configured Supabase project: its tables, the account and the
+library.
 
 It is contacted unless the user denied it. A problem is a warning only, unless
 `[records] keeper` is "supabase".
@@ -57,10 +58,10 @@ def is_project_configured(settings: Settings) -> bool:
 async def check_supabase(
     settings: Settings, keyring: Keyring, request_logger: EgressLogger | None
 ) -> HealthFinding:
-    """Check the sign-in, the project's migrations, and its copy of the library.
+    """Check the sign-in, the Supabase project's tables, and its copy of the library.
 
-    Requests are recorded with `request_logger`, None if there is no library yet. No text
-    of the user is sent.
+    Requests are recorded with `request_logger`, None if there is no library yet. No
+    text of the user is sent.
     """
     is_record_store = settings.records.keeper == SUPABASE_SERVICE
     try:
@@ -86,9 +87,10 @@ async def check_supabase(
 def describe_working_copy(
     link: LibraryLink, remote_state: RemoteLibraryState, *, is_record_store: bool
 ) -> HealthFinding:
-    """Compare the library on this machine with its copy in the project.
+    """Report whether the library here and its copy in the Supabase project are equal.
 
-    With `is_record_store`, the project is the primary store; otherwise it is a copy for
+    `link` has the state of this machine, `remote_state` that of the project. With
+    `is_record_store`, the project is the primary store; otherwise it is a copy for
     `lrwr push` and `lrwr pull`.
     """
     pending_changes = max(0, remote_state.version - link.cursor)
@@ -122,9 +124,11 @@ def describe_working_copy(
 
 
 def find_project_refusal(keyring: Keyring) -> LrwrError | None:
-    """Return why the project may not be contacted, else None.
+    """Return the error that says why the Supabase project may not be contacted, or
+    None.
 
-    A denial of the user also counts if the project is only a copy.
+    If the project is only a copy, no consent is needed, but a denial of the user
+    counts.
     """
     refusal = keyring.consent_refusal(SUPABASE_SERVICE)
     if refusal is not None:
