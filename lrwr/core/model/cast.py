@@ -36,10 +36,11 @@ class AttributionCue(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """One form of a character's name, as the text or the writer spells it.
+    """One form of a character's name, as the text or the user spells it.
 
-    `mentions` counts it in the whole story. `certainty` says how sure it is that this
-    form belongs to the character; `because` gives the evidence in a few words.
+    `mentions` counts its occurrences in the whole story. `certainty` says how sure it
+    is that this form belongs to the character; `because` gives the reason in a few
+    words.
     """
 
     name: str
@@ -53,8 +54,8 @@ class Character:
     """A character of the story; `name` is unique in a cast.
 
     `aliases` contains every form, `name` included, most frequent first. `certainty`
-    says how sure it is that this is a character at all. `narrator` marks the one who
-    says "I".
+    says how sure it is that this is a character at all; `because` gives the reason in a
+    few words. `narrator` marks the one who says "I".
     """
 
     name: str
@@ -77,7 +78,7 @@ class Cast:
 
     `shared` maps each ambiguous form ("Miss Gannet" among three sisters) to the names
     of the characters it may mean, likeliest first. Such a form is an alias of none of
-    them unless the writer decides it.
+    them unless the user decides it.
     """
 
     characters: tuple[Character, ...] = ()
@@ -94,11 +95,11 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """One utterance: what one speaker says without interruption by another.
+    """One utterance: the words of one speaker, without interruption by another.
 
-    `spans` are its parts in order, without quotation marks; a dialogue tag may stand
-    between them. `speaker` and `addressee` are names of characters, empty if unknown;
-    `certainty` belongs to the speaker, `addressee_certainty` to the addressee.
+    `spans` are its pieces in text order, without quotation marks; a dialogue tag may
+    stand between them. `speaker` and `addressee` are names of characters, empty if
+    unknown; `certainty` and `cue` (the kind of evidence) refer to the speaker.
     `mentions` are the characters named within the utterance.
     """
 

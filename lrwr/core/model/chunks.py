@@ -35,7 +35,9 @@ class Pipeline(StrEnum):
 
 
 class ChunkKind(StrEnum):
-    """Whether a chunk is story text (or a note) or an author's comment."""
+    """Whether a chunk is text of the document (`PROSE`, in a note too) or an author's
+    comment (`NOTE`).
+    """
 
     PROSE = "prose"
     NOTE = "note"
@@ -45,9 +47,10 @@ class ChunkKind(StrEnum):
 class Chunk:
     """A passage of one document, small enough to embed.
 
-    `text` is the canonical text at `span`, verbatim. `ordinal` counts the chunks of the
-    document from 0. `chapter` and `scene` are indexes, from 0, into the document's
-    chapters and the chapter's scenes; a chunk never crosses a scene boundary.
+    `text` is the canonical text at `span`, verbatim; `text_hash` is the hash of what is
+    embedded. `ordinal` counts the chunks of the document from 0. `chapter` and `scene`
+    are indexes, from 0, into the document's chapters and the chapter's scenes; a chunk
+    never crosses a scene boundary.
 
     `lead` and `heading` are indexed together with the text but never shown: the
     sentences before the chunk in the same scene, verbatim, and a line that names book,
@@ -119,6 +122,7 @@ class SearchScope:
 
     `documents` None allows every document. `until` maps some of those documents to a
     character offset: of these only chunks that end at or before it may be returned.
+    `kinds` are the kinds of chunks allowed.
     """
 
     documents: frozenset[DocumentId] | None = None
@@ -139,8 +143,9 @@ class Passage:
     """A chunk returned by a search, with its position in the story.
 
     `chapter` is the chapter's number in story order: 0 before the first chapter, None
-    in a document outside the story (a note). `scene` counts from 1. `score` ranks the
-    passages of one search and cannot be compared between searches.
+    in a document outside the story (a note). `scene` counts from 1, None outside the
+    story. `score` ranks the passages of one search and cannot be compared between
+    searches.
     """
 
     chunk: Chunk

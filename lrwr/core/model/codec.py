@@ -29,7 +29,7 @@ class InvalidData(ValueError):
 
 
 def encode_value(value: object) -> Any:
-    """Return `value` as dicts, lists, tuples, texts, numbers, booleans and None.
+    """Convert `value` to dicts, lists, tuples, texts, numbers, booleans and None.
 
     Keys of mappings become texts. The items of a set have no fixed order.
 
@@ -42,7 +42,7 @@ def encode_value(value: object) -> Any:
 
 
 def decode_value(value: Any, kind: type[T]) -> T:
-    """Return what `encode_value` received, as an instance of `kind`.
+    """Convert a result of `encode_value` back to an instance of `kind`.
 
     `kind` may be generic, such as `tuple[Span, ...]` or `dict[str, float]`.
 
@@ -72,7 +72,7 @@ def encode_json(value: object, *, ascii_only: bool = False) -> str:
 
 
 def decode_json(text: str | bytes, kind: type[T]) -> T:
-    """Return what `encode_json` received, as an instance of `kind`.
+    """Parse JSON text, such as a result of `encode_json`, to an instance of `kind`.
 
     Raises:
         InvalidData: `text` is not JSON, or does not have the shape of `kind`.

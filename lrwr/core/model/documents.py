@@ -32,10 +32,10 @@ class DocumentFormat(StrEnum):
 class Scene:
     """The text of a chapter between two scene breaks.
 
-    `span` covers the scene from end to end. `parts` are the stretches of story text in
-    it, in order: `span` without the author's comments, followed by the footnotes that
-    the scene refers to (only in `.docx`, where they are at the end of the canonical
-    text, outside `span`). A scene that consists of comments has no parts.
+    `span` covers the scene from end to end. `parts` are the spans of its story text, in
+    text order: `span` without the author's comments, followed by the footnotes that the
+    scene refers to (only in `.docx`, where they are at the end of the canonical text,
+    outside `span`). A scene that consists of comments has no parts.
     """
 
     span: Span
@@ -108,7 +108,8 @@ class Block:
     """One paragraph of a document that lrwr exports; its texts are plain, not markup.
 
     `level` is the level of a heading, from 1; 0 for other kinds. `lead` is a label
-    written before the text of a list item. `place` is the location of a quotation.
+    written before the text of a list item. `place` is the location of a quotation, such
+    as "chapters/03.md:15"; empty for other kinds.
     """
 
     kind: BlockKind
@@ -120,9 +121,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutline:
-    """A document without its text: what story order and lists of documents need.
+    """A document without its text, for story order and lists of documents.
 
-    `order` is the `order:` value of the front matter, None without one.
+    `words` is the number of words. `order` is the `order:` value of the front matter,
+    None without one.
     """
 
     id: DocumentId

@@ -26,8 +26,9 @@ class RequestPurpose(StrEnum):
 class RequestOutcome(StrEnum):
     """How a request ended, as far as lrwr observed it.
 
-    An unreached request never left the machine. A request stays unseen if lrwr was
-    stopped, or gave up waiting, before the reply arrived.
+    An unreached request never left the machine. A refused one was answered with an
+    error; of a cut one, only a part of the reply arrived. A request stays unseen if
+    lrwr was stopped, or gave up waiting, before the reply arrived.
     """
 
     UNSEEN = "no reply seen"
@@ -41,8 +42,10 @@ class RequestOutcome(StrEnum):
 class OutboundRequest:
     """One entry of the send log; the content of the request is not recorded.
 
-    `when` is in seconds since 1970, `sent_bytes` and `received_bytes` are the sizes of
-    the bodies as transferred, `price` is in US dollars. None means unknown.
+    `service` is the name of the service, `host` that of the server. `when` is in
+    seconds since 1970, `sent_bytes` and `received_bytes` are the sizes of the bodies as
+    transferred, `price` is in US dollars. None means unknown; `model` is empty if none
+    was used.
     """
 
     service: str
@@ -65,7 +68,11 @@ class OutboundRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestCompletion:
-    """What is added to a log entry when the request ends. None means unknown."""
+    """Values that are added to an entry of the send log when the request ends.
+
+    `received_bytes` is the size of the reply as transferred, `price` is in US dollars.
+    None means unknown.
+    """
 
     outcome: RequestOutcome
     received_bytes: int | None = None
@@ -97,8 +104,8 @@ class EgressTotal:
 class EgressReport:
     """Summary of the send log: totals by host and purpose, and the newest entries.
 
-    `began` is when the log was started or last cleared, in seconds since 1970; None if
-    there is no log.
+    `newest` is ordered newest first. `began` is when the log was started or last
+    cleared, in seconds since 1970; None if there is no log.
     """
 
     began: float | None = None

@@ -1,4 +1,4 @@
-"""Facts extracted from the text: single claims with location and certainty."""
+"""Facts extracted from the text: single statements with location and certainty."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ class ContentType(StrEnum):
 
 
 class NarrativeFunction(StrEnum):
-    """What a passage does for the story."""
+    """The purpose of a passage in the story."""
 
     WORLDBUILDING = "worldbuilding"
     CHARACTER_REVEAL = "character_reveal"
@@ -108,7 +108,10 @@ class NarrativeFunction(StrEnum):
 
 
 class StoryGridTag(StrEnum):
-    """Position of a passage or an event in the arc of its scene (Story Grid terms)."""
+    """Position of a passage or an event in the course of its scene.
+
+    Source: Shawn Coyne, The Story Grid (2015).
+    """
 
     INCITING_INCIDENT = "inciting_incident"
     TURNING_POINT = "turning_point"
@@ -139,15 +142,15 @@ class Valence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One claim about the text of one document.
+    """One statement about the text of one document.
 
-    `spans` are the words that support it, verbatim and in order; the first one locates
-    the fact in the story. A span may cover the whole passage only if the fact comes
-    from the writer or is probable. `keeper` is the source of the fact: `RULES_KEEPER`,
-    `WRITER_KEEPER` or the name of a language model. `details` are name-value pairs;
-    names may repeat. `reach` is the end offset of the text that a model had read when
-    it stated the fact, because its wording may reveal any of it; 0 if the wording
-    reveals nothing beyond the spans.
+    `about` determines the meaning of `subject` and `field`. `spans` are the words that
+    support it, verbatim and in text order; the first one locates the fact in the story.
+    A span may cover the whole passage only if the fact comes from the author or is
+    probable. `keeper` is the source of the fact: `RULES_KEEPER`, `WRITER_KEEPER` or the
+    name of a language model. `details` are name-value pairs; names may repeat. `reach`
+    is the end offset of the text that a model had read when it stated the fact, because
+    its wording may reveal any of it; 0 if the wording reveals nothing beyond the spans.
     """
 
     about: FactAbout
@@ -161,9 +164,11 @@ class Fact:
     reach: int = 0
 
     def detail(self, name: str) -> str:
-        """Return the first detail called `name`; empty if there is none."""
+        """Return the value of the first detail called `name`; empty if there is
+        none.
+        """
         return next(self.all_details(name), "")
 
     def all_details(self, name: str) -> Iterator[str]:
-        """Yield every detail called `name`, in order."""
+        """Yield the value of every detail called `name`, in the order of `details`."""
         return (value for key, value in self.details if key == name)

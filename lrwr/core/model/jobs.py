@@ -38,7 +38,7 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobOrder:
-    """A job to put into the queue: what to do with which document, for which pipeline."""
+    """A job for the queue: ingest or delete a document, for one pipeline."""
 
     kind: JobKind
     document: DocumentId
@@ -47,10 +47,10 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class JobClaim:
-    """Proof that a worker holds a job, valid until its lease ends or is renewed.
+    """Proof that a worker holds a job; valid until its lease ends.
 
-    `attempt` counts how often the job has been claimed, from 1. It distinguishes a
-    claim from an earlier claim by the same worker.
+    `worker` identifies the worker. `attempt` counts how often the job has been claimed,
+    from 1. It distinguishes a claim from an earlier claim by the same worker.
     """
 
     job: JobId
@@ -63,8 +63,9 @@ class JobClaim:
 class Job:
     """A job with its state.
 
-    `created` and `updated` are in seconds since 1970, UTC. `error` and `hint` are empty
-    unless the job failed.
+    `stage` is None unless it is running. `attempts` counts how often it has been
+    claimed. `created` and `updated` are in seconds since 1970, UTC. `error` and `hint`
+    are empty unless the job failed.
     """
 
     id: JobId
@@ -80,7 +81,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class IngestPlanned:
-    """The numbers of documents that will be processed, deleted and skipped."""
+    """Event: ingestion will process, delete (`forget`) and skip (`unchanged`) these
+    numbers of documents.
+    """
 
     process: int
     forget: int
@@ -89,7 +92,7 @@ class IngestPlanned:
 
 @dataclass(frozen=True, slots=True)
 class StageStarted:
-    """Work on a document entered a stage."""
+    """Event: work on a document entered a stage."""
 
     document: DocumentId
     stage: JobStage
@@ -97,21 +100,27 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChunksEmbedded:
-    """The embedding model finished this many more chunks."""
+    """Event: the embedding model finished this many more chunks."""
 
     chunks: int
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsPending:
-    """Only documents that another process is working on remain; this many."""
+    """Event: only this many documents remain, and other processes are working on
+    them.
+    """
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFinished:
-    """A document is done. `problem` says why it could not be read; empty on success."""
+    """Event: a document is done.
+
+    `problem` says why it could not be read, `hint` what to do; both are empty on
+    success.
+    """
 
     document: DocumentId
     problem: str = ""

@@ -28,12 +28,12 @@ _REASONING_END = "</think>"
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Calls and tokens of language models, and how their replies turned out.
+    """Numbers of calls and tokens of language models, and of their results.
 
     `cached` counts results that needed no call. `repaired` counts replies that could
     not be parsed and were requested again, `failed` those that could not be parsed
-    after that. `quotes` counts quotations offered as evidence, `verified` those found
-    in the text.
+    after that. `quotes` counts quotations that models gave as evidence, `verified`
+    those found in the text.
     """
 
     calls: int = 0
@@ -100,8 +100,8 @@ def parse_prices(lines: Sequence[str]) -> dict[str, TokenPrice]:
 def compute_price(
     usage: Usage, model: str, table: Mapping[str, TokenPrice]
 ) -> float | None:
-    """Return the price of `usage` in US dollars; None if `table` has none for the
-    model.
+    """Return the price of `usage` in US dollars; None if `table` has no price of
+    `model`.
 
     A dated name such as gpt-6-luna-2026-09-22 has the price of gpt-6-luna.
     """
@@ -116,10 +116,11 @@ def compute_price(
 def compute_total_price(
     usages: Iterable[tuple[Usage, str]], price: Callable[[Usage, str], float | None]
 ) -> float | None:
-    """Sum the prices of several usages in US dollars; each pair is a usage and its
-    model.
+    """Return the sum of the prices of several usages, in US dollars.
 
-    Usages without calls are free. None if the price of any other one is unknown.
+    Each pair of `usages` is a usage and its model's name; `price` returns the price of
+    one pair. Usages without calls are free. None if the price of any other one is
+    unknown.
     """
     prices = [price(usage, model) for usage, model in usages if usage.calls]
     known_prices = [amount for amount in prices if amount is not None]
@@ -131,7 +132,11 @@ def _draw_mark() -> str:
 
 
 def generate_fence_mark(*texts: str, draw: Callable[[], str] = _draw_mark) -> str:
-    """Return a random mark, drawn by `draw`, that occurs in none of `texts`."""
+    """Return a random mark for a fence around untrusted text; it occurs in none of
+    `texts`.
+
+    `draw` returns one random mark at a time.
+    """
     mark = draw()
     while any(mark in text for text in texts):
         mark = draw()
@@ -165,7 +170,7 @@ class MalformedReply(Exception):
 def build_strict_schema(fields: object) -> object:
     """Return the JSON schema of an object with exactly these properties, all required.
 
-    `fields` maps property names to their schemas.
+    `fields` maps the names of properties to their JSON schemas.
     """
     names = list(fields) if isinstance(fields, dict) else []
     return {

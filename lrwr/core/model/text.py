@@ -47,7 +47,7 @@ class Span:
 class LineRange:
     """First and last line of a passage, counted from 1, both included.
 
-    For a `.docx` they are paragraph numbers.
+    In a `.docx`, lines are paragraphs.
     """
 
     first: int
@@ -95,7 +95,7 @@ def normalize_word(word: str) -> str:
 
 
 def extract_content_words(text: str) -> list[str]:
-    """Return the normalized words of `text` that are no stop words, each once, in
+    """Return the normalized words of `text` without stop words, each once, in text
     order.
 
     A text that consists of stop words returns all of its words, so that "Who was he?"
@@ -108,9 +108,10 @@ def extract_content_words(text: str) -> list[str]:
 
 
 def extract_capitalized_words(text: str) -> list[str]:
-    """Return the capitalized words that do not begin a sentence, normalized, each once.
+    """Return the capitalized words that do not begin a sentence, normalized, each once,
+    in text order.
 
-    They are a cheap guess at the names in a question.
+    They serve as a guess at the names in a question.
     """
     names = [word for word in _NAME.findall(text) if word[0].isupper()]
     return list(dict.fromkeys(normalize_word(word) for word in names))
@@ -144,18 +145,18 @@ class LazyPattern:
         return re.compile(self.pattern)
 
     def match(self, text: str, start: int) -> re.Match[str] | None:
-        """Match at offset `start` of `text`, as `re.Pattern.match`."""
+        """Return the match that starts at offset `start` of `text`, or None."""
         return self._compiled.match(text, start)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match anywhere in `text`, as `re.Pattern.search`."""
+        """Return the first match anywhere in `text`, or None."""
         return self._compiled.search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield all non-overlapping matches in `text`, in order."""
+        """Yield all non-overlapping matches in `text`, in text order."""
         return self._compiled.finditer(text)
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a duration in words: "1 second", "0.5 seconds", "300 seconds"."""
+    """Return a duration with its unit: "1 second", "0.5 seconds", "300 seconds"."""
     return f"{seconds:g} second{'' if seconds == 1 else 's'}"

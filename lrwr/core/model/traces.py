@@ -1,7 +1,7 @@
 """Values of telemetry: traces of work, and results of evaluations as experiments.
 
-Names, kinds, facts and classes of errors never contain the user's text. Only the fields
-that say so may, and they are sent only if the user allows it.
+The user's text never occurs in names, kinds, facts and classes of errors. Fields that
+may contain it say so; they are sent only if the user allows it.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ TraceTexts: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 
 class TraceStepKind(StrEnum):
-    """LangSmith's run type of a step."""
+    """Kind of a trace step, as LangSmith calls it."""
 
     CHAIN = "chain"
     RETRIEVER = "retriever"
@@ -31,9 +31,9 @@ class TraceStepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TraceError:
-    """Why a step failed: the class name of the error, and its message.
+    """The error of a failed step: `kind` is the name of its class.
 
-    The message may contain the user's text; the class name never does.
+    `message` may contain the user's text; `kind` never does.
     """
 
     kind: str
@@ -42,10 +42,12 @@ class TraceError:
 
 @dataclass(frozen=True, slots=True)
 class TraceSpan:
-    """A finished step with the steps inside it; the outermost span is the whole trace.
+    """A finished step of work, with the steps inside it; the outermost one is the whole
+    trace.
 
-    `started` and `ended` are seconds since 1970. `inputs`, `outputs` and the message of
-    `error` may contain the user's text; nothing else does.
+    `started` and `ended` are seconds since 1970. `facts` are counts, durations, names
+    and ids. `inputs`, `outputs` and the message of `error` may contain the user's text;
+    nothing else does. `error` is None if the step succeeded.
     """
 
     name: str
@@ -60,7 +62,7 @@ class TraceSpan:
 
 
 def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
-    """Return the calls and tokens of a usage as facts of a trace step."""
+    """Return the numbers of calls and tokens of a usage, by name, for a trace step."""
     return {
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,
@@ -72,7 +74,8 @@ def usage_to_facts(usage: Usage) -> dict[str, TraceFactValue]:
 class GoldenExample:
     """A question with a known answer; `number` is its position in its set, from 1.
 
-    `inputs` and `outputs` may contain the user's text; `facts` do not.
+    `inputs` (the question) and `outputs` (the known answer) may contain the user's
+    text; `facts` do not.
     """
 
     number: int
@@ -96,7 +99,10 @@ class GoldenSet:
 
 @dataclass(frozen=True, slots=True)
 class MeasureScore:
-    """The value of one measure for one question: 0.0 to 1.0, None if it failed."""
+    """The value of the evaluation measure called `measure` for one question.
+
+    0.0 to 1.0; None if it could not be computed.
+    """
 
     measure: str
     value: float | None
@@ -104,7 +110,10 @@ class MeasureScore:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """The result for the question with this `number`, which took `seconds`."""
+    """The result for the question with this `number`, which took `seconds` to answer.
+
+    `failed` means that it could not be answered.
+    """
 
     number: int
     seconds: float

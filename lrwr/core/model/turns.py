@@ -29,7 +29,7 @@ class AnswerSource(StrEnum):
 
 
 class SourceIntention(StrEnum):
-    """What a source is needed for."""
+    """What information a source is needed for."""
 
     FIND_PASSAGE = "find_passage"
     RECAP = "recap"
@@ -111,7 +111,7 @@ class AnswerIntent(StrEnum):
 
 
 class AnswerMode(StrEnum):
-    """Who answers: the analyst or a character."""
+    """Who answers: lrwr as an analyst of the story, or a character."""
 
     ANALYTICAL = "analytical"
     IN_CHARACTER = "in_character"
@@ -119,7 +119,10 @@ class AnswerMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceChoice:
-    """A source that a question needs, what for, and the confidence of that, 0.0 to 1.0."""
+    """A source that a question needs, and for what.
+
+    `confidence` is that of the choice, 0.0 to 1.0.
+    """
 
     source: AnswerSource
     intention: SourceIntention
@@ -128,8 +131,9 @@ class SourceChoice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntity:
-    """A name that occurs in a question, and the confidence that it is meant, 0.0 to
-    1.0.
+    """A name that occurs in a question.
+
+    `confidence` is that the question is about it, 0.0 to 1.0.
     """
 
     name: str
@@ -138,7 +142,7 @@ class QuestionEntity:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlan:
-    """What a question needs: kind of answer, sources, and the entities it names.
+    """The kind of answer and the sources that a question needs, and the names in it.
 
     `planner` is `RULES_KEEPER` or the name of the language model that made the plan.
     `remarks` are sentences about what was skipped and why.
@@ -166,7 +170,7 @@ class EntityLocation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedEntity:
-    """An entity of a question and every chosen source that contains it."""
+    """A name in a question, and every chosen source that contains it (`places`)."""
 
     entity: QuestionEntity
     places: tuple[EntityLocation, ...]
@@ -174,7 +178,7 @@ class ResolvedEntity:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Words of a document that an answer rests on, verbatim at `span`.
+    """Words of a document that support an answer, verbatim at `span`.
 
     `number` is the number in brackets in the answer, from 1. `chapter` is the chapter's
     number in story order, None outside the story.
@@ -207,6 +211,8 @@ class GapFlag:
     """Something that a question asks for and the text leaves undefined.
 
     `about` is the character or thing whose attribute is undefined; empty for neither.
+    The other texts are for the user: the attribute, what the text implies about it, and
+    a suggestion; the last two may be empty.
     """
 
     about: str
@@ -217,11 +223,12 @@ class GapFlag:
 
 @dataclass(frozen=True, slots=True)
 class NarrativeState:
-    """What a thread carries over from one turn to the next.
+    """The state of a thread after a turn, on which the next turn builds.
 
-    `as_of` is the horizon as the writer typed it; empty for the whole story.
-    `witnessed` limits a character to scenes they were present in or were told of.
-    `entities` are the names talked about, the latest first.
+    `character` is the one who answers, in `mode` `IN_CHARACTER`. `as_of` is the horizon
+    as the user typed it; empty for the whole story. `witnessed` limits a character to
+    scenes they were present in or were told of. `entities` are the names talked about,
+    the latest first. `assumptions` are what the user asked to assume.
     """
 
     character: str = ""
@@ -236,11 +243,12 @@ class NarrativeState:
 class SupervisorOutput:
     """A complete answer with its citations and metadata.
 
-    `unsupported` are spans of the answer that no citation supports. `remarks` are
-    sentences about what was left out or failed. `model` is the language model that
-    wrote the answer, empty if it consists of quotations. `tavily_used` says whether
-    `web_query` was sent to the web-search service; `web` are the pages that the answer
-    mentions. `low_confidence` is None if the confidence of the search was not
+    `gap_flags` are gaps that it reports. `narrative_state_delta` is the state of the
+    thread after it. `unsupported` are spans of the answer that no citation supports.
+    `remarks` are sentences about what was left out or failed. `model` is the language
+    model that wrote the answer, empty if it consists of quotations. `tavily_used` says
+    whether `web_query` was sent to the web search service; `web` are the pages that the
+    answer mentions. `low_confidence` is None if the confidence of the search was not
     evaluated.
     """
 
@@ -288,7 +296,7 @@ class Turn:
 class Thread:
     """A saved conversation, without its turns. Times are in seconds since 1970.
 
-    `turns` counts them. `state` is the state after the last one.
+    `turns` is their number. `state` is the state after the last one.
     """
 
     id: ThreadId
@@ -300,7 +308,9 @@ class Thread:
 
 
 class AnswerSpeaker(StrEnum):
-    """Who speaks the tokens of an answer."""
+    """Who speaks the text of an answer: lrwr (`SUPERVISOR`) or a character
+    (`AVATAR`).
+    """
 
     SUPERVISOR = "supervisor"
     AVATAR = "avatar"
@@ -308,7 +318,7 @@ class AnswerSpeaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStageStarted:
-    """A turn entered the stage `step`; `text` describes it to the writer."""
+    """Event: a turn entered the stage `step`; `text` describes it to the user."""
 
     step: str
     text: str
@@ -316,28 +326,28 @@ class TurnStageStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassageCited:
-    """A passage became available to the answer under a citation number."""
+    """Event: a passage became available to the answer under a citation number."""
 
     citation: Citation
 
 
 @dataclass(frozen=True, slots=True)
 class WebPageCited:
-    """A web page became available to the answer."""
+    """Event: a web page became available to the answer."""
 
     citation: WebCitation
 
 
 @dataclass(frozen=True, slots=True)
 class GapFound:
-    """The text leaves undefined something that the question asks for."""
+    """Event: the text leaves undefined something that the question asks for."""
 
     gap: GapFlag
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerToken:
-    """The next piece of the answer's text."""
+    """Event: the next piece of the answer's text."""
 
     text: str
     speaker: AnswerSpeaker
@@ -345,7 +355,7 @@ class AnswerToken:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """The turn is finished and stored in the thread."""
+    """Event: the turn is finished and stored in the thread."""
 
     thread: ThreadId
     turn: Turn

@@ -11,18 +11,19 @@ if TYPE_CHECKING:
 
 
 class VectorIndex(Protocol):
-    """Vectors of one pipeline and one embedding space.
+    """Search index over the vectors of one pipeline and one embedding space.
 
     The index is a cache of the knowledge store; it can be deleted and rebuilt.
     """
 
     @property
     def remark(self) -> str:
-        """A sentence for the user about degraded operation, empty if there is none."""
+        """A sentence for the user if the index works with restrictions; else empty."""
         ...
 
     async def catch_up(self) -> int:
-        """Apply chunk changes stored since the last call; return how many.
+        """Apply the changes of chunks that were stored since the last call; return
+        their number.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -32,16 +33,22 @@ class VectorIndex(Protocol):
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks, best first, scored by cosine in [-1.0, 1.0].
+        """Return at most `limit` chunks within `scope` whose vectors are most similar
+        to `query`.
 
-        Equal scores are ordered by chunk id.
+        Best first. Scores are cosines in [-1.0, 1.0]; equal scores are ordered by chunk
+        id.
         """
         ...
 
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Return the cosine of each chunk with `query`, in order; 0.0 without a vector."""
+        """Return the cosine of the vector of each chunk with `query`, in the order of
+        `chunks`.
+
+        A chunk without a vector has 0.0.
+        """
         ...
 
     async def aclose(self) -> None:
@@ -50,7 +57,9 @@ class VectorIndex(Protocol):
 
 
 class LexicalIndex(Protocol):
-    """Full-text index that ranks chunks by BM25 and is never behind the store."""
+    """Full-text index that ranks chunks by BM25; it always matches the stored
+    chunks.
+    """
 
     async def search_words(
         self,
@@ -85,5 +94,7 @@ class LexicalIndex(Protocol):
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return the number of chunks containing each word, and the number of all chunks."""
+        """Return the number of chunks that contain each word, by word, and the number
+        of all chunks of `pipeline`.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The ingestion job queue, and runners that process documents here or remotely."""
+"""The ingestion job queue, and runners that process documents locally or remotely."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ class JobQueue(Protocol):
     """
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue jobs and return how many were added.
+        """Add jobs to the queue and return how many were added.
 
-        Orders already waiting are skipped.
+        An order that is already waiting is skipped.
         """
         ...
 
@@ -41,22 +41,24 @@ class JobQueue(Protocol):
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Claim the oldest job that waits or whose lease expired.
+        """Claim the oldest job that waits or whose lease expired; return None if there
+        is none.
 
-        None if there is none.
-
-        `lease` is in seconds. `documents` and `pipeline` restrict which jobs are
-        claimed; None means any. A job claimed three times without finishing is marked
-        failed.
+        `worker` identifies the claimant. `lease` is in seconds. `documents` and
+        `pipeline` restrict which jobs are claimed; None means any. A job claimed three
+        times without finishing is marked failed.
         """
         ...
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Extend a claim by `lease` seconds; return False if the claim was lost."""
+        """Record the stage of a job and extend its claim by `lease` seconds from now.
+
+        Returns False, and changes nothing, if another worker has taken over the job.
+        """
         ...
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job as failed, with a user-facing error and a hint."""
+        """Mark a job as failed; `error` and `hint` are sentences for the user."""
         ...
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
@@ -78,8 +80,8 @@ class RunnerUnavailable(ServiceUnavailable):
 class JobResult:
     """The knowledge extracted from a document.
 
-    `words_only` is set if the embedding model did not answer: the document can then be
-    searched by words only and has to be ingested again.
+    `words_only` is the error if the embedding model did not answer, else None: the
+    document can then be searched by words only and has to be ingested again.
     """
 
     knowledge: Knowledge
@@ -87,7 +89,9 @@ class JobResult:
 
     @property
     def counted(self) -> Knowledge:
-        """The knowledge, without its embedding space if embedding failed."""
+        """The knowledge; if embedding failed, without the name of its embedding
+        space.
+        """
         is_whole = self.words_only is None
         return self.knowledge if is_whole else replace(self.knowledge, space="")
 
@@ -97,15 +101,16 @@ class JobRunner(Protocol):
 
     @property
     def places(self) -> int:
-        """The number of documents that may be processed concurrently."""
+        """The maximum number of documents that may be processed concurrently."""
         ...
 
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a document with this file content.
+        """Return the knowledge extracted from a document with this file content.
 
-        Equal content gives equal knowledge in every runner.
+        `report` receives the progress. Equal content gives equal knowledge in every
+        runner.
 
         Raises:
             UnreadableDocument: The content is invalid for the file type, or a remote
@@ -116,7 +121,9 @@ class JobRunner(Protocol):
         ...
 
     async def stored(self, document: DocumentId) -> None:
-        """Tell the runner that the result of `document` has been stored. Idempotent."""
+        """Notify the runner that the result of `document` has been stored.
+        Idempotent.
+        """
         ...
 
     async def aclose(self) -> None:
@@ -126,10 +133,10 @@ class JobRunner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReusableResults:
-    """Stored results that a remote runner need not compute again.
+    """Stored results that a remote runner need not compute again for a document.
 
-    `seams` are distances between sentences by key; `texts` are hashes of embedded
-    texts.
+    `seams` maps hashes of neighbouring sentences to the cosine distance between them.
+    `texts` are the hashes of texts that have a stored vector.
     """
 
     seams: Mapping[str, float] = field(default_factory=dict)
@@ -140,8 +147,8 @@ class ReusableResults:
 class ModelWork:
     """Language model calls that a document still needs.
 
-    `kept` are keys of cached replies and `cached` their number. `reserved` is the
-    budget set aside for the remaining calls, in US dollars.
+    `kept` are the keys of replies that are stored already. `cached` counts results that
+    need no call. `reserved` is the budget set aside for the calls, in US dollars.
     """
 
     kept: frozenset[str]
@@ -151,7 +158,9 @@ class ModelWork:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallReplies:
-    """Replies of one language model call by key, with the call's token usage."""
+    """The replies of one language model call (`said`, by cache key) with its token
+    usage.
+    """
 
     said: Mapping[str, str]
     usage: Usage
@@ -161,8 +170,8 @@ class ModelCallReplies:
 class ModelAnswers:
     """Replies of all language model calls for a document.
 
-    `usage` is their total. `unfinished` is a reason why some replies are missing, empty
-    if none is.
+    `usage` is the sum over all calls. `unfinished` is a sentence that says why some
+    replies are missing; empty if none is.
     """
 
     replies: tuple[ModelCallReplies, ...]
@@ -174,17 +183,20 @@ class RemoteJobHost(Protocol):
     """The local side of remote ingestion: provides cached results and stores new ones."""
 
     async def known(self, document: Document) -> ReusableResults:
-        """Return the stored results that need not be computed again."""
+        """Return the stored results of `document` that need not be computed again."""
         ...
 
     async def embedded(self, space: str, texts: set[TextHash]) -> set[TextHash]:
-        """Return the hashes in `texts` that already have a vector in `space`."""
+        """Return those of the hashes `texts` that have a stored vector in the embedding
+        `space`.
+        """
         ...
 
     async def wanted(self, knowledge: Knowledge) -> ModelWork | None:
-        """Return the language model calls still needed, or None.
+        """Return the language model calls that a document still needs.
 
-        The calls' budget stays reserved until `completed` is called with the result.
+        None if all replies are stored, the budget is spent, or no model is configured.
+        The budget of the calls stays reserved until `completed` is called.
         """
         ...
 
@@ -194,7 +206,10 @@ class RemoteJobHost(Protocol):
         model_work: ModelWork | None,
         answers: ModelAnswers | None,
     ) -> Knowledge:
-        """Store language model replies and return the knowledge extended by them.
+        """Store language model replies and return the knowledge with the facts from
+        them.
+
+        `model_work` is the result of `wanted`. `answers` is None if no calls were made.
 
         Raises:
             StoreProblem: The replies cannot be stored.

@@ -31,7 +31,7 @@ class ReplyShape:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """A language model's reply, with token counts reported by the server."""
+    """A language model's reply, with the numbers of tokens that the server reports."""
 
     text: str
     prompt_tokens: int
@@ -53,7 +53,8 @@ class ChatModel(Protocol):
     async def fill(
         self, messages: Sequence[ChatMessage], shape: ReplyShape
     ) -> ChatReply:
-        """Return a reply in the format `shape`, without validating it.
+        """Return a reply to `messages` in the JSON format `shape`, without validating
+        it.
 
         Raises:
             ServiceUnavailable: The server did not answer, or refused the request.
@@ -72,7 +73,7 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of one document that is analysed in one call.
+    """A section of one document that is analysed in one call.
 
     `text` is the document's text at `span`, verbatim. `before` is preceding text, for
     context only. `known` are canonical names of characters that occur in it. `where`
@@ -107,25 +108,32 @@ class Analyst(Protocol):
 
     @property
     def name(self) -> str:
-        """`rules`, or the language model's name; stored as the source of the facts."""
+        """`rules`, or the language model's name; stored with each fact as its
+        source.
+        """
         ...
 
     @property
     def revision(self) -> str:
-        """A key of everything besides the excerpt that results depend on, such as prompts."""
+        """A text that changes with anything but the excerpt that results depend on,
+        such as prompts; part of cache keys.
+        """
         ...
 
     def prompt_tokens(self, excerpts: Sequence[Excerpt], *, extracting: bool) -> int:
-        """Estimate the prompt tokens of a request; 0 if no language model is used.
+        """Estimate the number of prompt tokens of one request; 0 without a language
+        model.
 
-        `extracting` selects the request of `extract`, otherwise that of `classify`.
+        With `extracting`, for the request of `extract`, otherwise for that of
+        `classify`.
         """
         ...
 
     async def classify(
         self, excerpts: Sequence[Excerpt]
     ) -> tuple[list[ExcerptFinding], Usage]:
-        """Return passage labels and gaps of each excerpt, in input order.
+        """Return the passage labels and gaps of each excerpt, in the order of
+        `excerpts`.
 
         The findings are facts about `PASSAGE` and `GAP`. Up to `EXCERPTS_PER_CALL`
         consecutive excerpts of one document share one model call, so pass them in text
@@ -137,7 +145,8 @@ class Analyst(Protocol):
         ...
 
     async def extract(self, excerpt: Excerpt) -> tuple[ExcerptFinding, Usage]:
-        """Return all other facts of an excerpt of several pages.
+        """Return the facts of an excerpt of several pages, except passage labels and
+        gaps, and the calls and tokens used.
 
         Raises:
             ServiceUnavailable: The language model did not answer.
@@ -153,11 +162,11 @@ EXTRACTION_WINDOW_TOKENS = 6000
 
 @dataclass(frozen=True, slots=True)
 class JudgeSample:
-    """An answer to be judged.
+    """A question with an answer that a language model is to judge.
 
-    `contexts` are the texts that it was made from, best first. `reference` is the
-    expected answer, empty if there is none. `says_gap` marks an answer that reports a
-    gap; it makes no claim that could be unfaithful.
+    `contexts` are the texts from which the answer was made, best first. `reference` is
+    the expected answer, empty if there is none. `says_gap` marks an answer that reports
+    a gap; it states nothing that could be unfaithful.
     """
 
     question: str
@@ -169,10 +178,11 @@ class JudgeSample:
 
 @dataclass(frozen=True, slots=True)
 class JudgeResult:
-    """Scores of one judgement.
+    """Scores of one judgement, with the calls and tokens used.
 
-    `values` maps figure names to scores from 0.0 to 1.0. `failed` maps figures that
-    could not be computed to a reason. Figures in neither do not apply to the sample.
+    `values` maps names of figures (measures such as faithfulness) to scores from 0.0 to
+    1.0. `failed` maps figures that could not be computed to a reason. A figure in
+    neither does not apply to the sample.
     """
 
     values: Mapping[str, float]
@@ -190,16 +200,20 @@ class AnswerJudge(Protocol):
 
     @property
     def revision(self) -> str:
-        """A key of everything besides the sample that a judgement depends on."""
+        """A text that changes with anything but the sample that a judgement depends on,
+        such as prompts.
+        """
         ...
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the figures that the judge can compute."""
+        """The names of the figures (measures such as faithfulness) that the judge can
+        compute.
+        """
         ...
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Estimate the calls and tokens of one judgement."""
+        """Estimate the calls and tokens of judging `sample` once, without a request."""
         ...
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
@@ -213,13 +227,13 @@ class AnswerJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroundedAnswer:
-    """An answer to a golden question, and what it was made from.
+    """An answer to a golden question (one with a known answer), and its sources.
 
-    `citations` are the passages behind the answer's numbers; a citation without text
+    `citations` are the passages behind the numbers in brackets; a citation without text
     stands for a number that the model invented. `contexts` are the retrieved texts,
     best first. `says_gap` marks an answer that reports a gap, `doubts` one that warns
-    of weak evidence. `seconds` is the elapsed time. `price` is in US dollars, None if
-    unknown.
+    that the search found little. `seconds` is the elapsed time. `price` is in US
+    dollars, None if unknown.
     """
 
     text: str
@@ -241,7 +255,8 @@ class Answerer(Protocol):
         ...
 
     async def answer(self, question: str, as_of: str) -> GroundedAnswer:
-        """Answer a question from the story up to the horizon `as_of`, empty for all of it.
+        """Answer a question from the story up to the horizon `as_of`; if empty, from
+        all of it.
 
         Raises:
             NotFound: The horizon does not exist in the story.
@@ -268,11 +283,13 @@ class Embedder(Protocol):
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the token count of each text, in input order, without special tokens."""
+        """Return the number of tokens of each text, in the order of `texts`, without
+        special tokens.
+        """
         ...
 
     async def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Return one unit-length vector per text, in input order.
+        """Return one vector of length 1.0 per text, in the order of `texts`.
 
         A vector depends on its own text only, not on the batch.
 
@@ -283,7 +300,9 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Scores passages by reading the question and each passage together."""
+    """A model that scores passages by reading the question and each passage
+    together.
+    """
 
     @property
     def name(self) -> str:
@@ -291,7 +310,8 @@ class Reranker(Protocol):
         ...
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return a relevance score per passage, in input order; higher is better.
+        """Return a relevance score per passage, in the order of `passages`; higher is
+        better.
 
         Scores of different calls are not comparable.
 

@@ -12,7 +12,8 @@ from lrwr.core.model.documents import Document, DocumentId
 class ManuscriptFile:
     """A manuscript file that exists now.
 
-    `revision` changes whenever the file does; it is derived without reading content.
+    `revision` is a text that changes whenever the file does; it is derived from the
+    file's metadata, without reading its content.
     """
 
     id: DocumentId
@@ -21,7 +22,7 @@ class ManuscriptFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that is not ingested, and a user-facing reason."""
+    """A file that is not ingested, and the reason as a sentence for the user."""
 
     path: str
     reason: str
@@ -29,7 +30,9 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceListing:
-    """The files of a source: manuscript files sorted by id, and skipped files."""
+    """The files of a source: manuscript files (`found`) sorted by id, and skipped
+    files.
+    """
 
     found: tuple[ManuscriptFile, ...]
     skipped: tuple[SkippedFile, ...]
@@ -47,15 +50,17 @@ class ManuscriptSource(Protocol):
         ...
 
     def covers(self, document: DocumentId) -> bool:
-        """Return whether `document` would be listed here if it existed.
+        """Return whether this source decides if `document` exists.
 
-        A stored document that is covered and not listed has been deleted; one that is
-        not covered is simply outside this source.
+        A stored document that is covered and not listed has been deleted or excluded;
+        one that is not covered is outside this source, or in a folder that cannot be
+        read.
         """
         ...
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return the file's bytes and the revision that they belong to.
+        """Return the bytes of a file, and the revision (see `ManuscriptFile`) that they
+        belong to.
 
         Raises:
             NotFound: The file no longer exists.
@@ -76,9 +81,8 @@ class DocumentParser(Protocol):
         ...
 
     def revision(self) -> str:
-        """Return the parser's version.
-
-        A new version causes all documents to be reingested.
+        """Return the parser's version; a new one causes all documents to be ingested
+        again.
         """
         ...
 
@@ -99,7 +103,10 @@ class FolderLost:
 
 @dataclass(frozen=True, slots=True)
 class PollingStarted:
-    """The system does not report changes, so folders are polled. `why` is a clause."""
+    """The system does not report changes, so folders are checked at intervals.
+
+    `why` is a clause that gives the reason.
+    """
 
     why: str
 
@@ -111,7 +118,8 @@ class FolderEventSource(Protocol):
     """Watches the folders and files of a manuscript."""
 
     def events(self) -> AsyncGenerator[FolderEvent]:
-        """Yield changes from now on, in order, until a folder is lost.
+        """Yield changes from now on, in the order of their occurrence, until a folder
+        is lost.
 
         `FolderLost` is the last event and occurs once; a later call watches the folders
         that exist then. `PollingStarted` precedes changes found by polling. A rename

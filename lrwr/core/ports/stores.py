@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class DocumentVersion:
     """The version of a document that one pipeline has ingested.
 
-    `revision` is the source's `ManuscriptFile.revision`, empty if this machine never
+    `revision` is that of the file (see `ManuscriptFile`), empty if this machine never
     had the file. `content` is the SHA-256 of the file's bytes, in hex. `recipe` names
     everything else that the chunks depend on: parser, splitter and embedding space.
     """
@@ -42,10 +42,12 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class ChunkChange:
-    """One entry of the change feed: a chunk was added or removed.
+    """One entry of the change feed, the log of added and removed chunks.
 
     `seq` increases with every entry. `end` is the chunk's end offset in its document,
-    in characters. `vector` is None if the chunk was removed or never embedded.
+    in characters. `kind` is a `ChunkKind` value. If the chunk was removed, `end` is 0
+    and `document` and `kind` are empty. `vector` is None if the chunk was removed or
+    never embedded.
     """
 
     seq: int
@@ -57,7 +59,7 @@ class ChunkChange:
 
 
 class KnowledgeStore(Protocol):
-    """Stores what ingestion produces. Every method is one short transaction."""
+    """Stores the results of ingestion. Every method is one short transaction."""
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
         """Return the versions that `pipeline` has ingested, ordered by document id."""
@@ -66,13 +68,16 @@ class KnowledgeStore(Protocol):
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return the hashes in `texts` that already have a vector in the embedding `space`."""
+        """Return those of the hashes `texts` that have a vector in the embedding
+        `space`.
+        """
         ...
 
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Replace everything that the pipeline has stored for the document.
+        """Replace everything that the pipeline of `knowledge` has stored for its
+        document.
 
         Unchanged chunks are left untouched. The same transaction records
         `document_version` and completes the job of `claim`. Idempotent. Returns False,
@@ -96,7 +101,8 @@ class KnowledgeStore(Protocol):
         document_versions: Sequence[DocumentVersion],
         claim: JobClaim | None = None,
     ) -> int:
-        """Update the stored revisions of documents whose content and recipe are unchanged.
+        """Update the stored file revisions of documents whose content and recipe are
+        unchanged.
 
         A document that another process has ingested differently in the meantime is
         skipped. If no document is skipped, the job of `claim` is completed. Returns the
@@ -109,7 +115,7 @@ class PassageStore(Protocol):
     """Reads documents and chunks for search and answers."""
 
     async def outlines(self) -> list[DocumentOutline]:
-        """Return the outline of every document, ordered by document id."""
+        """Return the outline of every stored document, ordered by document id."""
         ...
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
@@ -124,7 +130,7 @@ class PassageStore(Protocol):
         ...
 
     async def text(self, document: DocumentId) -> "DocumentText":
-        """Return a document's text as it was ingested, with its line index.
+        """Return a document's canonical text as it was ingested, with its line index.
 
         Raises:
             NotFound: The document is not stored.
@@ -138,7 +144,7 @@ class PassageStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document's normalized text, and an index from character offsets to lines."""
+    """A document's canonical text, and an index from character offsets to lines."""
 
     text: str
     lines: LineIndex
@@ -146,7 +152,10 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class LibraryCounts:
-    """Sizes of a library for one pipeline. `embedded` counts chunks that have a vector."""
+    """How much a library has stored for one pipeline.
+
+    `embedded` counts chunks that have a vector.
+    """
 
     documents: int
     words: int
@@ -160,19 +169,22 @@ class AnalysisStore(Protocol):
     """Caches analysis results by content, so that unchanged text is not analysed again."""
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return cosine distances between neighbouring sentences of a document.
+        """Return the stored distances between neighbouring sentences of a document.
 
-        Keys are hashes of the two sentences; distances were computed in the embedding
-        `space`.
+        Keys are hashes of two neighbouring sentences; values are cosine distances of
+        their vectors in the embedding `space`.
         """
         ...
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached language model replies among `keys`, by key."""
+        """Return the stored language model replies by cache key; keys without one are
+        left out.
+        """
         ...
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Store language model replies by key, immediately, because they were paid for.
+        """Store language model replies by cache key, at once, because they were paid
+        for.
 
         `usage` is the total token usage of all `replies`.
         """
@@ -195,7 +207,7 @@ class FileStore(Protocol):
         ...
 
     async def get(self, sha256: str) -> bytes:
-        """Return the content stored under a name.
+        """Return the content stored under the name `sha256`.
 
         Raises:
             NotFound: Nothing is stored under this name.
@@ -208,13 +220,15 @@ class FileStore(Protocol):
         ...
 
     async def remove(self, names: Collection[str]) -> int:
-        """Delete files and return how many existed. Unknown names are ignored."""
+        """Delete the files with these names and return how many existed; others are
+        ignored.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedFact:
-    """A fact and the text of its first evidence."""
+    """A fact, and in `words` the text of its first span."""
 
     fact: Fact
     words: str
@@ -222,7 +236,7 @@ class QuotedFact:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSnapshot:
-    """What the library knows about one document.
+    """The passages, facts and characters that the library has stored for one document.
 
     `passages` are the chunk texts in text order. `facts` are ordered by position and
     exclude the labels of passages and scenes. `people` are the canonical names of the
@@ -240,7 +254,7 @@ class DocumentSnapshotStore(Protocol):
     async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return snapshots of `documents`, all from one point in time.
+        """Return the snapshots of `documents` by id, all from one point in time.
 
         Documents that `pipeline` has not ingested are absent. For pipeline a, a
         snapshot has passages only.
@@ -264,7 +278,7 @@ class RecordedGap:
 
 @dataclass(frozen=True, slots=True)
 class TurnCitations:
-    """Citations of one stored turn."""
+    """The citations of the answer of one stored turn."""
 
     thread: ThreadId
     turn: TurnId
@@ -290,7 +304,8 @@ class ThreadStore(Protocol):
         ...
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order, or only its `last` turns.
+        """Return the turns of a thread, oldest first; with `last`, only so many latest
+        ones.
 
         Empty if the thread does not exist or is deleted.
         """
@@ -316,7 +331,7 @@ class ThreadStore(Protocol):
         ...
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Mark a thread as deleted. `at` is in seconds since 1970, UTC.
+        """Mark a thread as deleted at the time `at`, in seconds since 1970, UTC.
 
         Raises:
             NotFound: The thread does not exist.
@@ -324,11 +339,13 @@ class ThreadStore(Protocol):
         ...
 
     async def restore(self) -> Thread | None:
-        """Restore the thread deleted last; return it, or None if there is none."""
+        """Restore the thread that was deleted last; return it, or None if none is
+        deleted.
+        """
         ...
 
     async def purge(self, before: float) -> int:
-        """Permanently remove threads deleted before a time; return how many.
+        """Permanently remove threads deleted before a time; return their number.
 
         `before` is in seconds since 1970, UTC.
         """
@@ -354,5 +371,7 @@ class ThreadStore(Protocol):
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return turns whose question or answer contains any of `words`, best match first."""
+        """Return at most `limit` turns whose question or answer contains any of
+        `words`, each with its thread, best match first.
+        """
         ...

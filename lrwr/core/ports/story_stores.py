@@ -1,4 +1,4 @@
-"""Stores of story data: cast, quotations, appearances, facts, and their inputs."""
+"""Stores of story data: characters, quotations, appearances and facts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class AppearanceRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """A character's part in one passage.
+    """A character's part in one passage, at `span` of `document`.
 
     `count` is the number of mentions or utterances in that role. `ordinal` is the
     passage's position in its document, from 0.
@@ -41,9 +41,10 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class FirstMention:
-    """The first occurrence in one document of one form (`alias`) of a character's name.
+    """The first occurrence, in one document, of one form of a character's name.
 
-    `mentions` counts all occurrences of the form in that document.
+    `alias` is the form, as the text spells it. `mentions` counts all its occurrences in
+    that document.
     """
 
     character: str
@@ -70,7 +71,10 @@ class DocumentFact:
 
 
 class StoryStore(Protocol):
-    """Reads story data for the story bible. No method returns story order."""
+    """Reads story data for the story bible.
+
+    Results are ordered by document id, not in story order.
+    """
 
     async def cast(self) -> Cast:
         """Return all characters of the story; an empty cast before the first ingestion."""
@@ -79,16 +83,22 @@ class StoryStore(Protocol):
     async def first_seen(self) -> list[FirstMention]:
         """Return the first mention of every name form in every document.
 
-        Ordered by document, then position.
+        Ordered by document id, then position in the text.
         """
         ...
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return all quotations, or those of one speaker, by document and position."""
+        """Return the quotations of the character `speaker`; None returns all.
+
+        Ordered by document id, then position in the text.
+        """
         ...
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return facts of the kinds in `about`, or all facts, by document and position."""
+        """Return the facts of the kinds in `about`, or all facts if it is empty.
+
+        Ordered by document id, then position in the text.
+        """
         ...
 
     async def search_facts(
@@ -103,10 +113,10 @@ class StoryStore(Protocol):
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return the labels of chunks, keyed by chunk and then by `PassageField` value.
+        """Return the labels of chunks by chunk, then by `PassageField` value.
 
-        A label from a language model replaces one from the rules. None for `chunks`
-        returns all labelled chunks.
+        A label from a language model replaces one from the rules. `chunks` None returns
+        all labelled chunks.
         """
         ...
 
@@ -115,9 +125,10 @@ class StoryStore(Protocol):
         characters: Collection[str] | None = None,
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
-        """Return appearances, filtered by `characters` and `chunks` where given.
+        """Return the appearances of `characters` (names) in `chunks`; None means all of
+        them.
 
-        Ordered by document, then position.
+        Ordered by document id, then position in the text.
         """
         ...
 
@@ -126,9 +137,10 @@ class StoryStore(Protocol):
 class AttributionInput:
     """Input of speaker attribution for one document ingested by pipeline b.
 
-    `content` is the SHA-256 of its file. `evidence` (story text) and `noted` (notes)
-    are JSON texts with name evidence. `woven` is the revision of the stored
-    `AttributionResult`, empty if there is none.
+    `content` is the SHA-256 of its file, in hex; `text` is its canonical text.
+    `evidence` (counts of names in story text) and `noted` (people in notes) are JSON
+    texts. `woven` is the revision of the stored `AttributionResult`, empty if there is
+    none.
     """
 
     document: DocumentId
@@ -142,7 +154,9 @@ class AttributionInput:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """The span of a chunk's own text in its document, without overlapping context."""
+    """The span of a chunk in its document, without the context from the chunk
+    before.
+    """
 
     chunk: ChunkId
     span: Span
@@ -150,10 +164,12 @@ class ChunkSpan:
 
 @dataclass(frozen=True, slots=True)
 class AttributionResult:
-    """Speakers and characters found in one document.
+    """Quotations with their speakers, and mentions of characters, of one document.
 
-    `appearances` counts, for each chunk, mentions and utterances by character and
-    role; `names` holds extra search words of each chunk. Both omit chunks without any.
+    `content` is the SHA-256 of its file, in hex. `revision` identifies everything from
+    which the result was computed. `appearances` maps each chunk to counts by character
+    and role (speaks, hears, present, mentioned). `names` maps chunks to extra search
+    words. Both omit chunks without any.
     """
 
     document: DocumentId
@@ -169,7 +185,9 @@ class CastStore(Protocol):
     """Stores the cast, and who speaks and appears in each document."""
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return the attribution input of every document of pipeline b, ordered by id."""
+        """Return the attribution input of every document of pipeline b, ordered by
+        document id.
+        """
         ...
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
@@ -181,9 +199,9 @@ class CastStore(Protocol):
         ...
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
-        """Replace the attribution result of one document.
+        """Replace the stored quotations, mentions and appearances of one document.
 
-        Returns False, and writes nothing, if the document's content has changed since
-        `woven.content` was read.
+        Returns False, and writes nothing, if the document's content is no longer that
+        of `woven`.
         """
         ...

@@ -1,1 +1,1 @@
-"""Settings, the library that they locate, consent and API keys."""
+"""Settings, the library that they define, consent and API keys."""

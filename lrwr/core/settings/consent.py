@@ -1,4 +1,4 @@
-"""Consent: what a folder's own settings may not turn on without the user.
+"""Consent: a folder's own settings cannot turn on a service without the user.
 
 A downloaded folder brings its own `lrwr.toml`. If that turns on a service that receives
 text and is paid with the user's key, the user is asked once for that folder.
@@ -32,11 +32,12 @@ MAX_CONSENT_BYTES = 10_000
 class HostedService:
     """An external service: the setting that turns it on, and the data it receives.
 
-    The service is on if `setting` has the value `value`. Its server is `host`, unless
-    the setting `address` names another one. `key` is the environment variable of its
-    key. `sent` describes the data that it receives; `sent_with_texts` describes it for
-    traces that contain texts, and is empty for services without that option. With
-    `may_be_local`, a server on this machine needs no consent.
+    `title` is its name for users. It is on if `setting` has the value `value`. Its
+    server is `host`, unless the setting `address` names another one. `key` is the
+    environment variable of its API key. `sent` describes the data that it receives;
+    `sent_with_texts` describes it for traces that contain texts, and is empty for
+    services without that option. With `may_be_local`, a server on this machine needs no
+    consent.
     """
 
     name: str
@@ -51,7 +52,10 @@ class HostedService:
     sent_with_texts: str = ""
 
     def is_on(self, settings: Settings) -> bool:
-        """Return whether the settings turn the service on, on another machine."""
+        """Return whether the settings turn the service on.
+
+        False for a server on this machine, if the service allows one.
+        """
         if settings.value(self.setting) != self.value:
             return False
         return not (self.may_be_local and is_loopback_host(self.find_host(settings)))
@@ -64,7 +68,7 @@ class HostedService:
 
     def describe_sent(self, settings: Settings) -> str:
         """Return a description of the data that the service receives with these
-        settings.
+        settings, for users.
         """
         if self.sent_with_texts and is_tracing_texts(settings):
             return self.sent_with_texts
@@ -196,7 +200,8 @@ class ConsentStore:
         self._folder = folder
 
     def find_answer(self, library: Library, service: str) -> bool | None:
-        """Return whether the user allowed the service.
+        """Return whether the user allowed the service called `service` for this
+        library.
 
         None if there is no readable answer.
         """
@@ -205,7 +210,9 @@ class ConsentStore:
         return is_allowed if isinstance(is_allowed, bool) else None
 
     def store_answer(self, library: Library, service: str, *, allowed: bool) -> None:
-        """Store the user's answer; the library's state folder must exist.
+        """Store whether the user allows a service for this library.
+
+        The library's state folder must exist.
 
         Raises:
             StoreProblem: The answer cannot be stored.
@@ -268,7 +275,7 @@ def is_tracing_texts(settings: Settings) -> bool:
 
 
 def find_hosted_service(name: str) -> HostedService:
-    """Return the external service called `name`, in any case.
+    """Return the external service called `name`, in upper or lower case.
 
     Raises:
         SettingsProblem: There is no such service.
@@ -287,9 +294,9 @@ def find_hosted_service(name: str) -> HostedService:
 def resolve_consent(
     settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> ConsentState:
-    """Return whether the service may be used from the library.
+    """Return whether the service called `service` may be used from the library.
 
-    A denial holds whichever file turns the service on.
+    A denial applies whichever file turns the service on.
     """
     hosted = HOSTED_SERVICES[service]
     if not hosted.is_on(settings):
@@ -304,7 +311,9 @@ def resolve_consent(
 def find_consent_problem(
     settings: Settings, library: Library, service: str, consents: ConsentStore
 ) -> SettingsProblem | None:
-    """Return the error for a service that is on without consent; None if it is fine."""
+    """Return the error for a service that is on without consent; None if it is off or
+    allowed.
+    """
     consent = resolve_consent(settings, library, service, consents)
     if consent is ConsentState.OFF or consent.allows_sending:
         return None

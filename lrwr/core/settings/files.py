@@ -1,6 +1,4 @@
-"""Files outside the state folder: output files of the user, and locks between
-processes.
-"""
+"""Output files of the user, and locks between processes."""
 
 import os
 import sys
@@ -26,7 +24,8 @@ def check_output_file(
     """Check that a command may write the output file `file`.
 
     `endings` are the allowed file endings, with dots. `force` allows an existing file;
-    None means that the command has no `--to` and `--force` options to suggest.
+    None means that the command has no `--to` and `--force` options to suggest, and does
+    not allow it.
 
     Raises:
         SettingsProblem: The file has another ending, exists already, or is in a
@@ -49,7 +48,7 @@ def check_output_file(
 
 
 def write_output_file(file: Path, content: bytes, *, force: bool | None) -> None:
-    """Write `file`; overwrite an existing file only with `force`.
+    """Write `content` to `file`; overwrite an existing file only if `force` is true.
 
     Raises:
         SettingsProblem: The file exists already.

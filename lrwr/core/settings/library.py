@@ -30,9 +30,10 @@ def get_consent_folder() -> Path:
 
 
 def get_session_path() -> Path:
-    """Return the file for a Supabase session where there is no keyring.
+    """Return the path of the file that stores a Supabase session on a machine without a
+    keyring.
 
-    It may not exist.
+    The file may not exist.
     """
     return _user_folder("state") / "session.json"
 
@@ -81,9 +82,8 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def describe_unsafe_folder(path: Path, mounts: str | None = None) -> str | None:
-    """Return a warning if SQLite may be damaged in the folder `path`.
-
-    None if it is safe.
+    """Return a warning if SQLite files may be damaged in the folder `path`; None if
+    not.
 
     Synced folders and network drives are unsafe. `mounts` is the text of
     `/proc/mounts`, read if it is None.
@@ -110,9 +110,8 @@ def _sync_folder(path: Path) -> str:
 
 
 def find_network_drive(path: Path, mounts: str | None = None) -> str:
-    """Return the kind of network drive that `path` is on, as a phrase.
-
-    Empty if on none.
+    """Return the kind of network drive that `path` is on, as a phrase; empty if on
+    none.
 
     `mounts` is the text of `/proc/mounts`, read if it is None.
     """
@@ -154,8 +153,8 @@ class Library:
     """The two folders of one library, both absolute.
 
     `root` holds the settings file and usually the manuscript. `state_dir` belongs to
-    lrwr alone; it can be built again from the manuscript, except for what the user did
-    in lrwr.
+    lrwr alone; it can be built again from the manuscript, except for threads and other
+    work of the user in lrwr.
     """
 
     root: Path
@@ -163,29 +162,28 @@ class Library:
 
     @property
     def database(self) -> Path:
-        """The SQLite file with all records."""
+        """The path of the SQLite file with all records."""
         return self.state_dir / "library.db"
 
     @property
     def index_dir(self) -> Path:
-        """The folder of the vector index, a cache that may be deleted."""
+        """The path of the folder with the vector index, a cache that may be deleted."""
         return self.state_dir / "index"
 
     @property
     def memory(self) -> Path:
-        """The JSON file that lists the ingested folders and files."""
+        """The path of the JSON file that lists the ingested folders and files."""
         return self.state_dir / "library.json"
 
     def resolve(self, path: str) -> Path:
-        """Return the absolute path of a path in the settings: `~` or relative to
-        `root`.
+        """Return the absolute form of a path in the settings: with `~`, absolute, or
+        relative to `root`.
         """
         return (self.root / _expand(path)).resolve()
 
     def name_of(self, path: Path) -> str:
-        """Return `path` relative to `root` with `/` separators.
-
-        Absolute if it is outside.
+        """Return `path` relative to `root`, with `/` separators; absolute if it is
+        outside.
         """
         path = path.resolve()
         if path.is_relative_to(self.root):
@@ -194,7 +192,7 @@ class Library:
 
 
 def resolve_library(settings: Settings) -> Library:
-    """Return the library that the settings describe, without touching the disk.
+    """Return the library that the settings describe; nothing is created or written.
 
     Raises:
         SettingsProblem: `state_dir` contains the library's folder, belongs to another
@@ -228,7 +226,7 @@ def _check_outside(settings: Settings, state_dir: Path, state: Path) -> None:
 
 
 def list_manuscript_folders(settings: Settings, library: Library) -> tuple[Path, ...]:
-    """Return the manuscript's folders and files, absolute.
+    """Return the absolute paths of the manuscript's folders and files.
 
     They come from `manuscript.folders`; if that is empty, from earlier ingestions.
 
@@ -292,7 +290,7 @@ def prepare_state_dir(library: Library) -> None:
 
 
 def load_ingested_paths(library: Library) -> tuple[Path, ...]:
-    """Return the folders and files that `lrwr ingest` was given so far, absolute.
+    """Return the absolute paths of all folders and files that `lrwr ingest` has read.
 
     Paths outside `root` are dropped if the state folder was copied from elsewhere: a
     downloaded library must not choose files on this machine.
@@ -346,8 +344,8 @@ def _folder_inode(library: Library) -> int:
 
 
 def read_library_identity(library: Library) -> str:
-    """Return a text that differs between this state folder, its copies and its
-    successors.
+    """Return a text that identifies this state folder: copies of it and later folders
+    at the same path have another one.
 
     It combines the folder's inode, which a later folder may reuse, with the time when
     its `.gitignore` was created, which nobody can choose. Empty without a state folder.
@@ -412,7 +410,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 
 def resolve_targets(paths: Sequence[Path]) -> list[Path]:
-    """Return the files and folders to ingest, absolute.
+    """Return `paths`, the files and folders to ingest, as absolute paths.
 
     Raises:
         NotFound: `paths` is empty, or a path does not exist.

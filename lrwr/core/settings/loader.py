@@ -40,7 +40,9 @@ _HEAD = """\
 
 
 def render_example_toml() -> str:
-    """Return an `lrwr.toml` that describes every setting, each one commented out."""
+    """Return the text of an `lrwr.toml` that describes every setting, each one
+    commented out.
+    """
     parts = [_HEAD]
     section = ""
     for setting in index_settings().values():
@@ -143,9 +145,10 @@ def parse_setting_text(setting: Setting, text: str, where: str) -> object:
 
 
 def build_unknown_setting_error(key: str, where: str) -> SettingsProblem:
-    """Return the error for the unknown setting `key`.
+    """Return the error for the unknown setting `key`; it suggests the most similar
+    name.
 
-    It suggests the most similar name.
+    `where` names the file, variable or option in the message.
     """
     nearest = _nearest_setting(key)
     if nearest:
@@ -217,7 +220,7 @@ _SECRET_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """The value of one setting and its source."""
+    """The value of one setting, and the file, variable or option that it comes from."""
 
     value: object
     origin: SettingOrigin
@@ -251,10 +254,10 @@ def load_settings_file(path: Path, source: SettingSource) -> dict[str, SettingVa
 def collect_environment_settings(
     env: Mapping[str, str],
 ) -> tuple[dict[str, SettingValue], list[str]]:
-    """Return the settings in `LRWR_*` variables by key, and a warning per unknown
+    """Return the settings in `LRWR_*` variables by key, and a warning for each unknown
     variable.
 
-    An empty variable counts as not set.
+    `env` maps variables to values. An empty variable counts as not set.
 
     Raises:
         SettingsProblem: A variable has an invalid value.
@@ -278,7 +281,9 @@ def collect_environment_settings(
 
 
 def collect_flag_settings(flags: Mapping[str, object]) -> dict[str, SettingValue]:
-    """Return the settings in command-line options by key; None means not given.
+    """Return the settings of command-line options by key, such as `search.limit`.
+
+    `flags` maps keys to values; None means that the option is absent.
 
     Raises:
         SettingsProblem: An option has an invalid value.
@@ -378,9 +383,10 @@ def load_settings(
 ) -> Settings:
     """Return the settings for a command that runs in the folder `start`.
 
-    `flags` are the values of command-line options by key, such as `search.limit`; None
-    means not given. `user` is the user's own settings file, by default in the
-    configuration folder of the operating system.
+    `env` maps environment variables to values. `flags` maps keys such as `search.limit`
+    to values of command-line options; None means that the option is absent. `user` is
+    the user's own settings file, by default in the configuration folder of the
+    operating system.
 
     Raises:
         SettingsProblem: A file, variable or option has an invalid value.

@@ -28,7 +28,7 @@ DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """The embedding model, which turns text into vectors."""
+    """Settings `embedding.*`: the embedding model, which turns text into vectors."""
 
     model: Literal["local", "openai", "server", "off"] = declare_setting(
         "local",
@@ -73,7 +73,7 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """Where the vectors of passages are stored."""
+    """Settings `vectors.*`: where the vectors of passages are stored."""
 
     keeper: Literal["embedded", "qdrant"] = declare_setting(
         "embedded",
@@ -96,7 +96,7 @@ class VectorSettings:
 
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
-    """How the top results of a search are reranked."""
+    """Settings `rerank.*`: how the top results of a search are reranked."""
 
     model: Literal["late-interaction", "cohere", "off"] = declare_setting(
         "late-interaction",
@@ -132,7 +132,7 @@ class RerankSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How many results a search returns."""
+    """Settings `search.*`: how many passages a search shows."""
 
     limit: int = declare_setting(
         8, "How many passages a search shows at most.", low=1, high=100
@@ -141,7 +141,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
-    """How the text is divided into passages."""
+    """Settings `chunk.*`: how the text is divided into passages."""
 
     size: int = declare_setting(
         500,
@@ -174,7 +174,9 @@ class ChunkSettings:
 
 
 class SettingSource(StrEnum):
-    """Where a value came from; a later member overrides an earlier one."""
+    """Where the value of a setting comes from; a later member overrides an earlier
+    one.
+    """
 
     DEFAULT = "default"
     USER = "user file"
@@ -185,7 +187,7 @@ class SettingSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingOrigin:
-    """Where one value came from.
+    """Where the value of one setting comes from.
 
     `where` is `file:line`, the environment variable, or the key that a command-line
     option sets; empty for a default.
@@ -197,7 +199,9 @@ class SettingOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ManuscriptSettings:
-    """Which files belong to the manuscript, and their order in the story."""
+    """Settings `manuscript.*`: which files belong to the manuscript, and their story
+    order.
+    """
 
     folders: tuple[str, ...] = declare_setting(
         (),
@@ -223,7 +227,7 @@ class ManuscriptSettings:
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """How `lrwr watch` reacts to saves."""
+    """Settings `watch.*`: how `lrwr watch` reacts to saves."""
 
     debounce: int = declare_setting(
         200,
@@ -260,7 +264,9 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScreenSettings:
-    """Appearance and keys of the terminal interface, `lrwr chat`."""
+    """Settings `screen.*`: appearance and keys of the terminal interface, `lrwr
+    chat`.
+    """
 
     theme: str = declare_setting(
         "auto",
@@ -284,7 +290,7 @@ class ScreenSettings:
 
 @dataclass(frozen=True, slots=True)
 class OutputSettings:
-    """How commands write to the terminal."""
+    """Settings `output.*`: colours, progress bars and pager of commands."""
 
     color: Literal["auto", "always", "never"] = declare_setting(
         "auto",
@@ -302,7 +308,7 @@ class OutputSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of one run, and where each value came from.
+    """All settings of one run, and where each value comes from.
 
     `root` is the library's folder, absolute. `origins` maps keys such as `search.limit`
     to sources; settings with their default are not in it. `warnings` are sentences to
@@ -348,11 +354,17 @@ class Settings:
         return value
 
     def origin(self, key: str) -> SettingOrigin:
-        """Return where the value of the setting `key` came from."""
+        """Return where the value of the setting `key`, such as `search.limit`, comes
+        from.
+        """
         return self.origins.get(key, SettingOrigin())
 
 
 @cache
 def index_settings() -> Mapping[str, Setting]:
-    """Return every setting by its key, in declared order. Cached."""
+    """Return every setting by its key, such as `search.limit`, in the order of
+    declaration.
+
+    Cached.
+    """
     return {setting.key: setting for setting in iterate_settings(Settings)}

@@ -8,7 +8,7 @@ from lrwr.core.settings.schema import declare_setting
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which language model reads and answers, and its limits."""
+    """Settings `model.*`: the language models, and their limits of time and cost."""
 
     use: Literal["off", "openai", "local"] = declare_setting(
         "off",
@@ -96,7 +96,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """Web search for facts outside the book."""
+    """Settings `web.*`: web search for facts outside the book."""
 
     use: Literal["off", "tavily"] = declare_setting(
         "off",
@@ -119,7 +119,7 @@ class WebSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecordSettings:
-    """Where library data and threads are stored."""
+    """Settings `records.*`: where library data and threads are stored."""
 
     keeper: Literal["embedded", "supabase"] = declare_setting(
         "embedded",
@@ -137,7 +137,9 @@ class RecordSettings:
 
 @dataclass(frozen=True, slots=True)
 class SupabaseSettings:
-    """The Supabase project for `lrwr login`, `lrwr push` and `lrwr pull`."""
+    """Settings `supabase.*`: the Supabase project for `lrwr login`, `push` and
+    `pull`.
+    """
 
     url: str = declare_setting(
         "",
@@ -152,7 +154,7 @@ class SupabaseSettings:
 
 @dataclass(frozen=True, slots=True)
 class TracesSettings:
-    """Traces of turns, ingestions and evaluations."""
+    """Settings `traces.*`: traces of turns, ingestions and evaluations."""
 
     keeper: Literal["off", "langsmith"] = declare_setting(
         "off",
@@ -185,7 +187,7 @@ class TracesSettings:
 
 @dataclass(frozen=True, slots=True)
 class IngestSettings:
-    """Where `lrwr ingest` processes documents."""
+    """Settings `ingest.*`: where `lrwr ingest` processes documents."""
 
     runner: Literal["local", "modal"] = declare_setting(
         "local",

@@ -11,7 +11,7 @@ _ABOUT = "about"
 
 @dataclass(frozen=True, slots=True)
 class SettingMetadata:
-    """What the type of a setting does not say.
+    """Description and limits of a setting, which its type does not express.
 
     `meaning` is the description that users read. `low` and `high` bound a number, both
     inclusive. `per_library` marks a setting that a user's own file may not set.
@@ -27,7 +27,7 @@ class SettingMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One declared setting.
+    """One declared setting: its name, default and description.
 
     `key` is its dotted name in `lrwr.toml`, such as `search.limit`. `choices` are the
     only values allowed; empty if any value of the type is.
@@ -85,7 +85,7 @@ def declare_setting(
 
     The annotation of the field gives the type: `bool`, `int` or `float` (which need
     `low` and `high`, both inclusive), `str`, `tuple[str, ...]`, or `Literal[...]` for a
-    choice.
+    choice. For `meaning`, `per_library` and `example` see `SettingMetadata`.
     """
     about = SettingMetadata(meaning, low, high, per_library, example)
     declared: T = field(default=default, metadata={_ABOUT: about})
@@ -93,10 +93,10 @@ def declare_setting(
 
 
 def iterate_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
-    """Yield the settings of the dataclass `kind` and of its sections, in declared
-    order.
+    """Yield the settings of the dataclass `kind` and of its sections, in the order of
+    declaration.
 
-    `prefix` is put before every key; it ends in a dot.
+    `prefix` is put before every key; it ends in a dot, unless it is empty.
     """
     for setting_field in _fields(kind):
         if isinstance(setting_field.type, type) and is_dataclass(setting_field.type):

@@ -35,7 +35,7 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 class KeyLocation(StrEnum):
-    """Where a key is stored; the environment overrides the keyring."""
+    """Where an API key is stored; the environment overrides the keyring."""
 
     ENVIRONMENT = "environment"
     KEYRING = "keyring"
@@ -44,7 +44,7 @@ class KeyLocation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Where the key of one environment variable is stored; never the key itself.
+    """Where the API key of one environment variable is stored; never the key itself.
 
     `name` is the service, such as `openai`.
     """
@@ -55,7 +55,8 @@ class KeyState:
 
 
 def list_key_variables(name: str) -> tuple[str, ...]:
-    """Return the environment variables for the keys of the service `name`, in any case.
+    """Return the environment variables for the API keys of the service `name`, in upper
+    or lower case.
 
     Raises:
         SettingsProblem: There is no such service.
@@ -74,7 +75,8 @@ def list_key_variables(name: str) -> tuple[str, ...]:
 
 
 def find_key(variable: str, env: Mapping[str, str]) -> str | None:
-    """Return the key for `variable` from `env` or the keyring; None if it is not set.
+    """Return the API key for an environment variable, from `env` or the keyring; None
+    if it is not set.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
@@ -85,7 +87,7 @@ def find_key(variable: str, env: Mapping[str, str]) -> str | None:
 
 
 def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
-    """Return where each key is stored, in the order of `KEY_VARIABLES`.
+    """Return where each API key is stored, in the order of `KEY_VARIABLES`.
 
     Raises:
         ServiceUnavailable: The keyring is locked or does not answer.
@@ -98,7 +100,8 @@ def list_key_states(env: Mapping[str, str]) -> list[KeyState]:
 
 
 def store_key(variable: str, key: str) -> None:
-    """Store `key` in the keyring; it replaces an earlier one.
+    """Store the API key for an environment variable in the keyring; it replaces an
+    earlier one.
 
     Raises:
         SettingsProblem: `key` is not a valid key, or the machine has no keyring.
@@ -115,7 +118,9 @@ def store_key(variable: str, key: str) -> None:
 
 
 def delete_key(variable: str) -> bool:
-    """Delete the key from the keyring; return False if there was none.
+    """Delete the API key for an environment variable from the keyring.
+
+    Returns False if there was none.
 
     Raises:
         SettingsProblem: The machine has no keyring.
@@ -129,7 +134,7 @@ def delete_key(variable: str) -> bool:
 
 
 def locate_key(variable: str, env: Mapping[str, str]) -> KeyLocation:
-    """Return where the key for `variable` is stored.
+    """Return where the API key for an environment variable is stored.
 
     `env` is checked before the keyring.
 
@@ -182,8 +187,8 @@ def resolve_address(settings: Settings, key: str, default: str, *, secret: bool)
     """Return the server address in the setting `key`, or `default` if it is empty.
 
     A library's own `lrwr.toml` may name only this machine: a downloaded file could
-    otherwise send the user's text and key anywhere. `secret` says that a key is sent
-    along, which rules out unencrypted addresses of other machines.
+    otherwise send the user's text and key anywhere. `secret` means that an API key is
+    sent along, which rules out unencrypted addresses of other machines.
 
     Raises:
         SettingsProblem: The value is not an address, or the address is not allowed.
@@ -208,14 +213,14 @@ def resolve_address(settings: Settings, key: str, default: str, *, secret: bool)
 
 
 def parse_host(address: str) -> str:
-    """Return the host name of an address; empty if it has none."""
+    """Return the host name of a URL; empty if it has none."""
     return urlsplit(address).hostname or ""
 
 
 def is_loopback_host(host: str) -> bool:
     """Return whether `host` is `localhost` or a loopback IP address.
 
-    No name is looked up.
+    Host names are not resolved.
     """
     if host == "localhost":
         return True
