@@ -25,7 +25,9 @@ def hash_file_content(content: bytes) -> str:
 
 
 def is_stored_file_name(text: str) -> bool:
-    """Return whether `text` has the form of a file name: a SHA-256, never a path."""
+    """Return whether `text` is a SHA-256 in lower-case hexadecimal, as names of stored
+    files are; never true for a path.
+    """
     return _NAME.fullmatch(text) is not None
 
 
@@ -39,19 +41,18 @@ _PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class FolderFileStore:
-    """Stores files under their SHA-256 in subfolders of two characters.
+    """The `FileStore` port over a local folder.
 
-    Implements `FileStore`.
-
-    `folder` is created by the first `put`, readable by its owner only. Several
-    processes may use it at the same time.
+    Each file is named by the SHA-256 of its content, in a subfolder named by the first
+    two characters. `folder` is created by the first `put`, readable by its owner only.
+    Several processes may use it at the same time.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def put(self, content: bytes) -> str:
-        """Write `content` to disk unless it is stored, and return its SHA-256.
+        """Store `content` unless it is stored already, and return its SHA-256.
 
         Raises:
             StoreProblem: The folder cannot be written.
@@ -59,7 +60,7 @@ class FolderFileStore:
         return await asyncio.to_thread(self._put, content)
 
     async def get(self, sha256: str) -> bytes:
-        """Return the content of a file.
+        """Return the content of the file with this SHA-256.
 
         Raises:
             NotFound: No such file is stored.
@@ -76,9 +77,10 @@ class FolderFileStore:
         return await asyncio.to_thread(self._list_files)
 
     async def remove(self, names: Collection[str]) -> int:
-        """Delete files by SHA-256 and return the number deleted.
+        """Delete the files with the SHA-256 in `names`, and return the number deleted.
 
-        Temporary files left by killed processes are deleted, too.
+        Missing files are ignored. Temporary files left by killed processes are deleted,
+        too.
 
         Raises:
             StoreProblem: The folder cannot be written.

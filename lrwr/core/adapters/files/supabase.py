@@ -46,9 +46,10 @@ _CONFLICT_STATUSES = frozenset({409, 423})
 
 
 class SupabaseStorageClient:
-    """HTTP client for a project's Storage. No request is repeated here.
+    """HTTP client for the Storage of a Supabase project; it repeats no failed request.
 
-    Each request is logged before it is sent if there is a request logger.
+    `token` returns the access token of the account. With a `request_logger`, each
+    request is recorded in the send log before it is sent.
     """
 
     def __init__(
@@ -67,14 +68,16 @@ class SupabaseStorageClient:
     async def request(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> bytes:
-        """Send a request for an object and return the body of a successful response.
+        """Send a request to Storage and return the body of the response.
+
+        `path` follows `/storage/v1/object/` in the URL.
 
         Raises:
-            NotFound: The object does not exist or belongs to another account.
-            LrwrError: Nobody is signed in, or the account is not allowed to do this.
+            NotFound: The file does not exist or belongs to another account.
+            LrwrError: No account is signed in, or it is not allowed to do this.
             StoreProblem: The project lacks lrwr's bucket, or the file is too large for
                 it.
-            ServiceUnavailable: The project did not answer in time.
+            ServiceUnavailable: The project did not answer in time, or failed.
         """
         token = await self._token()
         client = await self._get_client()
@@ -108,7 +111,7 @@ class SupabaseStorageClient:
         self._client = None
 
     def build_response_error(self) -> LrwrError:
-        """Return the error for a response that is not one of Supabase Storage."""
+        """Return the error for a response that Supabase Storage cannot have sent."""
         return translate_supabase_status(0, self._project)
 
     async def _get_client(self) -> "AsyncClient":
@@ -130,7 +133,7 @@ def parse_storage_json(body: bytes) -> StorageJson:
 
 
 def build_missing_file_error(project: SupabaseConnection) -> NotFound:
-    """Return the error for a file that is not in the project."""
+    """Return the error for a file that is not in the Supabase project."""
     return NotFound(
         f"The file is not in your library at {project.host}",
         hint="Run `lrwr push` in the manuscript's folder to upload it.",
@@ -211,12 +214,12 @@ _JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class SupabaseFileStore:
-    """Stores files as `<account>/<library>/<sha256>` in one bucket.
+    """The `FileStore` port over Supabase Storage.
 
-    Implements `FileStore`.
-
-    The project's policies allow an account its own folder only. No request is repeated
-    here.
+    Files are stored as `<account>/<library>/<sha256>` in one bucket, where `account`
+    and `library` are ids; the Supabase project allows an account its own folder only.
+    `token` returns the access token. No failed request is repeated. Any method may
+    raise the errors of `SupabaseStorageClient.request`.
     """
 
     def __init__(
@@ -232,7 +235,7 @@ class SupabaseFileStore:
         self._folder = f"{account}/{library}/"
 
     async def put(self, content: bytes) -> str:
-        """Upload `content` and return its SHA-256. Idempotent."""
+        """Upload `content`, and return its SHA-256. Idempotent."""
         name = await asyncio.to_thread(hash_file_content, content)
         path = f"{STORAGE_BUCKET}/{self._folder}{name}"
         storage_json = parse_storage_json(
@@ -243,7 +246,7 @@ class SupabaseFileStore:
         return name
 
     async def get(self, sha256: str) -> bytes:
-        """Return the content of a file.
+        """Return the content of the file with this SHA-256.
 
         Raises:
             NotFound: No such file is stored.
@@ -261,7 +264,7 @@ class SupabaseFileStore:
         return content
 
     async def stored_names(self) -> set[str]:
-        """Return the SHA-256 of every stored file.
+        """Return the SHA-256 of every stored file of the library.
 
         A file that is added or deleted during the listing may be missing.
         """
@@ -274,7 +277,10 @@ class SupabaseFileStore:
         return set(filter(is_stored_file_name, names))
 
     async def remove(self, names: Collection[str]) -> int:
-        """Delete files by SHA-256 and return the number deleted."""
+        """Delete the files with the SHA-256 in `names`, and return the number deleted.
+
+        Missing files are ignored.
+        """
         paths = [
             f"{self._folder}{name}"
             for name in sorted(filter(is_stored_file_name, set(names)))

@@ -19,7 +19,7 @@ from lrwr.core.model.language_model import Usage
 
 @dataclass(frozen=True, slots=True)
 class EgressLogger:
-    """The send log, with the clock and the prices that its entries need.
+    """What is needed to write the send log: the log itself, a clock and prices.
 
     `now` returns seconds since 1970. `price` returns what a usage of a model costs in
     US dollars, or None if the price of the model is unknown.
@@ -34,7 +34,7 @@ class LoggableRequest(Protocol):
     """The part of an HTTP client's request that the send log needs."""
 
     async def aread(self) -> bytes:
-        """Return the body."""
+        """Return the bytes of the request's body."""
         ...
 
 
@@ -48,7 +48,7 @@ class LoggableResponse(Protocol):
 
     @property
     def num_bytes_downloaded(self) -> int:
-        """Bytes of the body received so far."""
+        """The number of bytes of the body received so far."""
         ...
 
 
@@ -74,10 +74,11 @@ class EgressLogEntry:
         self._usage: Usage | None = None
 
     async def record_request(self, size: int) -> None:
-        """Write the row of a request that is about to be sent with `size` bytes.
+        """Write the entry of a request that is about to be sent with a body of `size`
+        bytes.
 
         Raises:
-            ServiceUnavailable: The row cannot be written, so nothing may be sent.
+            ServiceUnavailable: The entry cannot be written, so nothing may be sent.
         """
         if self._logger is None:
             raise LookupError("a request was recorded without a send log")
@@ -92,17 +93,20 @@ class EgressLogEntry:
             ) from error
 
     async def on_request(self, request: LoggableRequest) -> None:
-        """Record a request; for an HTTP client's `event_hooks["request"]`.
+        """Write the entry of `request`, which is about to be sent.
+
+        For the list `event_hooks["request"]` of an HTTP client.
 
         Raises:
-            ServiceUnavailable: The row cannot be written, so nothing may be sent.
+            ServiceUnavailable: The entry cannot be written, so nothing may be sent.
         """
         await self.record_request(len(await request.aread()))
 
     async def on_response(self, response: LoggableResponse) -> None:
-        """Record the start of a response; for `event_hooks["response"]`.
+        """Record that a response has begun.
 
-        Call `mark_complete` when its body was read.
+        For the list `event_hooks["response"]` of an HTTP client. Call `mark_complete`
+        when the body was read.
         """
         self.record_response(
             ok=response.is_success,
@@ -111,15 +115,16 @@ class EgressLogEntry:
         )
 
     def mark_unreachable(self) -> None:
-        """Record that the server could not be reached, so nothing was received there."""
+        """Record that the server could not be reached, so that it received nothing."""
         self._outcome = RequestOutcome.UNREACHED
 
     def record_response(
         self, *, ok: bool, is_complete: bool, received: Callable[[], int]
     ) -> None:
-        """Record a response; unless `ok`, the server refused the request.
+        """Record a response; `ok` is False if the server refused the request.
 
-        `received` returns the bytes received; it is called when the entry is closed.
+        `is_complete` says that the body was read to its end. `received` returns the
+        number of bytes received; it is called when the entry is closed.
         """
         self._received = received
         self._outcome = RequestOutcome.CUT if ok else RequestOutcome.REFUSED
@@ -132,14 +137,15 @@ class EgressLogEntry:
             self._outcome = RequestOutcome.ANSWERED
 
     def record_usage(self, prompt_tokens: int, completion_tokens: int) -> None:
-        """Record the tokens of the request and of the response."""
+        """Record the numbers of tokens that the server received and returned."""
         self._usage = Usage(1, prompt_tokens, completion_tokens)
 
     async def aclose(self) -> None:
-        """Complete the row. Idempotent; an error of the log is ignored here.
+        """Complete the entry with what was recorded. Idempotent.
 
-        A response that was received is worth more than its log entry: if the row cannot
-        be completed, it keeps saying that no response was seen.
+        An error of the log is ignored here, because a response that was received is
+        worth more than its entry: the entry then continues to say that no response was
+        seen.
         """
         row, self._row = self._row, None
         if row is None or self._logger is None:

@@ -36,7 +36,11 @@ _RATE_LIMITS = ("requests", "tokens")
 
 
 class ServiceCallError(ServiceUnavailable):
-    """A call that got no answer; `after` is the delay that the server asks for, in seconds."""
+    """A call of a service failed.
+
+    `retryable` says that a later call may succeed. `after` is the delay that the server
+    asks for, in seconds; None if it names none.
+    """
 
     def __init__(
         self, message: str, *, hint: str, retryable: bool, after: float | None = None
@@ -47,7 +51,7 @@ class ServiceCallError(ServiceUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class ErrorHints:
-    """What the hints of errors name.
+    """Names of settings for the hints of errors, one set for each service.
 
     `section` is the settings section of the service, `model` the setting of its model,
     `key` the name that `lrwr config set-key` takes. `overload` is the hint when the
@@ -70,10 +74,10 @@ CHAT_HINTS = ErrorHints()
 
 @dataclass(frozen=True, slots=True)
 class HttpRequestInfo:
-    """The request that an error is about: server and model as users know them.
+    """What error messages say about a request.
 
-    For example "OpenAI" and "gpt-6-luna". `timeout` is in seconds. `is_local` says that
-    the server is the user's own.
+    `server` and `model` are names that users know, such as "OpenAI" and "gpt-6-luna".
+    `timeout` is in seconds. `is_local` says that the server is the user's own.
     """
 
     server: str
@@ -93,10 +97,11 @@ class HttpErrorResponse:
 
 
 def find_service_call_error(error: BaseException) -> ServiceCallError | None:
-    """Return the `ServiceUnavailable` that caused `error`, as one not to retry.
+    """Return the `ServiceUnavailable` in the causes of `error`, as an error not to
+    retry.
 
     An HTTP client wraps the errors of lrwr's own hooks, such as a send log that cannot
-    be written. Returns None if `error` has no such cause.
+    be written. None if `error` has no such cause.
     """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ServiceUnavailable):
@@ -147,9 +152,10 @@ def build_invalid_response_error(request: HttpRequestInfo) -> ServiceCallError:
 def translate_http_status(
     response: HttpErrorResponse, request: HttpRequestInfo, now: float
 ) -> ServiceCallError:
-    """Return the user's message for a response with a status other than 2xx.
+    """Return the error with a message for the user, for a status other than 2xx.
 
-    `now` is the time of day in seconds since 1970, for dates in headers.
+    `request` names server and model in the message. `now` is the time in seconds since
+    1970; dates in `Retry-After` headers are compared with it.
     """
     status, text, hints = response.status, response.text, request.hints
     is_out_of_credit = any(word in text for word in _NO_CREDIT)
@@ -224,7 +230,8 @@ def parse_retry_after(headers: Mapping[str, str], *, now: float) -> float | None
 
 
 def parse_rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until used-up rate limits are reset, or None if none is used up.
+    """Return the seconds until all used-up rate limits are reset; None if none is used
+    up.
 
     `x-ratelimit-remaining-tokens: 0` with `x-ratelimit-reset-tokens: 1m2s` gives 62.0.
     """

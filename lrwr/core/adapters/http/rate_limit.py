@@ -29,10 +29,11 @@ _LONGEST_PAUSE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """Limits of calls to one server.
+    """Limits of the calls to one server.
 
-    At most `concurrency` calls run at once. `requests_per_minute` is 0 for no limit.
-    `patience` is the number of seconds after which a failed call is not retried.
+    At most `concurrency` calls run at once, and `requests_per_minute` start in a
+    minute; 0 means no limit. A failed call is not retried if the next attempt would
+    start more than `patience` seconds after the first.
     """
 
     concurrency: int
@@ -66,7 +67,9 @@ class RateLimiter:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold one of the `concurrency` slots; wait until one is free."""
+        """Inside this context, hold one of the `concurrency` slots; wait until one is
+        free.
+        """
         async with self._slots:
             yield
 
@@ -75,12 +78,13 @@ class RateLimiter:
     ) -> T:
         """Return the result of `call`, which is retried while its error is retryable.
 
-        A delay that the server asks for holds for all callers. `patience` lowers the
-        limit's, in seconds, when a person waits for the result; if the retries then
-        fail, calls with a `patience` are not retried for `NO_RETRY_SECONDS`.
+        A delay that the server asks for applies to all callers. `patience`, in seconds,
+        can shorten the patience of the limit when a user waits for the result. If such
+        a call fails after its retries, others with a `patience` are not retried for
+        `NO_RETRY_SECONDS`.
 
         Raises:
-            ServiceCallError: A retry does not help, or would exceed the patience.
+            ServiceCallError: The error is not retryable, or the patience is exhausted.
         """
         try:
             result = await self._retry(call, self._effective_patience(patience))
@@ -92,7 +96,7 @@ class RateLimiter:
         return result
 
     def delay(self, seconds: float) -> None:
-        """Start no call of any caller for `seconds`, as the server asked."""
+        """Let no call of any caller start in the next `seconds`."""
         self._next_start = max(self._next_start, self._clock.now() + seconds)
 
     async def _retry(self, call: Callable[[], Awaitable[T]], patience: float) -> T:

@@ -1,4 +1,4 @@
-"""An HTTP client that bounds how long an exchange takes and how large a response is."""
+"""An HTTP client that limits how long an exchange takes and how large a response is."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _TRANSFER_HEADERS = ("Content-Encoding", "Content-Length", "Transfer-Encoding")
 
 
 class ExchangeTimeout(TimeoutError):
-    """An exchange that was cancelled after `seconds`."""
+    """A request and its response took more than `seconds` and were cancelled."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"cancelled after {seconds:g} seconds")
@@ -27,16 +27,18 @@ class ExchangeTimeout(TimeoutError):
 
 
 class ResponseTooLarge(Exception):
-    """A response that exceeds the client's limit; the rest was not read."""
+    """A response exceeds the client's limit; the rest of it was not read."""
 
 
 class BoundedHttpClient(httpx.AsyncClient):
-    """Reads every response completely, within bounds of time and size.
+    """An HTTP client that reads every response completely, within limits of time and
+    size.
 
-    `patience` is the number of seconds after which a silent server is given up. An
-    exchange may take longer in proportion to the bytes sent and received, at
-    `MIN_BYTES_PER_SECOND`. `most` limits a decoded response, in bytes. `on_response` is
-    called with each complete response.
+    `patience` is the number of seconds for which the server may be silent. The whole
+    exchange may take longer, in proportion to the bytes sent and received, at
+    `MIN_BYTES_PER_SECOND`. `most` is the maximum size of a decoded response, in bytes.
+    `on_response` is called with each complete response. `options` are those of
+    `httpx.AsyncClient`.
     """
 
     def __init__(
@@ -57,10 +59,11 @@ class BoundedHttpClient(httpx.AsyncClient):
     async def send(
         self, request: httpx.Request, *, stream: bool = False, **options: Any
     ) -> httpx.Response:
-        """Send a request and return the complete response, even with `stream`.
+        """Send a request and return the complete response, even if `stream` is True.
 
         Raises:
-            ExchangeTimeout: The server was silent, or slower than `MIN_BYTES_PER_SECOND`.
+            ExchangeTimeout: The server was silent, or slower than
+                `MIN_BYTES_PER_SECOND`.
             ResponseTooLarge: The response exceeds the limit.
             HTTPError: The request could not be sent or was not answered.
         """

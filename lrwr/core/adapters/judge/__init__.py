@@ -1,1 +1,1 @@
-"""Judges that score answers for `lrwr eval`."""
+"""Judges that score answers for `lrwr eval`, with a language model."""

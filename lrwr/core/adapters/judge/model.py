@@ -40,10 +40,11 @@ reason: why, in one short sentence."""
 
 
 class CorrectnessJudge:
-    """Asks a model whether an answer agrees with the reference: 1.0 or 0.0.
+    """Asks a language model whether an answer agrees with the reference answer.
 
-    A sample without a reference is not judged. `mark` generates the fence mark, which
-    separates the texts from the instructions.
+    The score is 1.0 or 0.0. A sample without a reference gets no score. `mark` returns
+    a mark that does not occur in the texts of the prompt and separates them from the
+    instructions.
     """
 
     def __init__(
@@ -54,21 +55,26 @@ class CorrectnessJudge:
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The name of the language model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """The model and the revision of the prompt: a new value invalidates judgements."""
+        """The model's name and the revision of the prompt.
+
+        Stored judgements are reused only for the same revision.
+        """
         return f"{self.name}/{CORRECTNESS}-{CORRECTNESS_PROMPT_REVISION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the scores."""
+        """The names of the scores that `judge` returns."""
         return (CORRECTNESS,)
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return the estimated usage of one judgement, at four characters a token."""
+        """Return the estimated usage of judging `sample`; a token counts as four
+        characters.
+        """
         if not sample.reference.strip():
             return Usage()
         characters = sum(
@@ -77,7 +83,10 @@ class CorrectnessJudge:
         return Usage(1, (characters + len(_shape().schema)) // 4, _REPLY_TOKENS)
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Ask the model once. Errors are part of the result."""
+        """Score `sample` with one call of the model.
+
+        No error is raised: the result says why there is no score.
+        """
         if not sample.reference.strip():
             return JudgeResult({})
         try:

@@ -49,7 +49,7 @@ class _RagasMetricFactory(Protocol):
 class RagasChatModel:
     """RAGAS's interface to a language model, over lrwr's chat model.
 
-    Create one for each score: `usage` then is the usage of that score.
+    Create one for each score: its `usage` is then the usage of that score.
     """
 
     def __init__(self, chat: ChatModel) -> None:
@@ -57,11 +57,11 @@ class RagasChatModel:
         self.usage = Usage()
 
     def generate(self, prompt: str, response_model: type[T]) -> T:
-        """Raise `NotImplementedError`: only the asynchronous method is supported."""
+        """Always raise `NotImplementedError`: only `agenerate` is supported."""
         raise NotImplementedError(f"{response_model.__name__}: use `agenerate`")
 
     async def agenerate(self, prompt: str, response_model: type[T]) -> T:
-        """Return the model's reply to a prompt, parsed as `response_model`.
+        """Return the model's reply to `prompt`, parsed as `response_model`.
 
         Raises:
             ServiceUnavailable: The server did not answer.
@@ -85,12 +85,12 @@ class RagasChatModel:
 
 
 class RagasJudge:
-    """Scores answers with RAGAS; create one with `open`.
+    """Scores answers with RAGAS, from 0.0 to 1.0; create one with `open`.
 
     `context_precision` and `context_recall` need a reference; without contexts both are
-    0.0, where RAGAS itself raises an error. `faithfulness` needs an answer and contexts,
-    and is left out if the answer says that the text does not contain it: such an answer
-    makes no claim.
+    0.0, where RAGAS itself raises an error. `faithfulness` needs an answer and
+    contexts, and is left out if the answer says that the text does not contain the
+    answer: such an answer claims nothing.
     """
 
     def __init__(
@@ -101,7 +101,9 @@ class RagasJudge:
 
     @classmethod
     async def open(cls, chat: ChatModel) -> "RagasJudge":
-        """Import RAGAS, which takes seconds, and return a judge. Nothing is sent.
+        """Import RAGAS, which takes seconds, and return a judge that asks `chat`.
+
+        Nothing is sent.
 
         Raises:
             LrwrError: RAGAS is not installed.
@@ -110,28 +112,36 @@ class RagasJudge:
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The name of the language model."""
         return self._chat.name
 
     @property
     def revision(self) -> str:
-        """The model and the version of RAGAS: a new value invalidates judgements."""
+        """The model's name and the version of RAGAS.
+
+        Stored judgements are reused only for the same revision.
+        """
         return f"{self.name}/ragas-{RAGAS_VERSION}"
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The names of the scores."""
+        """The names of the scores that `judge` returns."""
         return (FAITHFULNESS, CONTEXT_PRECISION, CONTEXT_RECALL)
 
     def estimate(self, sample: JudgeSample) -> Usage:
-        """Return the estimated usage of one judgement: RAGAS's prompts and the texts."""
+        """Return the estimated usage of judging `sample`: RAGAS's prompts and the
+        texts.
+        """
         return sum(
             (_ESTIMATES[figure](sample) for figure in _select_arguments(sample)),
             Usage(),
         )
 
     async def judge(self, sample: JudgeSample) -> JudgeResult:
-        """Compute the scores of a sample, one after the other. Errors are in the result."""
+        """Compute the scores of `sample`, one after the other.
+
+        No error is raised: the result says why a score is missing.
+        """
         values: dict[str, float] = {}
         failed: dict[str, str] = {}
         usage = Usage()

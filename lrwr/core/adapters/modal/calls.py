@@ -1,4 +1,4 @@
-"""Calls of the function that is deployed at Modal, and the ledger of their ids."""
+"""Calls of lrwr's function at Modal, and the file ledger of the ids of calls."""
 
 import asyncio
 import os
@@ -41,10 +41,12 @@ MAX_CALL_ID_CHARS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ModalCallKey:
-    """What a call computes: a call with other `content`, `recipe` or `place` differs.
+    """Identifies what a call computes.
 
-    `part` distinguishes the calls for one document. `content` is the SHA-256 of the
-    file. `place` is the server, the app and the wire format that the call's id is for.
+    `document` is the document's id. `part` distinguishes the calls for one document.
+    `content` is the SHA-256 of the file. `recipe` names the versions of parser,
+    splitter and models. `place` is the server, the app and the wire format for which
+    the call's id is valid.
     """
 
     document: str
@@ -63,27 +65,35 @@ class _LedgerEntry:
 
 
 class ModalCallLedger:
-    """Stores the ids of calls whose results were not stored yet, one file each.
+    """Files with the ids of those calls at Modal whose results were not stored yet.
 
-    An ingestion that is killed thus pays for no call twice. The newest call of each
-    part of each document is stored. The files contain no text and no file name.
+    So an ingestion that is killed pays for no call twice. For each part of each
+    document, only the id of the newest call is stored. The files contain no text and no
+    file name.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def find(self, key: ModalCallKey) -> str | None:
-        """Return the id of the call with this key, running or finished, else None."""
+        """Return the id of the call with this key, running or finished; None if there
+        is none.
+        """
         entry = self._load(key)
         return entry.call if entry and entry.errand == _digest(key) else None
 
     def find_outdated(self, key: ModalCallKey) -> str | None:
-        """Return the id of a call for an earlier state of the document, else None."""
+        """Return the id of a call for the same document and part, but another key; None
+        if there is none.
+
+        The file, the recipe or the place has changed since that call.
+        """
         entry = self._load(key)
         return entry.call if entry and entry.errand != _digest(key) else None
 
     def store(self, key: ModalCallKey, call: str) -> None:
-        """Store the id of a call; it replaces the id of the same part of the document.
+        """Store `call`, the id of a call; it replaces that of the same document and
+        part.
 
         Raises:
             StoreProblem: The file cannot be written.
@@ -101,7 +111,8 @@ class ModalCallLedger:
     def drop(self, document: str, part: str) -> None:
         """Delete the id of the call for a part of a document, if there is one.
 
-        The folder stays even if it is empty: another task may be about to write there.
+        The folder is not deleted even if it is empty: another task may be about to
+        write there.
         """
         with suppress(OSError):
             self._path(document, part).unlink(missing_ok=True)
@@ -130,7 +141,7 @@ def _digest(key: ModalCallKey) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModalConnection:
-    """The app at Modal, and how requests to it are timed.
+    """Name and server of the app at Modal, and the timing of requests to it.
 
     `timeout` is the number of seconds without an answer after which Modal counts as
     unreachable. A request for a result waits for `poll` seconds and is then repeated.
@@ -143,12 +154,12 @@ class ModalConnection:
 
     @property
     def host(self) -> str:
-        """The host name of the server."""
+        """The host name of the server, without a port."""
         return urlsplit(self.base_url).hostname or ""
 
     @property
     def place(self) -> str:
-        """Server and app: ids of calls are valid only there."""
+        """Server and app as one text; ids of calls are valid only for the same text."""
         return f"{self.base_url}/{self.app}"
 
 
@@ -161,11 +172,12 @@ class ModalToken:
 
 
 class ModalFunctionClient:
-    """Calls lrwr's function at Modal. Nothing is imported or opened before the first call.
+    """Calls lrwr's function at Modal.
 
-    `token` returns the API token and raises `ServiceUnavailable` where sending is not
-    allowed. With `request_logger`, requests are recorded in the send log before they
-    are sent. After an error that affects all documents, every call raises it.
+    Nothing is imported or opened before the first call. `token` returns the API token
+    and raises `ServiceUnavailable` if nothing may be sent. `ledger` stores the ids of
+    calls. With a `request_logger`, requests are recorded in the send log before they
+    are sent.
     """
 
     def __init__(
@@ -189,14 +201,15 @@ class ModalFunctionClient:
         """Check that Modal accepts the token and that the function is deployed.
 
         Raises:
-            RunnerUnavailable: It does not, or is not.
+            RunnerUnavailable: The token is refused, the function is not deployed, or
+                Modal cannot be reached.
         """
         await self._open_once()
 
     async def fetch_earlier(self, key: ModalCallKey) -> bytes | None:
         """Return the result of an earlier call with this key; wait if it still runs.
 
-        None if there was none, or if Modal has deleted its result.
+        None if there was no such call, or if Modal has deleted its result.
 
         Raises:
             RunnerUnavailable: Modal cannot be used.
@@ -212,9 +225,11 @@ class ModalFunctionClient:
             )
 
     async def call(self, key: ModalCallKey, body: bytes) -> bytes:
-        """Call the function with `body`, store the call's id, and return the result.
+        """Call the function with the message `body`, wait, and return the result's
+        message.
 
-        A call for an earlier state of the document is cancelled.
+        The call's id is stored meanwhile. A call for an earlier state of the document
+        is cancelled.
 
         Raises:
             RunnerUnavailable: Modal cannot be used.
@@ -237,11 +252,17 @@ class ModalFunctionClient:
         return result
 
     async def drop(self, document: str, part: str) -> None:
-        """Delete the stored id of a call: its result was stored, or is useless."""
+        """Delete the stored id of the call for a part of a document.
+
+        Do so when its result was stored, or cannot be used.
+        """
         await asyncio.to_thread(self._ledger.drop, document, part)
 
     def stop(self, error: RunnerUnavailable) -> None:
-        """Make every later call raise `error`: it affects all documents."""
+        """Make every later call raise `error`, because it affects all documents.
+
+        Only the first error counts.
+        """
         self._error = self._error or error
 
     async def aclose(self) -> None:
@@ -403,9 +424,10 @@ class ModalFunctionClient:
 async def open_modal_client(
     connection: ModalConnection, token: ModalToken
 ) -> "AsyncIterator[Client]":
-    """Yield a client of Modal's API; errors inside the block become user messages.
+    """Inside this context, provide a client of Modal's API.
 
-    Only opening the connection has a timeout.
+    Errors inside the context are raised again with messages for the user. The timeout
+    applies only to opening the connection.
 
     Raises:
         RunnerUnavailable: Modal cannot be reached, or refuses.

@@ -1,4 +1,4 @@
-"""Errors of Modal's client as messages for the user."""
+"""Errors of Modal's client as errors with messages for the user."""
 
 from types import ModuleType
 
@@ -22,7 +22,7 @@ def build_modal_timeout_error(seconds: float) -> RunnerUnavailable:
 
 
 def build_not_deployed_error(app: str) -> RunnerUnavailable:
-    """Return the error for an app that does not exist at Modal."""
+    """Return the error for an app that does not exist at Modal; `app` is its name."""
     return RunnerUnavailable(
         f"lrwr is not deployed at Modal: it has no app {app!r} with lrwr's function",
         hint="Run `lrwr deploy modal` once, and again after each update of lrwr.",
@@ -30,7 +30,9 @@ def build_not_deployed_error(app: str) -> RunnerUnavailable:
 
 
 def build_version_mismatch_error() -> RunnerUnavailable:
-    """Return the error for a deployment of another version, or with other settings."""
+    """Return the error for a deployed lrwr of another version, or with other
+    settings.
+    """
     return RunnerUnavailable(
         "The lrwr that is deployed at Modal is another version, or has other settings",
         hint=_DEPLOY,
@@ -40,9 +42,10 @@ def build_version_mismatch_error() -> RunnerUnavailable:
 def translate_modal_outage(
     error: Exception, app: str, seconds: float
 ) -> RunnerUnavailable | None:
-    """Return the error if it affects all documents, None if it is about one document.
+    """Return the error with a message for the user, if `error` affects all documents.
 
-    `seconds` is the timeout of a request. Modal's own text is left out: it may repeat
+    None if it affects only the document that was processed. `app` is the name of the
+    app, `seconds` the timeout of a request. Modal's own text is left out: it may repeat
     what was sent.
     """
     modal = _import_exceptions()
@@ -76,7 +79,9 @@ def translate_modal_outage(
 
 
 def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
-    """Return the error for a failure of Modal's client that has no message of its own."""
+    """Return the error for a failure of Modal's client for which there is no own
+    message.
+    """
     return RunnerUnavailable(
         f"Modal refused the work ({type(error).__name__})",
         hint=f"Run `lrwr deploy modal` again, or {_LOCAL}.",
@@ -84,7 +89,10 @@ def build_unexpected_modal_error(error: Exception) -> RunnerUnavailable:
 
 
 def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnavailable:
-    """Return the reason why a deployment failed; `seconds` is the timeout of a request."""
+    """Return the error with a message for the user, for a failed deployment.
+
+    `seconds` is the timeout of a request.
+    """
     modal = _import_exceptions()
     if isinstance(error, modal.NotFoundError):
         return RunnerUnavailable(
@@ -101,7 +109,10 @@ def translate_modal_deploy_error(error: Exception, seconds: float) -> RunnerUnav
 
 
 def translate_modal_document_error(document: str, error: Exception) -> LrwrError:
-    """Return the error for a document whose container failed."""
+    """Return the error for a document whose container failed with `error`.
+
+    `document` is the document's id.
+    """
     modal = _import_exceptions()
     if isinstance(error, modal.FunctionTimeoutError):
         reason = "it took longer than a container may run"
@@ -115,7 +126,10 @@ def translate_modal_document_error(document: str, error: Exception) -> LrwrError
 
 
 def build_invalid_result_error(document: str) -> LrwrError:
-    """Return the error for a reply that cannot be decoded or does not fit the file."""
+    """Return the error for a result that cannot be decoded or does not fit the file.
+
+    `document` is the document's id.
+    """
     return UnreadableDocument(
         f"{document} was not processed at Modal: the result does not fit the file.",
         hint=_DEPLOY,
@@ -123,7 +137,9 @@ def build_invalid_result_error(document: str) -> LrwrError:
 
 
 def is_unknown_call(error: Exception) -> bool:
-    """Return whether Modal has forgotten a call, or has deleted its result."""
+    """Return whether `error` says that Modal knows no such call, or has deleted its
+    result.
+    """
     modal = _import_exceptions()
     return isinstance(error, modal.NotFoundError | modal.OutputExpiredError)
 

@@ -1,4 +1,4 @@
-"""The connection to Modal, and what is sent there, built from the settings."""
+"""Creates from the settings the connection to Modal, and selects what is sent there."""
 
 from collections.abc import Callable, Mapping
 
@@ -50,6 +50,8 @@ _LOCAL = 'or process documents on this machine: `[ingest] runner = "local"`.'
 def find_modal_connection(settings: Settings) -> ModalConnection | None:
     """Return the connection to Modal, or None if `ingest.runner` is "local".
 
+    Nothing is sent.
+
     Raises:
         SettingsProblem: `ingest.base_url` is invalid or not allowed in this folder.
     """
@@ -61,6 +63,8 @@ def find_modal_connection(settings: Settings) -> ModalConnection | None:
 def build_modal_connection(settings: Settings) -> ModalConnection:
     """Return the connection to Modal, even if `ingest.runner` is "local".
 
+    Nothing is sent.
+
     Raises:
         SettingsProblem: `ingest.base_url` is invalid or not allowed in this folder.
     """
@@ -70,7 +74,9 @@ def build_modal_connection(settings: Settings) -> ModalConnection:
 
 
 def select_remote_settings(settings: Settings) -> Mapping[str, object]:
-    """Return the settings that are sent along with each document, by dotted name.
+    """Return the settings that affect results, by dotted name such as "model.name".
+
+    They are sent to Modal with each document.
 
     Raises:
         SettingsProblem: One names a server or folder that only this machine can reach.
@@ -86,13 +92,22 @@ def create_modal_function_client(
     token: Callable[[], ModalToken],
     request_logger: EgressLogger | None,
 ) -> ModalFunctionClient:
-    """Return the client of lrwr's function, with its ledger; nothing is opened yet."""
+    """Return the client of lrwr's function at Modal; nothing is opened yet.
+
+    It stores the ids of calls in the `library`. `token` returns the API token and
+    raises `ServiceUnavailable` if nothing may be sent. With a `request_logger`,
+    requests are recorded in the send log.
+    """
     ledger = ModalCallLedger(library.state_dir / CALLS_FOLDER)
     return ModalFunctionClient(connection, token, ledger, request_logger)
 
 
 def build_modal_token(key: Callable[[], str], env: Mapping[str, str]) -> ModalToken:
-    """Return the API token; `key` returns its first part, if the user allows Modal.
+    """Return the API token of Modal, from its two parts.
+
+    `key` returns the first part, and raises `ServiceUnavailable` if the user has not
+    consented. `env` are the environment variables; one of them may hold the second
+    part.
 
     Raises:
         RunnerUnavailable: Consent or a part of the token is missing, or the system

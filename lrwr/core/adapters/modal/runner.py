@@ -1,4 +1,6 @@
-"""Processes documents in containers at Modal: files are sent, knowledge comes back."""
+"""Processes documents in containers at Modal: sends files, receives passages and
+facts.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -41,11 +43,12 @@ is configured, ask that."""
 
 @dataclass(frozen=True, slots=True)
 class ModalRunOptions:
-    """How all documents of an ingestion are processed.
+    """Options for all documents of an ingestion.
 
     `settings` are sent along, by dotted name. `recipe` is the recipe name that results
-    must have. `dimensions` is the length of a vector, 0 if nothing is embedded. `places`
-    is the number of containers that may run at once.
+    must have; it names the versions of parser, splitter and models. `space` is the
+    embedding space and `dimensions` the length of a vector, 0 if nothing is embedded.
+    `places` is the number of containers that may run at once.
     """
 
     settings: Mapping[str, object]
@@ -59,8 +62,9 @@ class ModalRunOptions:
 class ModalRunner:
     """The `JobRunner` that processes documents at Modal.
 
-    A file that cannot be parsed here is not sent. What the library knows of a document
-    is sent along, so that nothing is computed or paid twice.
+    `parse` parses each file on this machine first; a file that fails is not sent.
+    `host` reads from the library which results are stored already; this is sent along,
+    so that nothing is computed or paid twice.
     """
 
     def __init__(
@@ -83,7 +87,9 @@ class ModalRunner:
     async def run(
         self, document: DocumentId, content: bytes, report: JobProgressCallback
     ) -> JobResult:
-        """Return the knowledge of a file's bytes, as a container computed it.
+        """Process `content`, the bytes of a file, in a container and return the result.
+
+        `report` is awaited with the progress.
 
         Raises:
             UnreadableDocument: The file cannot be parsed, or its container failed.
@@ -111,7 +117,9 @@ class ModalRunner:
         return JobResult(knowledge)
 
     async def stored(self, document: DocumentId) -> None:
-        """Forget the calls of a document whose result was stored. Idempotent."""
+        """Delete the ids of the calls for a document, because its result was stored.
+        Idempotent.
+        """
         for part in (READING, ASKING):
             await self._calls.drop(document, part)
 

@@ -2,8 +2,8 @@
 
 A message is the text `lrwr`, a version byte, and compressed with zlib: the length of a
 JSON text (8 bytes, big-endian), the JSON text in UTF-8, and a tail of plain bytes (a
-file, or vectors as rows of little-endian float32). No code travels, so both ends may run
-different versions of lrwr and Python: what cannot be decoded is refused.
+file, or vectors as rows of little-endian float32). No code is sent, so both ends may
+run different versions of lrwr and Python: what cannot be decoded is refused.
 """
 
 import zlib
@@ -43,22 +43,24 @@ _LENGTH_TOLERANCE = 1e-3
 
 
 class InvalidEnvelope(ValueError):
-    """Bytes that are not a valid message, or do not fit the document they are about."""
+    """Bytes are not a valid message, or do not fit the document that they are about."""
 
 
 class WireVersionMismatch(InvalidEnvelope):
-    """A message in another version of the format: an outdated deployment sent it."""
+    """A message has another version of the format: an outdated deployment sent it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModalOrder:
     """The work that a container does on one document.
 
-    `settings` are those that affect the result, by dotted name. `recipe` is the recipe
-    name that the container must have, too. `seams` (distances between sentences) and
-    `texts` (hashes of embedded texts) are known here and are not computed again. With
-    `asking`, only a language model is asked, except for the replies whose keys are in
-    `kept`. `texts` and `kept` are sorted, so that equal orders are equal bytes.
+    `document` is the document's id, `content` the bytes of the file. `settings` are
+    those that affect the result, by dotted name. `recipe` is the recipe name that the
+    container must have, too. `seams` (distances between neighbouring sentences, by
+    hash) and `texts` (hashes of embedded texts) are stored already and are not computed
+    again. If `asking`, only a language model is called, except for the replies whose
+    keys are in `kept`. `texts` and `kept` are sorted, so that equal orders are equal
+    bytes.
     """
 
     document: str
@@ -72,12 +74,12 @@ class ModalOrder:
 
 
 def encode_modal_order(order: ModalOrder) -> bytes:
-    """Return an order as a message."""
+    """Return the message with `order`, including the file."""
     return encode_message(replace(order, content=b""), order.content)
 
 
 def decode_modal_order(body: bytes) -> ModalOrder:
-    """Return the order of a message.
+    """Return the order in the message `body`.
 
     Raises:
         InvalidEnvelope: `body` is not an order in this version of the format.
@@ -88,7 +90,9 @@ def decode_modal_order(body: bytes) -> ModalOrder:
 
 @dataclass(frozen=True, slots=True)
 class ModalDocumentFailure:
-    """The message and the hint of an error, for the user."""
+    """Why a document cannot be processed: message and hint of an error, for the
+    user.
+    """
 
     message: str
     hint: str
@@ -96,7 +100,11 @@ class ModalDocumentFailure:
 
 @dataclass(frozen=True, slots=True)
 class RecipeMismatch:
-    """The container has another version of lrwr or other settings; `name` is its recipe."""
+    """The container has another version of lrwr, or other settings, than the order
+    requires.
+
+    `name` is the container's recipe name; empty if it is unknown.
+    """
 
     name: str
 
@@ -134,9 +142,10 @@ class _ReplyFields:
 
 
 def encode_job_result(job_result: JobResult) -> bytes:
-    """Return the knowledge of a document as a message.
+    """Return the message with the passages, vectors and facts of a document.
 
-    The text itself is left out: the receiver has the file and parses it alike.
+    The text itself is left out: the receiver has the file and parses it in the same
+    way.
     """
     knowledge, error = job_result.knowledge, job_result.words_only
     hashes = sorted(knowledge.vectors)
@@ -157,26 +166,31 @@ def encode_job_result(job_result: JobResult) -> bytes:
 
 
 def encode_model_answers(answers: ModelAnswers) -> bytes:
-    """Return the replies of a language model as a message."""
+    """Return the message with the replies of a language model about a document."""
     return encode_message(_ReplyFields(answers=answers))
 
 
 def encode_document_failure(error: LrwrError) -> bytes:
-    """Return the reason why a document cannot be processed as a message."""
+    """Return the message that says why a document cannot be processed."""
     failure = ModalDocumentFailure(str(error), error.hint)
     return encode_message(_ReplyFields(failure=failure))
 
 
 def encode_recipe_mismatch(name: str) -> bytes:
-    """Return the name of the container's recipe as a message; '' if it is unknown."""
+    """Return the message that the container's recipe has another name than the order's.
+
+    `name` is the container's recipe name; empty if it is unknown.
+    """
     return encode_message(_ReplyFields(mismatch=RecipeMismatch(name)))
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyExpectation:
-    """What a reply must fit: the document as parsed here, and its embedding space.
+    """What a reply must fit: the document as parsed on this machine, and its embedding
+    space.
 
-    `dimensions` is the length of a vector, 0 if nothing is embedded.
+    `space` names the embedding space; `dimensions` is the length of a vector, 0 if
+    nothing is embedded.
     """
 
     document: Document
@@ -186,7 +200,7 @@ class ReplyExpectation:
 
 
 def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
-    """Return the reply of a message, checked against the document itself.
+    """Return the reply in the message `body`, checked against the document itself.
 
     Raises:
         WireVersionMismatch: An outdated deployment sent it.
@@ -204,7 +218,10 @@ def decode_modal_reply(body: bytes, expected: ReplyExpectation) -> ModalReply:
 
 
 def find_missing_vectors(job_result: JobResult) -> set[TextHash]:
-    """Return the text hashes of chunks that need a vector and came without one."""
+    """Return the hashes of the texts of chunks for which `job_result` has no vector.
+
+    Empty if nothing is embedded, or if embedding failed.
+    """
     knowledge = job_result.knowledge
     if not knowledge.space or job_result.words_only is not None:
         return set()
@@ -212,18 +229,19 @@ def find_missing_vectors(job_result: JobResult) -> set[TextHash]:
 
 
 def encode_message(fields: object, tail: bytes = b"") -> bytes:
-    """Return a message of a dataclass and a tail."""
+    """Return the message with the dataclass `fields` as JSON, followed by `tail`."""
     text = encode_json(fields).encode("utf-8", "surrogatepass")
     content = len(text).to_bytes(_LENGTH_BYTES, "big") + text + tail
     return MAGIC + bytes([WIRE_VERSION]) + zlib.compress(content)
 
 
 def decode_message(body: bytes, kind: type[T]) -> tuple[T, bytes]:
-    """Return the dataclass and the tail of a message.
+    """Return the dataclass of type `kind` in the message `body`, and the tail.
 
     Raises:
         WireVersionMismatch: The message is in another version of the format.
-        InvalidEnvelope: It is damaged, too large, or does not have the fields of `kind`.
+        InvalidEnvelope: It is damaged, too large, or does not have the fields of
+            `kind`.
     """
     start = len(MAGIC) + 1
     if not isinstance(body, bytes) or len(body) < start or body[: start - 1] != MAGIC:

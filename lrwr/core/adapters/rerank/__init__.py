@@ -1,1 +1,1 @@
-"""Rerankers: one on this machine, and Cohere."""
+"""Rerankers, which score the top results of a search again: one local, and Cohere."""

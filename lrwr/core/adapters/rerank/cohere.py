@@ -49,10 +49,10 @@ _OFF = '[rerank] model = "late-interaction"'
 
 @dataclass(frozen=True, slots=True)
 class CohereConnection:
-    """A Cohere model and its server.
+    """A rerank model of Cohere and its server.
 
-    `timeout` is in seconds, per request. `own` marks a server on this machine, which is
-    reached without a proxy.
+    `timeout` is in seconds, per request. `own` says that the server is on this machine;
+    no proxy is used then.
     """
 
     model: str
@@ -62,7 +62,7 @@ class CohereConnection:
 
     @property
     def host(self) -> str:
-        """The server's host name."""
+        """The server's host name, without a port."""
         return urlsplit(self.base_url).hostname or ""
 
 
@@ -70,9 +70,10 @@ class CohereReranker:
     """The `Reranker` port over HTTP; opens nothing before the first call.
 
     `key` returns the API key; it is called for each question and raises
-    `ServiceUnavailable` if nothing may be sent. With `request_logger`, each request is
-    logged before it is sent. Passages of white space are never sent; their score is
-    0.0.
+    `ServiceUnavailable` if nothing may be sent. With a `request_logger`, each request
+    is recorded in the send log before it is sent. `pace` limits the requests; the
+    default is 2 at once, and retries for 6 seconds. Passages of white space are never
+    sent; their score is 0.0.
     """
 
     def __init__(
@@ -109,12 +110,12 @@ class CohereReranker:
 
     @property
     def name(self) -> str:
-        """The reranker's name: `cohere/` and the model."""
+        """The reranker's name: `cohere/` and the model's name."""
         return f"cohere/{self._connection.model}"
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return the relevance of each passage to `question`, from 0.0 to 1.0, in input
-        order.
+        """Return the relevance of each passage to `question`, from 0.0 to 1.0, in the
+        order of `passages`.
 
         Raises:
             ServiceUnavailable: Cohere did not answer, refused, or sent an invalid
@@ -137,10 +138,11 @@ class CohereReranker:
         return scores
 
     async def has_model(self) -> bool:
-        """Return whether Cohere has the model and it can rerank. Sends no text.
+        """Return whether the configured model is one that can rerank. No text is sent.
 
         Raises:
-            ServiceUnavailable: Cohere did not answer, or refused.
+            ServiceUnavailable: Cohere did not answer, refused the key, or has no such
+                model.
         """
         key = await asyncio.to_thread(self._key)
 
@@ -285,7 +287,7 @@ def _parse_billed_tokens(reply: "V2RerankResponse") -> int | None:
 
 
 def build_cohere_connection(settings: Settings) -> CohereConnection | None:
-    """Return the configured Cohere model; None unless `rerank.model` is cohere.
+    """Return the Cohere model in `settings`; None unless `rerank.model` is "cohere".
 
     Raises:
         SettingsProblem: The address is invalid or not allowed.
@@ -303,9 +305,10 @@ def build_cohere_connection(settings: Settings) -> CohereConnection | None:
 def create_cohere_reranker(
     settings: Settings, key: Callable[[], str], request_logger: EgressLogger
 ) -> CohereReranker | None:
-    """Create the Cohere reranker; None unless `rerank.model` is cohere.
+    """Return the Cohere reranker in `settings`; None unless `rerank.model` is "cohere".
 
-    Sends and opens nothing. Every later request is logged, whatever the address.
+    Nothing is sent or opened yet. Every later request is recorded in the send log,
+    whatever the address. `key` returns the API key, or raises `ServiceUnavailable`.
 
     Raises:
         SettingsProblem: The address is invalid or not allowed.

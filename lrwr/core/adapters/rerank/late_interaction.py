@@ -3,7 +3,7 @@
 Each token of the question is matched with the most similar token of the passage. The
 score is the mean of these cosines, weighted by how rare the token's word is in the
 library: ColBERT's MaxSim (Khattab and Zaharia 2020) with inverse document frequency as
-the weight. Of a passage, only the window of three sentences that shares the most with
+the weight. Only the window of three sentences of a passage that shares the most with
 the question is scored: whole passages would take ten times as long.
 """
 
@@ -39,8 +39,8 @@ DocumentFrequencyLookup = Callable[
 class LateInteractionReranker:
     """The `Reranker` port on this machine.
 
-    `frequencies` returns how many passages contain each word, and the number of
-    passages.
+    `sentences` splits a text into sentences. `frequencies` returns how many passages
+    contain each word, and the number of all passages.
     """
 
     def __init__(
@@ -59,8 +59,11 @@ class LateInteractionReranker:
         return f"late-interaction/{self._embedder.space}"
 
     async def rerank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return the similarity of each passage to `question`, about 0.0 to 1.0, in
-        input order.
+        """Return the similarity of each passage to `question`, about 0.0 to 1.0, in the
+        order of `passages`.
+
+        Raises:
+            ServiceUnavailable: The embedding model cannot be loaded, or failed.
         """
         if not passages:
             return []

@@ -36,11 +36,11 @@ _WRAPPERS = frozenset(
 
 
 def parse_docx(content: bytes, name: str) -> DocumentLayout:
-    """Parse a `.docx` file called `name`.
+    """Parse the bytes of a Word file; `name` is its name in error messages.
 
-    The canonical text has one line per paragraph and per table row, separated by empty
-    lines; line numbers are the numbers of paragraphs, a table row counting as one.
-    Footnotes and comments follow the body.
+    The text of the layout has one line per paragraph and per table row, separated by
+    empty lines; line numbers are the numbers of paragraphs, a table row counting as
+    one. Footnotes and comments follow the body.
 
     Raises:
         UnreadableDocument: The file is damaged, encrypted, in another format, or too

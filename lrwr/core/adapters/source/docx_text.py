@@ -49,9 +49,9 @@ _STRICT_NAMESPACES = (
 
 @dataclass(frozen=True, slots=True)
 class DocxPackage:
-    """The XML parts of a Word file that contain text.
+    """The parsed XML parts of a Word file that contain text; None for a missing part.
 
-    None for a part that is missing.
+    `styles` are the bytes of the styles part; empty if it is missing.
     """
 
     body: "_Element"
@@ -62,7 +62,7 @@ class DocxPackage:
 
 
 def open_docx_package(content: bytes, name: str) -> DocxPackage:
-    """Open the bytes of a `.docx` file called `name`.
+    """Unpack and parse the bytes of a Word file; `name` is its name in error messages.
 
     Raises:
         UnreadableDocument: The file is damaged, encrypted, in another format, or too
@@ -87,7 +87,11 @@ def open_docx_package(content: bytes, name: str) -> DocxPackage:
 
 
 def parse_docx_xml(xml: bytes) -> "_Element":
-    """Parse XML without entities, document types or network access."""
+    """Parse XML without resolving entities, document types or network addresses.
+
+    Raises:
+        lxml.etree.XMLSyntaxError: The XML is invalid.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
@@ -231,7 +235,7 @@ class DocxStyle:
 
 @dataclass(frozen=True, slots=True)
 class DocxRun:
-    """A run of text with the same formatting."""
+    """A piece of text with the same formatting throughout."""
 
     text: str
     bold: bool = False
@@ -240,7 +244,9 @@ class DocxRun:
 
 @dataclass(slots=True)
 class DocxAnchors:
-    """Ids of the footnotes, endnotes and comments that a paragraph refers to, in order."""
+    """Ids of the footnotes, endnotes and comments that a paragraph refers to, in text
+    order.
+    """
 
     footnotes: list[str] = field(default_factory=list)
     endnotes: list[str] = field(default_factory=list)
@@ -248,7 +254,7 @@ class DocxAnchors:
 
 
 class DocxParagraphReader:
-    """Reads the text of paragraphs.
+    """Reads the text of paragraphs of a Word file.
 
     `styles` maps style ids to the document's styles.
     """
@@ -257,9 +263,9 @@ class DocxParagraphReader:
         self._styles = styles
 
     def style_of(self, paragraph: "_Element") -> DocxStyle:
-        """Return the style of `paragraph`.
+        """Return the style of `paragraph`; the default style if it names none.
 
-        Its own outline level overrides the style's.
+        An outline level set at the paragraph itself overrides the style's.
         """
         properties = paragraph.find(W + "pPr")
         if properties is None:
@@ -271,7 +277,9 @@ class DocxParagraphReader:
         return DocxStyle(style.bold, style.italic, outline_level, style.generated)
 
     def pieces(self, element: "_Element", anchors: DocxAnchors) -> Iterator[DocxRun]:
-        """Yield the visible runs of `element`, and add the notes that it refers to to
+        """Yield the visible runs of `element`, in text order.
+
+        The ids of footnotes, endnotes and comments that it refers to are added to
         `anchors`.
         """
         for child in element:
@@ -302,7 +310,9 @@ class DocxParagraphReader:
 
 
 def find_text_box_paragraphs(paragraph: "_Element") -> "Iterator[_Element]":
-    """Yield the paragraphs of text boxes that are anchored in `paragraph`."""
+    """Yield the paragraphs of text boxes that are anchored in `paragraph`, in text
+    order.
+    """
     for box in paragraph.iter(W + "txbxContent"):
         if not any(a.tag == _COMPATIBILITY + "Fallback" for a in box.iterancestors()):
             yield from box.iterchildren(W + "p")
@@ -334,14 +344,15 @@ _CHARACTERS_BY_TAG = {
 
 
 def join_runs(pieces: Iterable[DocxRun]) -> str:
-    """Return the text of the runs without formatting, in NFC, trimmed."""
+    """Return the text of the runs without formatting, in Unicode NFC, trimmed."""
     return unicodedata.normalize("NFC", "".join(p.text for p in pieces)).strip()
 
 
 def join_runs_as_markdown(pieces: Iterable[DocxRun]) -> str:
-    """Return the text with `*italics*` and `**bold**`, in NFC, trimmed.
+    """Return the text of the runs with `*italics*` and `**bold**`, in Unicode NFC,
+    trimmed.
 
-    White space at the edge of a run stays outside of its marks.
+    White space at the edge of a run stays outside of its asterisks.
     """
     out: list[str] = []
     open_marks: list[str] = []
@@ -377,9 +388,10 @@ def _switch_marks(
 
 @lru_cache(maxsize=8)
 def parse_docx_styles(xml: bytes) -> Mapping[str, DocxStyle]:
-    """Parse the styles part of a Word file; return its styles by id.
+    """Return the styles in the styles part of a Word file, by id; none if `xml` is
+    empty.
 
-    A style inherits from the styles that it is based on. Cached.
+    A style inherits from the styles that it is based on. Results are cached.
     """
     if not xml:
         return {}

@@ -1,4 +1,4 @@
-"""Manuscripts in folders on this machine, and the rules for skipping files."""
+"""Manuscripts in folders on this machine, and the rules for files to skip."""
 
 import asyncio
 import os
@@ -21,10 +21,11 @@ IGNORE_FILE_NAME = ".lrwrignore"
 
 
 class ExclusionRules:
-    """Patterns that exclude files under one target, as in `.gitignore`.
+    """Patterns that exclude files under one folder of the manuscript, as in
+    `.gitignore`.
 
     `patterns` come from the settings and apply to paths relative to the library's root
-    or to the target; `prefix` is the path of the target relative to the root.
+    or to the folder; `prefix` is the path of the folder relative to the root.
     """
 
     def __init__(self, patterns: Sequence[str], prefix: str) -> None:
@@ -33,9 +34,10 @@ class ExclusionRules:
         self._file: GitIgnoreSpec | None = None
 
     def read_file(self, target: Path) -> Iterator[tuple[str, str, str]]:
-        """Add the patterns of the target's `.lrwrignore`.
+        """Add the patterns in the file `.lrwrignore` of the folder `target`.
 
-        Yields `(path, "", problem)` if that file cannot be used.
+        If that file cannot be used, yield `(path, "", problem)`, where `path` is
+        relative to the library's root. Yields nothing else.
         """
         path = target / IGNORE_FILE_NAME
         display_path = (
@@ -59,9 +61,10 @@ class ExclusionRules:
             yield display_path, "", f"{problem}; its patterns are ignored"
 
     def explain(self, inner: str) -> str:
-        """Return why a path under the target is excluded; empty if it is not.
+        """Return, as a phrase for the user, why a path is excluded; empty if it is not.
 
-        `inner` is relative to the target; a folder ends in `/`.
+        `inner` is relative to the folder of these rules; the path of a folder ends in
+        `/`.
         """
         if self._file and self._file.check_file(inner).include:
             return IGNORED
@@ -125,7 +128,9 @@ _TEMPORARY = re.compile(
 
 
 def explain_skipped_file(name: str) -> str:
-    """Return why a file with this name is skipped; empty if it is read."""
+    """Return, as a phrase for the user, why a file called `name` is skipped; empty if
+    it is read.
+    """
     if name.startswith("~$"):
         return _LOCK
     if name.startswith("."):
@@ -139,12 +144,18 @@ def explain_skipped_file(name: str) -> str:
 
 
 def may_be_manuscript_name(name: str) -> bool:
-    """Return whether `name` may belong to a manuscript file or a folder."""
+    """Return whether a file or folder called `name` may be part of a manuscript.
+
+    False for hidden names, lock and backup files, and file formats that lrwr cannot
+    read but authors use. Any other name may be that of a folder.
+    """
     return explain_skipped_file(name) not in (_LOCK, _HIDDEN, _BACKUP, _FORMAT)
 
 
 def explain_skipped_folder(name: str) -> str:
-    """Return why a folder with this name is skipped; empty if it is read."""
+    """Return, as a phrase for the user, why a folder called `name` is skipped; empty if
+    its files are read.
+    """
     if name.startswith("."):
         return _HIDDEN
     ending = PurePosixPath(name).suffix.lower()
@@ -164,12 +175,11 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY
 
 
 class FolderSource:
-    """Manuscript files under `targets`, files or folders.
+    """The manuscript files under `targets`, which are files or folders.
 
-    Ids are paths relative to `root`.
-
-    `exclude` are patterns as in `.gitignore`, for paths relative to `root` or to the
-    target. A `.lrwrignore` at the top of a target adds patterns.
+    Ids of documents are paths relative to `root`, the library's root. `exclude` are
+    patterns as in `.gitignore`, for paths relative to `root` or to the target. A
+    `.lrwrignore` at the top of a target adds patterns.
     """
 
     def __init__(
@@ -206,9 +216,10 @@ class FolderSource:
         return any(path.is_relative_to(target) for target in self._targets)
 
     async def read(self, document: DocumentId) -> tuple[bytes, str]:
-        """Return the bytes of `document` and the revision that they belong to.
+        """Return the bytes of `document`, and the revision of the file.
 
-        A file that changes during the reading is read again, a few times.
+        The revision is a text that changes when the file changes. A file that changes
+        during the reading is read again, a few times.
 
         Raises:
             NotFound: The file does not exist, or is under no target.
@@ -435,7 +446,9 @@ def _relative(path: Path, root: Path) -> str:
 
 
 def is_encodable(name: str) -> bool:
-    """Return whether a file name is valid Unicode; a name may be arbitrary bytes."""
+    """Return whether a file name is valid Unicode; a file system may allow any
+    bytes.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:

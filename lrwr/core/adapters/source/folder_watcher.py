@@ -39,10 +39,10 @@ FolderInode = tuple[int, int]
 
 
 class WatchfilesEventSource:
-    """The `FolderEventSource` port over files and folders.
+    """The `FolderEventSource` port over the files and folders `targets`.
 
-    `poll` is the reason, as a clause, for polling instead of system events; empty to
-    use system events. `every` is the polling interval in milliseconds.
+    `poll` is a clause that says why files are polled; empty to use events of the
+    system. `every` is the polling interval in milliseconds.
     """
 
     def __init__(
@@ -55,7 +55,8 @@ class WatchfilesEventSource:
     async def events(self) -> AsyncGenerator[FolderEvent]:
         """Yield events from now on, until a watched folder disappears.
 
-        Falls back to polling if the system cannot watch the folders.
+        If the system cannot watch the folders, the events end, and the next call polls
+        the files instead.
 
         Raises:
             UnreadableDocument: A folder cannot be read.

@@ -2,7 +2,7 @@
 
 A folder, and its repository, may have been downloaded, so nothing that the repository
 configures may run. Only git's plumbing for reading objects is used: it runs no hooks,
-filters, pagers or textconv programs. What else git could start is disabled below.
+filters, pagers or textconv programs. Whatever else git could start is disabled below.
 """
 
 import asyncio
@@ -70,21 +70,21 @@ git reads a text that is not a time as the current time.
 
 @dataclass(frozen=True, slots=True)
 class GitRevision:
-    """A commit: `name` as the user wrote it, `commit` is the full id."""
+    """A commit: `name` is its name as the user wrote it, `commit` the full id."""
 
     name: str
     commit: str
 
     @property
     def short(self) -> str:
-        """The first 7 characters of the id."""
+        """The first 7 characters of the commit's id."""
         return self.commit[:7]
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
     """A file of a revision that cannot be read: its path from the repository's top, and
-    why.
+    the reason.
     """
 
     path: str
@@ -101,7 +101,7 @@ class _GitBlob:
 class GitRepository:
     """A git repository, opened for reading.
 
-    `git` is the path of the program; `top` the repository's folder, absolute and
+    `git` is the path of the program git; `top` the repository's folder, absolute and
     resolved.
     """
 
@@ -153,9 +153,11 @@ class GitRepository:
         )
 
     async def before(self, text: str) -> GitRevision:
-        """Return the last commit before a time, among the ancestors of HEAD.
+        """Return the last commit before the time in `text`, among the ancestors of
+        HEAD.
 
-        A date means the start of that day; other texts are read as git reads times.
+        A date means the start of that day; any other text is interpreted as git
+        interprets times, such as "2 weeks ago".
 
         Raises:
             NotFound: There is no such commit.
@@ -178,13 +180,12 @@ class GitRepository:
     async def write_out(
         self, commit: str, inside: Sequence[PurePosixPath], to: Path
     ) -> tuple[UnreadableFile, ...]:
-        """Write the manuscript files of a commit into the folder `to`.
+        """Write the manuscript files of a commit into the folder `to`, and return those
+        that cannot be read.
 
-        Return unreadable files.
-
-        Only files at or below the paths `inside`, relative to the repository's top, are
-        written, and only those in a format that lrwr reads; links and submodules are
-        skipped.
+        `commit` is the commit's id. Only files at or below the paths `inside`, relative
+        to the repository's top, are written, and only those in a format that lrwr
+        reads; links and submodules are skipped.
 
         Raises:
             LrwrError: git fails, or the files cannot be written.

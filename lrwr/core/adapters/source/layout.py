@@ -1,4 +1,6 @@
-"""Layout of a document: headings, scene breaks and prose, before chapters are found."""
+"""Layout of a document: headings, scene breaks and prose, before chapters are
+determined.
+"""
 
 import re
 from bisect import bisect_right
@@ -45,7 +47,7 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 
 
 def parse_numeral(numeral: str) -> int | None:
-    """Return the number in "12", "12th", "XII", "twelve" or "Twelfth".
+    """Return the number in a text such as "12", "12th", "XII", "twelve" or "Twelfth".
 
     None for other texts.
     """
@@ -89,7 +91,7 @@ def _numbers_by_word() -> dict[str, int]:
 
 
 class HeadingKind(Enum):
-    """What a heading announces."""
+    """What the words of a heading announce; `OTHER` if they match no pattern."""
 
     CHAPTER = "chapter"
     """A chapter with the word: "Chapter 7", "BOOK ONE, CHAPTER I"."""
@@ -104,7 +106,7 @@ class HeadingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HeadingMeaning:
-    """Meaning of the words of a heading.
+    """The meaning of the words of a heading.
 
     `number` is the chapter's number; `volume` that of the volume, book or part. `rank`
     orders groups of chapters: 0 a volume, 1 a book, 2 a part or an act.
@@ -164,7 +166,7 @@ def _patterns() -> _Patterns:
 
 
 def parse_heading(title: str) -> HeadingMeaning:
-    """Return the meaning of a heading's text, given without heading marks."""
+    """Return the meaning of `title`, a heading's text without Markdown's `#`."""
     patterns = _patterns()
     group = patterns.group.match(title)
     chapter = (
@@ -192,11 +194,12 @@ def parse_heading(title: str) -> HeadingMeaning:
 
 
 def parse_heading_line(line: str) -> HeadingMeaning | None:
-    """Return the meaning of a heading in plain text; None if `line` is prose.
+    """Return the meaning of `line` if it is a heading in plain text; None if it is
+    prose.
 
-    Stricter than `parse_heading`, because only its words mark the line: it has at most
-    100 characters and a number (unless it is a name such as "Prologue"), and the rest
-    is set off by punctuation or capitalized as a title.
+    Stricter than `parse_heading`, because nothing but its words marks the line: it has
+    at most 100 characters and a number (unless it is a name such as "Prologue"), and
+    the rest is set off by punctuation or capitalized as a title.
     """
     line = line.strip()
     if not line or len(line) > _TITLE_LIMIT:
@@ -218,7 +221,10 @@ def parse_heading_line(line: str) -> HeadingMeaning | None:
 
 
 def parse_lone_number(line: str) -> int | None:
-    """Return the number of a line that consists of a numeral: "IV", "IV.", "4"."""
+    """Return the number of a line that is only a numeral, such as "IV", "IV." or "4".
+
+    None for other lines.
+    """
     match = _patterns().figures.fullmatch(line.strip())
     return parse_numeral(match[1]) if match else None
 
@@ -234,14 +240,16 @@ def _is_title(text: str) -> bool:
 
 
 def derive_words_from_file_name(name: str) -> str:
-    """Return the words of a file name without ending: `07-the-fog` becomes "the fog"."""
+    """Return the words in a file name without its ending: `07-the-fog` gives "the
+    fog".
+    """
     name = re.sub(r"^\d+(?=[-_ .])", "", name)
     return " ".join(re.split(r"[-_\s]+", name)).strip(" .")
 
 
 def derive_title_from_file_name(name: str) -> str:
-    """Return a title for a file name: `volume-iii-chapter-vi` becomes "Volume III
-    Chapter VI".
+    """Return a title made of a file name without its ending: `volume-iii-chapter-vi`
+    gives "Volume III Chapter VI".
     """
     words = derive_words_from_file_name(name) or name
     if not words.islower():
@@ -255,7 +263,10 @@ def derive_title_from_file_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its span, its level (0 a book's title, 1 the top level), and its text."""
+    """A heading: its span, its text, and its level.
+
+    Level 0 is the title of a book, 1 the top level below it.
+    """
 
     span: Span
     level: int
@@ -264,7 +275,9 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A footnote: `span` covers its text, `anchor` is the offset that refers to it."""
+    """A footnote: `span` covers its text, `anchor` is the offset in the text that
+    refers to it, in characters.
+    """
 
     span: Span
     anchor: int
@@ -272,13 +285,12 @@ class Footnote:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLayout:
-    """The canonical text of a document and the positions of its parts.
+    """The text of a document, and the positions of its parts in it.
 
     `body` contains the chapters: it begins after front matter and ends before footnotes
     and comments. `headings`, `breaks` (scene breaks) and `notes` (the author's
-    comments) are in text order; comments may lie outside the body. `footnotes` are
-    footnotes. `fields` are those of the front matter, with names in lower case and
-    values as written.
+    comments) are in text order; comments may lie outside the body. `fields` are those
+    of the front matter, with names in lower case and values as written.
     """
 
     text: str
@@ -299,25 +311,25 @@ _BREAK = (
 
 
 def is_scene_break(line: str) -> bool:
-    """Return whether `line` is a scene break: `* * *`, `#`, `⁂` and similar marks."""
+    """Return whether `line` is a scene break, such as `* * *`, `#` or `⁂`."""
     return re.fullmatch(_BREAK, line.strip(), re.I) is not None
 
 
 def find_scene_breaks(text: str) -> Iterator[int]:
-    """Yield the offset of the first mark of every scene break, in order."""
+    """Yield the offset of the first character of every scene break, in text order."""
     pattern = re.compile(rf"^[ \t]*(?P<all>{_BREAK})[ \t]*$", re.I | re.M)
     return (match.start("all") for match in pattern.finditer(text))
 
 
 def trim_prose_span(text: str, start: int, end: int) -> Span:
-    """Return the span between two offsets without leading and trailing white space."""
+    """Return the span from `start` to `end`, without white space at both ends."""
     piece = text[start:end]
     indent = len(piece) - len(piece.lstrip())
     return Span(start + indent, max(start + indent, start + len(piece.rstrip())))
 
 
 class ProseRegions:
-    """The parts of `text` outside of `cuts` (comments and scene breaks)."""
+    """The parts of `text` outside of the spans `cuts` (comments and scene breaks)."""
 
     def __init__(self, text: str, cuts: Iterable[Span]) -> None:
         self._text = text
@@ -330,12 +342,14 @@ class ProseRegions:
         self._ends = [cut.end for cut in self._cuts]
 
     def parts(self, start: int, end: int) -> tuple[Span, ...]:
-        """Return the stretches of prose between two offsets, trimmed, in order."""
+        """Return the spans of prose between two offsets, trimmed, in text order."""
         pieces = (trim_prose_span(self._text, *gap) for gap in self._gaps(start, end))
         return tuple(piece for piece in pieces if len(piece))
 
     def any(self, start: int, end: int) -> bool:
-        """Return whether there is prose other than white space between two offsets."""
+        """Return whether there is any prose between two offsets, other than white
+        space.
+        """
         gaps = self._gaps(start, end)
         return any(
             not self._text[gap_start:gap_end].isspace() for gap_start, gap_end in gaps
@@ -355,11 +369,11 @@ class ProseRegions:
 def find_unmarked_headings(
     blocks: Iterable[tuple[Span, str]],
 ) -> tuple[Heading, ...]:
-    """Return chapter headings that only their words mark, such as "CHAPTER I.", in
+    """Return chapter headings that only their words mark, such as "CHAPTER I.", in text
     order.
 
     `blocks` are the paragraphs with their text. A lone numeral is a heading only in a
-    run that counts up from 1 and has at least two members.
+    series that counts up from 1 and has at least two members.
     """
     headings: list[Heading] = []
     figures: list[tuple[Heading, int]] = []

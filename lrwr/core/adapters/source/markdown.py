@@ -1,4 +1,6 @@
-"""Markdown, parsed by CommonMark: front matter, headings, scene breaks and comments."""
+"""Layout of Markdown files, parsed by CommonMark: front matter, headings, scene breaks
+and comments.
+"""
 
 import re
 from bisect import bisect_right
@@ -31,7 +33,7 @@ _MAX_NESTING = 20
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Fields by lower-case name, with values as written.
+    """The fields of a front matter by lower-case name, with values as written.
 
     `end` is the offset where the text after the front matter begins.
     """
@@ -42,7 +44,8 @@ class FrontMatter:
 
 
 def parse_front_matter(text: str) -> FrontMatter:
-    """Parse the YAML between `---` lines at the top of `text`; empty if there is none.
+    """Parse the YAML between `---` lines at the top of `text`; no fields if there is
+    none.
 
     A text that opens with a scene break and continues with prose has no front matter.
     """
@@ -117,7 +120,9 @@ _MAX_UNCLOSED_WARNINGS = 3
 
 
 def parse_markdown(content: bytes, name: str) -> DocumentLayout:
-    """Parse a `.md` file called `name`; the canonical text is the whole decoded file.
+    """Parse the bytes of a Markdown file; `name` is its name in error messages.
+
+    The text of the layout is the whole decoded file.
 
     Raises:
         UnreadableDocument: The bytes are not text.

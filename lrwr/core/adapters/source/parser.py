@@ -49,9 +49,11 @@ _FOLDER_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetadata:
-    """Fields of the front matter that lrwr reads; None or empty if not given.
+    """The fields of a document's front matter that lrwr reads; None or empty if
+    missing.
 
-    `order` is the position in the story, `chapter` and `volume` are numbers.
+    `order` is the position in the story. `chapter` and `volume` are numbers. `warnings`
+    are sentences about invalid values.
     """
 
     title: str = ""
@@ -63,9 +65,8 @@ class DocumentMetadata:
 
 
 def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
-    """Return the metadata in front matter `fields`.
-
-    An invalid value becomes a warning.
+    """Return the metadata in the front matter `fields`; an invalid value becomes a
+    warning.
     """
     warnings: list[str] = []
     kind = fields.get("type", "").strip()
@@ -90,9 +91,10 @@ def parse_document_metadata(fields: Mapping[str, str]) -> DocumentMetadata:
 
 
 def infer_type_from_folder(path: PurePosixPath) -> DocumentType | None:
-    """Return the type that the nearest folder name suggests, such as `characters/`.
+    """Return the type of document that the folders of `path` suggest, such as
+    `characters/`.
 
-    Or None.
+    The innermost folder with such a name decides. None if there is none.
     """
     for folder in reversed(path.parts[:-1]):
         name = re.sub(r"^[\W\d_]+", "", folder.lower()).replace("_", "-")
@@ -134,23 +136,24 @@ _WORD = re.compile(r"\w\S*")
 class ManuscriptParser:
     """The `DocumentParser` port; stateless.
 
-    `text_limit` is the size of the largest text file to parse, in bytes.
+    `text_limit` is the size of the largest text file to parse, in bytes; Word files
+    have limits of their own.
     """
 
     text_limit: int = MAX_TEXT_FILE_BYTES
 
     def __call__(self, document: DocumentId, content: bytes) -> Document:
-        """Parse the bytes of a file; the ending of `document` selects the format.
+        """Parse the bytes of a file into a document; the ending of its id selects the
+        format.
 
         Raises:
-            UnreadableDocument: The bytes are not in that format.
+            UnreadableDocument: The bytes are not in that format, or too many.
         """
         return parse_document(document, content, text_limit=self.text_limit)
 
     def revision(self) -> str:
-        """Return the version of the parser.
-
-        When it changes, documents are ingested again.
+        """Return the version of the parser; documents are ingested again when it
+        changes.
         """
         return "parser-2"
 
@@ -158,12 +161,14 @@ class ManuscriptParser:
 def parse_document(
     document: DocumentId, content: bytes, *, text_limit: int = MAX_TEXT_FILE_BYTES
 ) -> Document:
-    """Parse the bytes of a file; the same bytes give the same document.
+    """Parse the bytes of a file into a document; the ending of its id selects the
+    format.
 
-    `text_limit` is the size of the largest text file to parse, in bytes.
+    The same bytes give the same document. `text_limit` is the size of the largest text
+    file to parse, in bytes; Word files have limits of their own.
 
     Raises:
-        UnreadableDocument: The bytes are not in the format that the ending says.
+        UnreadableDocument: The bytes are not in that format, or too many.
     """
     path = PurePosixPath(document)
     kind = FORMATS_BY_SUFFIX.get(path.suffix.lower())

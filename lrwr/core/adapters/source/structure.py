@@ -1,4 +1,4 @@
-"""Chapters and scenes, found from the headings and scene breaks of a layout."""
+"""Finds chapters and scenes from the headings and scene breaks of a layout."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,19 +27,19 @@ _MIN_SECTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A heading and the meaning of its words."""
+    """A heading of a document, and the meaning of its words."""
 
     heading: Heading
     reading: HeadingMeaning
 
     @property
     def level(self) -> int:
-        """The heading's level; 0 is a book's title."""
+        """The heading's level; 0 is the title of a book."""
         return self.heading.level
 
     @property
     def kind(self) -> HeadingKind:
-        """What the heading announces."""
+        """What the words of the heading announce."""
         return self.reading.kind
 
     @property
@@ -49,7 +49,9 @@ class OutlineEntry:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the heading is a chapter by name or by number."""
+        """Whether the heading announces a chapter, by the word "chapter" or by a
+        number.
+        """
         return self.kind is HeadingKind.CHAPTER or (
             self.kind is HeadingKind.OTHER and self.reading.number is not None
         )
@@ -57,9 +59,10 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChapterStart:
-    """The offset of a chapter, the heading that names it, and its numbers.
+    """Where a chapter starts: the offset `at`, in characters, and its heading `entry`.
 
-    `opening` marks text before the first chapter, such as a preface.
+    `volume` and `number` are those in the heading, if any. `opening` marks text before
+    the first chapter, such as a preface.
     """
 
     at: int
@@ -70,9 +73,10 @@ class ChapterStart:
 
     @classmethod
     def alone(cls, at: int, entry: OutlineEntry | None) -> "ChapterStart":
-        """Return the start of a document's only chapter.
+        """Return the start, at offset `at`, of a chapter named by the heading `entry`
+        alone.
 
-        A group's number counts as its number.
+        The number in a heading such as "Part 2" counts as the chapter's number.
         """
         if entry is None:
             return cls(at, None)
@@ -87,17 +91,18 @@ class ChapterStart:
 
 
 def build_outline_entries(headings: Iterable[Heading]) -> Iterator[OutlineEntry]:
-    """Yield each heading with its meaning, in order."""
+    """Yield each heading with the meaning of its words, in the order of `headings`."""
     return (OutlineEntry(heading, parse_heading(heading.title)) for heading in headings)
 
 
 def find_chapter_starts(
     outline: Sequence[OutlineEntry], prose: ProseRegions, sections_count: bool
 ) -> list[ChapterStart]:
-    """Return the starts of chapters, in order; empty if no heading begins a chapter.
+    """Return the starts of chapters, in text order; empty if no heading begins a
+    chapter.
 
-    The chapter after a volume's heading, or after a book's title, begins at that
-    heading. `sections_count` is that of `ChapterFinder`.
+    `outline` are the headings in text order. The heading of a volume, or the title of a
+    book, belongs to the chapter after it. `sections_count` is that of `ChapterFinder`.
     """
     low, high = _levels(outline, prose, sections_count)
     begins = [entry for entry in outline if _begins(entry, low, high)]
@@ -227,7 +232,7 @@ def _is_other(start: ChapterStart) -> bool:
 
 
 class ChapterFinder:
-    """Finds the chapters of one layout.
+    """Finds the chapters and scenes of one document.
 
     `sections_count` says that lone numerals below a single title are chapters. That is
     so in a whole book, but not in a file that is itself one of several chapters.
@@ -244,7 +249,8 @@ class ChapterFinder:
         )
 
     def chapters(self) -> tuple[Chapter, ...]:
-        """Return the chapters in order.
+        """Return the chapters with their scenes, in text order; empty if there is no
+        prose.
 
         Each footnote belongs to the scene that refers to it.
         """
@@ -254,9 +260,10 @@ class ChapterFinder:
         return self._attach_footnotes([chapter for chapter in chapters if chapter])
 
     def whole(self) -> tuple[Chapter, ...]:
-        """Return one chapter with the whole body, its scenes split at headings.
+        """Return the whole body as one chapter, with scenes split at scene breaks and
+        headings.
 
-        Empty if no text.
+        Empty if there is no prose.
         """
         body = self._layout.body
         chapter = self._chapter(
@@ -265,7 +272,9 @@ class ChapterFinder:
         return self._attach_footnotes([chapter] if chapter else [])
 
     def first_heading(self) -> OutlineEntry | None:
-        """Return the first heading of the highest level; None without headings."""
+        """Return the first heading of the highest level; None if there are no
+        headings.
+        """
         top = min((entry.level for entry in self._outline), default=0)
         return next((e for e in self._outline if e.level == top), None)
 

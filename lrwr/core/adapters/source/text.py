@@ -1,4 +1,4 @@
-"""Plain text: decoding, blocks, sentences, and the layout of `.txt` files."""
+"""Plain text: decoding, paragraphs, sentences, and the layout of `.txt` files."""
 
 import codecs
 import re
@@ -31,17 +31,18 @@ _BY_LINE = "Some lines are UTF-8 and others Windows-1252; each is decoded by its
 
 
 def canonicalize_text(text: str) -> str:
-    r"""Return `text` in Unicode NFC with `\\n` line ends."""
+    r"""Return `text` in Unicode NFC, with `\n` at the end of each line."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def decode_text(content: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return canonical text, and warnings if the encoding of `content` had to be
-    guessed.
+    """Return the text in `content`, and warnings if its encoding had to be guessed.
 
-    Tries byte order marks, UTF-8, UTF-16, then Windows-1252 and Latin-1.
+    The text is canonical (see `canonicalize_text`). Byte order marks, UTF-8, UTF-16,
+    Windows-1252 and Latin-1 are tried, in this order. `name` is the file's name in
+    error messages.
 
     Raises:
         UnreadableDocument: The bytes are not text.
@@ -143,7 +144,9 @@ def _not_text_error(name: str) -> UnreadableDocument:
 
 
 def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
-    """Parse a `.txt` file called `name`; the canonical text is the whole decoded file.
+    """Parse the bytes of a text file; `name` is its name in error messages.
+
+    The text of the layout is the whole decoded file.
 
     Raises:
         UnreadableDocument: The bytes are not text.
@@ -160,7 +163,10 @@ def parse_plain_text(content: bytes, name: str) -> DocumentLayout:
 
 
 def find_text_blocks(text: str) -> Iterator[tuple[Span, str]]:
-    """Yield the span and text of each block of lines between empty lines, trimmed."""
+    """Yield the span and text of each paragraph, in text order, trimmed.
+
+    Empty lines separate paragraphs.
+    """
     for match in re.finditer(r"\S[^\n]*(?:\n[ \t]*\S[^\n]*)*", text):
         block = match[0].rstrip()
         yield Span(match.start(), match.start() + len(block)), block
@@ -177,7 +183,7 @@ _PARAGRAPH = re.compile(r"\S(?:.*?)(?=\n[^\S\n]*\n|\n#|\Z)", re.DOTALL)
 
 
 def find_sentence_spans(text: str) -> list[Span]:
-    """Return the spans of sentences, in order, without white space around them.
+    """Return the spans of sentences, in text order, without white space around them.
 
     No sentence crosses an empty line, and a line that begins with `#` starts a new one.
     Uses nupunkt, which knows abbreviations such as "Mr."
