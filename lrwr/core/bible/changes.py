@@ -1,4 +1,4 @@
-"""Differences between two states of the story bible. Pure."""
+"""Compares two states of the story bible and reports what changed. Pure functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ DocumentRenames = Mapping[DocumentId, DocumentId]
 
 
 class StoryChangeKind(StrEnum):
-    """Kind of a change."""
+    """What changed: a character's name, a fact, an entry of the timeline, or a gap."""
 
     NAME = "name"
     FACT = "fact"
@@ -52,9 +52,10 @@ class StoryChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoryState:
-    """Stored knowledge at one time, and the bible built from it.
+    """The stored story data at one time, and the bible built from it, without a
+    horizon.
 
-    `loose` are facts about people without a profile in the bible.
+    `loose` are facts about people who have no profile in the bible.
     """
 
     known: StoryKnowledge
@@ -64,11 +65,11 @@ class StoryState:
 
 @dataclass(frozen=True, slots=True)
 class StoryChange:
-    """A change with its old and new evidence.
+    """One change between two states, with its evidence.
 
-    `was` is evidence in the old state, `now` in the new one, without evidence that both
-    states share. `later` are the scenes of the new state affected by a changed or
-    removed fact, in story order.
+    `shift` says what was added, changed or removed. `was` is the evidence in the old
+    state, `now` that in the new one, without evidence that both share. `later` are the
+    scenes of the new state that a changed or removed fact may affect, in story order.
     """
 
     kind: StoryChangeKind
@@ -97,7 +98,7 @@ _Row = tuple[FactAbout, str, str, str, tuple[TextEvidence, ...]]
 
 
 def build_story_state(knowledge: StoryKnowledge) -> StoryState:
-    """Return the state of the story that `knowledge` describes."""
+    """Build the story bible from `knowledge`, and return both for a comparison."""
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
         knowledge.cast, knowledge.first_seen, horizon_view, knowledge.canon.names
@@ -118,7 +119,10 @@ def build_story_state(knowledge: StoryKnowledge) -> StoryState:
 def diff_story_states(
     before: StoryState, after: StoryState, renamed: DocumentRenames
 ) -> tuple[StoryChange, ...]:
-    """Return the changes of names, facts, timeline and gaps, in a deterministic order."""
+    """Return what changed from `before` to `after`: characters, facts, timeline, gaps.
+
+    `renamed` maps new document ids to old ones. The same states give the same order.
+    """
     people = align_casts(before.known.cast, after.known.cast)
     names = {old_document: document for document, old_document in renamed.items()}
     return (
@@ -132,10 +136,11 @@ def diff_story_states(
 def align_casts(
     before: Cast, after: Cast
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return for each cast a mapping of its names to names common to both states.
+    """Return two mappings, from the names in `before` and from those in `after`, to
+    names that are equal for the same character.
 
-    A renamed character is recognised by a name form that only this character has,
-    before and after. The longer of both names is used.
+    A renamed character is recognized by an alias that only this character has, before
+    and after; the longer of both names is used.
     """
     old, new = _forms(before), _forms(after)
     unmatched_old = {name: forms for name, forms in old.items() if name not in new}

@@ -1,4 +1,4 @@
-"""Claims: equal facts merged, each with its evidence."""
+"""Claims: facts with the same statement, merged into one with all its evidence."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ _NAMING = frozenset({"target", "hearer", "involved", "pov", WorldField.CONNECTED
 
 @dataclass(frozen=True, slots=True)
 class SourcedFact:
-    """A visible fact and the text that supports it."""
+    """A fact that is visible at the horizon, and the quotation that supports it."""
 
     fact: Fact
     evidence: TextEvidence
@@ -34,14 +34,19 @@ class SourcedFact:
 
 @dataclass(frozen=True, slots=True)
 class VisibleFacts:
-    """The visible facts in story order, with the visible cast and text."""
+    """The facts that are visible at the horizon (`found`), in story order, notes first.
+
+    `cast` has the visible characters, `view` the visible text.
+    """
 
     found: tuple[SourcedFact, ...]
     cast: HorizonCast
     view: HorizonView
 
     def about(self, about: FactAbout) -> list[SourcedFact]:
-        """Return the facts about one kind of subject."""
+        """Return the facts about one kind of subject, such as characters, in story
+        order.
+        """
         return [
             sourced_fact
             for sourced_fact in self.found
@@ -54,10 +59,11 @@ def collect_visible_facts(
     horizon_cast: HorizonCast,
     horizon_view: HorizonView,
 ) -> VisibleFacts:
-    """Return those of `document_facts` whose evidence and names are all visible.
+    """Return those of `document_facts` whose evidence and names are all visible, sorted
+    in story order.
 
-    Names are checked, too, because a model that has read the whole story may describe a
-    fact with a name that is revealed later.
+    Names are checked because a model that has read the whole story may describe a fact
+    with a name that is revealed later. Other details with such names are removed.
     """
     visible_facts = [
         document_fact
@@ -111,8 +117,9 @@ def merge_claims(
 ) -> tuple[BibleClaim, ...]:
     """Merge rows of (label, value, evidence) with equal label and value into claims.
 
-    `rows` must be in story order; claims are, too, but the writer's come first. A claim
-    has the wording of the writer, else the first one.
+    Case, articles and punctuation do not count. `rows` must be in story order; so are
+    the claims, but those that the author's notes state come first. A claim has the
+    wording of the note, else of its first row.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, TextEvidence]]] = {}
     for label, value, evidence in rows:
@@ -129,7 +136,11 @@ def _build_claim(group: Sequence[tuple[str, str, TextEvidence]]) -> BibleClaim:
 
 
 def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence, ...]:
-    """Return one piece of evidence per location: the one with the highest certainty."""
+    """Return one piece of evidence for each location, the one with the highest
+    certainty.
+
+    The order of first occurrence is preserved.
+    """
     evidence_by_place: dict[object, TextEvidence] = {}
     for text_evidence in evidence:
         place = (text_evidence.document, text_evidence.spans)
@@ -141,13 +152,13 @@ def deduplicate_evidence(evidence: Iterable[TextEvidence]) -> tuple[TextEvidence
 
 
 def find_highest_certainty(evidence: Iterable[TextEvidence]) -> Certainty:
-    """Return the highest certainty; "not evaluated" without evidence."""
+    """Return the highest certainty of `evidence`; "not evaluated" if it is empty."""
     ranked = sorted((text_evidence.certainty for text_evidence in evidence), key=_rank)
     return ranked[0] if ranked else Certainty.NOT_EVALUATED
 
 
 def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...]:
-    """Return the names of the language models that extracted any fact, sorted."""
+    """Return the names of the language models that stated any of the facts, sorted."""
     keepers = {document_fact.fact.keeper for document_fact in document_facts} - {
         RULES_KEEPER,
         WRITER_KEEPER,
@@ -156,13 +167,15 @@ def list_reader_models(document_facts: Iterable[DocumentFact]) -> tuple[str, ...
 
 
 def normalize_value(text: str) -> str:
-    """Return a value without case, punctuation and articles, for comparison."""
+    """Return the words of `text` in lower case, without punctuation and articles, to
+    compare values.
+    """
     words = (normalize_word(word) for word in WORD_PATTERN.findall(text))
     return " ".join(word for word in words if word not in _ARTICLES) or text.casefold()
 
 
 def normalize_attribute(text: str) -> str:
-    """Return an attribute's name for comparison: "Eyes" and "eye colour" are equal."""
+    """Return a form of an attribute's name in which "Eyes" and "eye colour" are equal."""
     words = normalize_value(text.replace("_", " ")).split()
     specific_words = [stem_lightly(word) for word in words if word not in _GENERIC]
     return " ".join(specific_words or words)

@@ -1,4 +1,4 @@
-"""The story bible as blocks of a document, for export."""
+"""The story bible as headings, paragraphs and lists of a document, for export."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -27,7 +27,11 @@ MAX_PRINTED_QUOTE_CHARS = 400
 
 
 def build_bible_blocks(bible: Bible, *, title: str = "Story bible") -> list[Block]:
-    """Return the whole bible as headings, paragraphs, list items and quotations."""
+    """Return the whole bible as headings, paragraphs, list items and quotations.
+
+    `title` is the main heading. The sections are characters, world, relations,
+    timeline, scenes and open questions; an empty one says so.
+    """
     blocks = [_heading(title, 1)]
     if not bible.readers:
         blocks.append(_text(f"Some fields are {NO_READER}"))

@@ -1,4 +1,6 @@
-"""The gap ledger: what the text leaves undefined, and what was decided about it."""
+"""Collects the gaps of a story: what the text leaves undefined, and what the user
+decided about it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,12 +47,13 @@ class _GapEntry:
 def build_gap_ledger(
     material: VisibleFacts, canon: Canon, wondered: Sequence[GapFlag] = ()
 ) -> tuple[Gap, ...]:
-    """Return every visible gap.
+    """Return every gap that is visible at the horizon of `material`.
 
-    Gaps in the text come first, in story order, then those found in threads, then those
-    known only from canon decisions. With a horizon, answers in canon are hidden because
-    they have no location in the story. `wondered` are gaps found while answering
-    questions, limited to the horizon by the caller.
+    Gaps in the text come first, in story order, then those of `wondered`, which were
+    found while answering questions, then those known only from decisions in `canon`.
+    The caller limits `wondered` to the horizon. With a horizon, decisions about gaps
+    that are not visible otherwise, and all answers, are left out: they have no location
+    in the story.
     """
     entries: dict[GapKey, _GapEntry] = {}
     for sourced_fact in material.about(FactAbout.GAP):
@@ -71,9 +74,10 @@ def build_gap_ledger(
 
 
 def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
-    """Return the attribute that a gap fact leaves undefined.
+    """Return whose attribute a gap in the text leaves undefined, and which.
 
-    For gaps marked by the author this is the marked text.
+    If the author marked the gap, for example with "TODO", the attribute is the marked
+    text.
     """
     fact = sourced_fact.fact
     if fact.keeper in (RULES_KEEPER, WRITER_KEEPER) or not fact.field:
@@ -86,7 +90,7 @@ def to_undefined_attribute(sourced_fact: SourcedFact) -> UndefinedAttribute:
 
 
 def find_gap_by_id(text: str, gaps: Sequence[Gap]) -> Gap:
-    """Return the gap with the id `text`, or the only one whose id starts with it.
+    """Return the gap with the id `text`, or the only one whose id starts with `text`.
 
     Raises:
         NotFound: There is none, or more than one.

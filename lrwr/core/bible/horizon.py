@@ -1,4 +1,4 @@
-"""Visibility of text, facts and characters up to a horizon."""
+"""What a reader who stops at a horizon has seen: text, facts and characters."""
 
 import re
 from bisect import bisect_right
@@ -31,10 +31,10 @@ class _SceneSpan:
 
 
 class HorizonView:
-    """The text visible to a reader who has read up to the horizon; all text without
-    one.
+    """The text visible to somebody who has read the story up to `horizon`.
 
-    With a horizon only the story text is visible, not notes or authors' comments.
+    With a horizon, notes and author's comments are not visible; None makes all text
+    visible. `bounded` says whether there is a horizon.
     """
 
     def __init__(
@@ -55,7 +55,10 @@ class HorizonView:
         self._parts_by_document: dict[DocumentId, list[_SceneSpan]] = {}
 
     def is_visible(self, document: DocumentId, spans: Sequence[Span]) -> bool:
-        """Return whether all of `spans` exist in the document and are visible."""
+        """Return whether all of `spans` exist in `document` and are visible.
+
+        With a horizon, each must contain story text. False without spans.
+        """
         if not spans or not self.is_document_visible(document):
             return False
         size = len(self.texts[document].text)
@@ -67,7 +70,9 @@ class HorizonView:
         )
 
     def is_fact_visible(self, document_fact: DocumentFact) -> bool:
-        """Return whether a fact is visible, and all text it was derived from."""
+        """Return whether the evidence of a fact is visible, and all text that a model
+        had read when it stated the fact.
+        """
         if not self.is_visible(document_fact.document, document_fact.fact.spans):
             return False
         until = self._until.get(document_fact.document)
@@ -80,15 +85,19 @@ class HorizonView:
         return self._documents is None or document in self._documents
 
     def is_fully_visible(self, document: DocumentId) -> bool:
-        """Return whether a visible document is visible to its end."""
+        """Return whether `document`, some of which is visible, is visible to its end."""
         return document not in self._until
 
     def is_story(self, document: DocumentId) -> bool:
-        """Return whether `document` is part of the story, not a note."""
+        """Return whether `document` belongs to the story; false for a note."""
         return document in self._ranks
 
     def sort_key(self, document: DocumentId, start: int) -> tuple[int, str, int]:
-        """Return a sort key for story order; notes come before the story."""
+        """Return a key that sorts locations by story order; notes come before the
+        story.
+
+        `start` is an offset in `document`, in characters.
+        """
         return self._ranks.get(document, -1), document, start
 
     def evidence(
@@ -99,10 +108,11 @@ class HorizonView:
         certainty: Certainty,
         joint: str = OMISSION_MARK,
     ) -> TextEvidence:
-        """Return the evidence at `spans`, which must be visible.
+        """Return the words at `spans` of `document`, with their location, as evidence.
 
-        With a horizon, authors' comments are cut out; `joint` replaces them in the
-        text.
+        `spans` must be visible. With a horizon, author's comments are cut out. `joint`
+        stands in the text between the spans and for what was cut out. `keeper` and
+        `certainty` are those of the fact; see `TextEvidence`.
         """
         document_text = self.texts[document]
         stretches = tuple(
@@ -127,7 +137,11 @@ class HorizonView:
         )
 
     def locate_scene(self, document: DocumentId, span: Span) -> tuple[int, int]:
-        """Return the indices of the chapter and the scene in which `span` begins."""
+        """Return the index of the chapter in `document`, and of the scene in that
+        chapter, in which `span` begins.
+
+        Both count from 0, and are 0 if no chapter or scene contains it.
+        """
         part = next(self._parts_from(document, span.start), None)
         if part is not None and part.span.start <= span.start:
             return part.chapter, part.scene
@@ -140,8 +154,9 @@ class HorizonView:
         return next(within, 0), 0
 
     def scenes(self) -> Iterator[tuple[DocumentId, Chapter, int, int]]:
-        """Yield each visible scene: document, chapter, chapter number, index of the
-        scene.
+        """Yield each scene that is visible to its end, in story order: its document and
+        chapter, the chapter's story-order number, and the scene's index in the chapter,
+        from 0.
         """
         for document, chapter, number in self.order.iter_chapters():
             for index, scene in enumerate(chapter.scenes):
@@ -151,13 +166,17 @@ class HorizonView:
                     yield document, chapter, number, index
 
     def contains_name(self, name: str) -> bool:
-        """Return whether `name` occurs in the visible text; always true without a
-        horizon.
+        """Return whether `name` occurs in the visible story text, ignoring case.
+
+        Always true without a horizon.
         """
         return not self.bounded or name.casefold() in self._visible_text
 
     def visible_story_text(self, document: DocumentId) -> str:
-        """Return the visible story text of a document, one line per part of a scene."""
+        """Return the visible story text of `document`, without author's comments.
+
+        The pieces between comments and scene breaks are joined by line breaks.
+        """
         text = self.texts[document].text
         until = self._until.get(document, len(text))
         visible_spans = (
@@ -220,10 +239,10 @@ _ARTICLE = re.compile(r"(?:the|a|an) ")
 
 @dataclass(frozen=True, slots=True)
 class VisibleCharacter:
-    """A character as known at the horizon; `character.name` is the display name.
+    """A character as known at the horizon; `character.name` is the name to display.
 
     `character.aliases` are the visible ones, most mentioned first. `first` is the first
-    mention; None for a character who occurs in no text.
+    mention, in the story if there is one; None for a character who occurs in no text.
     """
 
     character: Character
@@ -233,8 +252,10 @@ class VisibleCharacter:
 class HorizonCast:
     """The characters visible at a horizon, with their names and mentions up to there.
 
-    Facts may use any name of a character; `display_name` converts it to the visible display
-    name, or to "" if that would reveal something after the horizon.
+    `first_seen` are the first mentions of all aliases in each document. `names` are the
+    user's decisions on names; characters they mention are confirmed. Facts may use any
+    name of a character; `display_name` converts it to the visible one, or to "" if that
+    would reveal something after the horizon.
     """
 
     def __init__(
@@ -256,7 +277,7 @@ class HorizonCast:
 
     @cached_property
     def visible(self) -> Mapping[str, VisibleCharacter]:
-        """Visible characters by their name in the whole cast, most mentioned first."""
+        """The visible characters by their name in the whole cast, most mentioned first."""
         visible_by_name = {c.name: self._make_visible(c) for c in self._cast.characters}
         visible_pairs = [
             (name, visible_character)
@@ -266,16 +287,19 @@ class HorizonCast:
         return dict(sorted(visible_pairs, key=lambda pair: -pair[1].character.mentions))
 
     def resolve_name(self, name: str) -> str:
-        """Return the name in the whole cast of the character called `name`, or "".
+        """Return the name in the whole cast of the character called `name`, by any
+        alias.
 
-        Also "" if several characters share the name.
+        Empty if there is none, or if several characters share the name.
         """
         people = self._index_by_name.get(normalize_character_name(name), ())
         return people[0] if len(people) == 1 else ""
 
     def display_name(self, name: str) -> str:
-        """Return the display name of the character that a fact calls `name`; "" if not
-        visible.
+        """Return the name to display for whoever a fact calls `name`.
+
+        Empty if the character is not visible at the horizon. A name that is not in the
+        cast is returned unchanged if it occurs in the visible text, else "".
         """
         person = self.resolve_name(name)
         if person:
@@ -284,11 +308,15 @@ class HorizonCast:
         return name if self._view.contains_name(name) else ""
 
     def is_misread_place(self, fact: Fact) -> bool:
-        """Return whether a fact wrongly describes a character as a setting."""
+        """Return whether `fact` describes a character of the cast as a setting, by
+        mistake.
+        """
         return lookup.is_misread_place(fact, self._cast)
 
     def reveals_hidden_name(self, text: str) -> bool:
-        """Return whether `text` contains a name that is not visible yet."""
+        """Return whether `text` contains a character's name that occurs only after the
+        horizon.
+        """
         return self._hidden_names is not None and bool(self._hidden_names.search(text))
 
     @cached_property
@@ -372,7 +400,11 @@ class HorizonCast:
 
 
 def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
-    """Count each form in `text` as whole words; the longest form at a place counts."""
+    """Return how often each of `forms` occurs in `text`, as whole words,
+    case-sensitive.
+
+    Where several overlap, the longest counts. Forms that do not occur are missing.
+    """
     pattern = compile_forms_pattern(forms)
     counts: dict[str, int] = {}
     for match in pattern.finditer(text) if pattern else ():
@@ -381,8 +413,10 @@ def count_form_occurrences(text: str, forms: Collection[str]) -> dict[str, int]:
 
 
 def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
-    """Return a regex that matches any of `forms` as whole words, longest first, or
-    None.
+    """Return a regex that matches any of `forms` as whole words, preferring longer
+    ones.
+
+    None if there is no form that is not empty.
     """
     longest = sorted(filter(None, forms), key=lambda form: (-len(form), form))
     if not longest:
@@ -391,7 +425,9 @@ def compile_forms_pattern(forms: Collection[str]) -> re.Pattern[str] | None:
 
 
 def normalize_character_name(name: str) -> str:
-    """Return a name without case, punctuation and leading article, for comparison."""
+    """Return `name` in lower case, without punctuation and a leading article, to
+    compare names.
+    """
     words = re.sub(r"[^\w' ]+", " ", name.replace("’", "'")).casefold()
     return _ARTICLE.sub("", " ".join(words.split()), count=1)
 

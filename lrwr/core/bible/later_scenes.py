@@ -1,4 +1,4 @@
-"""Later scenes affected by a changed fact."""
+"""Finds the later scenes that a changed fact may affect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ _BEFORE_ALL: _Place = (-1, 0)
 
 @dataclass(frozen=True, slots=True)
 class AffectedScene:
-    """A scene affected by a change; `says` means that it still states the old value.
+    """A scene that a change may affect, as the author may have to adapt it.
 
-    `line` is the first line of the scene, or of the old value.
+    `says` means that it still states the old value. `line` is the first line of that
+    statement, else of the scene, in `document`. `chapter` is in story order, `scene`
+    counts from 1.
     """
 
     document: DocumentId
@@ -29,9 +31,10 @@ class AffectedScene:
 
 
 class LaterSceneFinder:
-    """Finds the scenes after the location of a changed fact.
+    """Finds the scenes after a changed fact that it may affect.
 
-    `names` maps old document ids to new ones.
+    `before` and `after` are the two states of the story, `scenes` those of the new
+    state. `names` maps the old ids of renamed documents to new ones.
     """
 
     def __init__(
@@ -57,12 +60,13 @@ class LaterSceneFinder:
         now: Sequence[TextEvidence],
         still: Sequence[TextEvidence],
     ) -> tuple[AffectedScene, ...]:
-        """Return the scenes affected by a changed fact, in story order.
+        """Return the scenes that a changed fact may affect, in story order.
 
-        Scenes count if `person` (the name in the new state) is present, or, if `person`
-        is None, if their text names the `subject`. Only scenes after the new evidence
-        `now` count; without it, after the old evidence `was`. A note comes before all
-        scenes. `still` is evidence of the old value in the new state.
+        Scenes count if `person`, the character's name in the new state, is present; or,
+        if `person` is None, if their text names the `subject`. Scenes with `still`,
+        evidence of the old value in the new state, count as well. Only what follows the
+        new evidence `now` counts, or without it the old evidence `was`. A note comes
+        before all scenes.
         """
         place = self._place(was, now)
         scenes_by_place: dict[tuple[int, float, int], AffectedScene] = {}

@@ -1,5 +1,4 @@
-"""Lookup of characters and world elements by name, and recognition of names in
-questions.
+"""Finds characters and world elements by name, and recognizes names in questions.
 
 Only names in the given bible are used, so nothing after its horizon is revealed.
 """
@@ -56,7 +55,9 @@ _PAUSE = re.compile(
 
 
 class NamedEntityKind(StrEnum):
-    """What a name in a question refers to; a stranger is not in the bible."""
+    """What a name in a question refers to: a character, a world element, or something
+    that is not in the bible (`STRANGER`).
+    """
 
     PERSON = "PERSON"
     THING = "THING"
@@ -65,10 +66,11 @@ class NamedEntityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A name in a question.
+    """A name at `span` of a question.
 
-    `name` is the name in the bible, unless several share it. `elements` are the world
-    elements that it may mean. `confidence` is one of the constants of this module.
+    `name` is the full name in the bible; the words of the question if several share it
+    or none has it. `elements` are the world elements that it may mean. `confidence`,
+    0.0 to 1.0, is one of the constants of this module.
     """
 
     span: Span
@@ -79,9 +81,10 @@ class NamedEntity:
 
 
 def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
-    """Return all characters that `name` may mean.
+    """Return all characters of `bible` that `name` may mean.
 
-    Exact names first; otherwise partial or misspelled ones.
+    Those with exactly this name; only if there are none, those with a similar one, such
+    as a part of the name or a misspelling.
     """
     exact = match_people_exactly(name, bible)
     if exact:
@@ -93,7 +96,9 @@ def match_people(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
 
 
 def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...]:
-    """Return every character called `name`, ignoring case and an article."""
+    """Return every character of `bible` with the name or alias `name`, ignoring case
+    and a leading article.
+    """
     folded_name = fold_name(_strip_possessive(name))
     return tuple(
         character
@@ -104,8 +109,10 @@ def match_people_exactly(name: str, bible: Bible) -> tuple[CharacterProfile, ...
 
 
 def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
-    """Return all world elements that `name` may mean: exact, else partial, else
-    misspelled.
+    """Return all world elements of `bible` that `name` may mean.
+
+    Those with exactly this name; else those that share all words of one name; else
+    those with a similar spelling.
     """
     element_name = normalize_element_name(name)
     if not element_name:
@@ -126,7 +133,9 @@ def match_elements(name: str, bible: Bible) -> tuple[WorldElement, ...]:
 
 
 def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
-    """Return every world element called `name`, ignoring case, article and plural."""
+    """Return every world element of `bible` called `name`, ignoring case, a leading
+    article and plural.
+    """
     element_name = normalize_element_name(name)
     return tuple(
         element
@@ -136,7 +145,9 @@ def match_elements_exactly(name: str, bible: Bible) -> tuple[WorldElement, ...]:
 
 
 def normalize_element_name(name: str) -> str:
-    """Return an element's name for comparison: "The Tide Rules'" gives "tide rule"."""
+    """Return the name of a world element in a form for comparison: "The Tide Rules'"
+    gives "tide rule".
+    """
     words = [normalize_word(word) for word in WORD_PATTERN.findall(name)]
     if len(words) > 1 and words[0] in _ARTICLES:
         words.pop(0)
@@ -146,9 +157,10 @@ def normalize_element_name(name: str) -> str:
 
 
 def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]:
-    """Return the names in `text`, in order; of overlapping ones the longest.
+    """Return the names in `text`, in text order; of overlapping ones the longest.
 
     A name shared by a character and a world element gives one entity with both.
+    Capitalized words that are not in `bible` are included as strangers.
     """
     people, elements = (
         list(_find_people(text, bible)),
@@ -168,7 +180,7 @@ def recognize_named_entities(text: str, bible: Bible) -> tuple[NamedEntity, ...]
 
 
 def collect_bible_names(bible: Bible) -> frozenset[str]:
-    """Return all names of characters and world elements."""
+    """Return all names and aliases of characters, and the names of world elements."""
     people = (name for character in bible.characters for name in _all_names(character))
     return frozenset(people) | {element.name for element in bible.world}
 

@@ -1,4 +1,4 @@
-"""Character profiles and relationships, built from claims."""
+"""Builds character profiles and relationships from facts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,10 @@ RelationKey = tuple[str, str, str]
 def build_character_profiles(
     material: VisibleFacts, relations: Sequence[CharacterRelation], gaps: Sequence[Gap]
 ) -> tuple[CharacterProfile, ...]:
-    """Return a profile of each visible character, most mentioned first."""
+    """Return a profile of each visible character, most mentioned first.
+
+    Those of `relations` and `gaps` that concern the character are included.
+    """
     facts_by_person: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         person = material.cast.resolve_name(sourced_fact.fact.subject)
@@ -52,7 +55,11 @@ def build_character_profiles(
 
 
 def collect_relations(material: VisibleFacts) -> tuple[CharacterRelation, ...]:
-    """Return all visible relationships; one that changes appears once per valence."""
+    """Return all visible relationships between characters, in order of first
+    occurrence.
+
+    One that changes, such as from ally to antagonist, appears once for each valence.
+    """
     groups: dict[RelationKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.CHARACTER):
         fact = sourced_fact.fact

@@ -1,4 +1,4 @@
-"""Scene summaries: point of view, recap, characters present."""
+"""Builds scene summaries: point of view, recap, key sentences, characters present."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,7 +22,10 @@ SceneKey = tuple[DocumentId, int, int]
 def build_scene_summaries(
     material: VisibleFacts, appearances: Iterable[Appearance], canon: Canon
 ) -> tuple[SceneSummary, ...]:
-    """Return a summary of every visible scene, in story order."""
+    """Return a summary of every scene that is visible to its end, in story order.
+
+    `appearances` say who is present; a point of view that `canon` decides comes first.
+    """
     horizon_view = material.view
     facts_by_scene: dict[SceneKey, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.SCENE):
@@ -58,10 +61,10 @@ def build_scene_summaries(
 def find_decided_point_of_view(
     canon: Canon, outline: DocumentOutline, chapter: Chapter, scene: int
 ) -> str:
-    """Return the point of view set in canon for a scene, its chapter or its file, or
-    "".
+    """Return the point-of-view character that `canon` sets for a scene; "" if none.
 
-    `scene` is the scene's index in the chapter.
+    `scene` is the scene's index in the chapter, from 0. A decision about the scene
+    comes before one about its chapter, and that before one about its file.
     """
     if not canon.points_of_view:
         return ""

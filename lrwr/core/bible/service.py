@@ -1,4 +1,4 @@
-"""BibleService: loads stored story knowledge and builds the bible up to a horizon."""
+"""Reads stored story data and builds the story bible up to a horizon."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -48,10 +48,11 @@ from lrwr.core.retrieval.story import (
 
 @dataclass(frozen=True, slots=True)
 class StoryKnowledge:
-    """All stored knowledge of a story, without a horizon.
+    """All stored data from which the story bible is built, without a horizon.
 
-    `wondered` are gaps found in threads; the only part that may be limited to a
-    horizon.
+    `first_seen` are the first mentions of all aliases in each document. `canon` are the
+    user's decisions. `wondered` are gaps found while answering questions, the only part
+    that may be limited to a horizon.
     """
 
     order: StoryOrder
@@ -66,10 +67,10 @@ class StoryKnowledge:
 
 
 def project_bible(knowledge: StoryKnowledge, horizon: Horizon | None = None) -> Bible:
-    """Return the story bible as known up to `horizon`; None means everything.
+    """Return the story bible as known up to `horizon`; None is the whole story.
 
-    Excludes facts whose evidence is after the horizon, in a note or in an author's
-    comment, and names not mentioned by then.
+    With a horizon, facts are left out whose evidence is after it, in a note or in an
+    author's comment, and so are names that are not mentioned by then.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, horizon)
     horizon_cast = HorizonCast(
@@ -100,10 +101,10 @@ _TOLD = frozenset(FactAbout) - {FactAbout.PASSAGE}
 
 
 class BibleService:
-    """Read access to the story bible; calls may run concurrently.
+    """Read access to the story bible of a library; calls may run concurrently.
 
-    `patterns` is the setting `[manuscript] order`. `canon` loads the writer's decisions
-    and `wondered` the gaps found in threads; both are called every time.
+    `patterns` is the setting `[manuscript] order`. `canon` loads the user's decisions,
+    `wondered` the gaps found while answering questions; both are called every time.
     """
 
     def __init__(
@@ -122,16 +123,19 @@ class BibleService:
         self._wondered = wondered
 
     async def horizon(self, text: str) -> Horizon:
-        """Return the horizon for a chapter, scene or file typed by the user.
+        """Return the horizon for a chapter, scene or file that the user types, such as
+        `ch12:s2`; see `parse_horizon`.
 
         Raises:
             NotFound: There is no such chapter, scene or file.
+            SettingsProblem: The canon file is invalid.
+            StoreProblem: The library cannot be read.
         """
         canon = await asyncio.to_thread(self._canon)
         return parse_horizon(text, await self._order(canon))
 
     async def read(self, horizon: Horizon | None = None) -> Bible:
-        """Return the story bible up to `horizon`.
+        """Return the story bible up to `horizon`; None is the whole story.
 
         Raises:
             SettingsProblem: The canon file is invalid.
@@ -142,7 +146,8 @@ class BibleService:
         return replace(project_bible(knowledge, horizon), unread=not counts.documents)
 
     async def knowledge(self, horizon: Horizon | None = None) -> StoryKnowledge:
-        """Return all stored knowledge; gaps of threads only up to `horizon`.
+        """Return all stored data of the story; only gaps found while answering
+        questions are limited to `horizon`.
 
         Raises:
             SettingsProblem: The canon file is invalid.
@@ -168,10 +173,10 @@ class BibleService:
         )
 
     async def stated(self) -> StoryKnowledge:
-        """Return the knowledge needed to find contradictions: texts, cast, character
-        facts, canon.
+        """Return the data that the contradiction rules need: texts, cast, facts about
+        characters, and canon.
 
-        Other facts, quotations, appearances and gaps of threads are left empty.
+        Other facts, quotations, appearances and gaps are left empty.
 
         Raises:
             SettingsProblem: The canon file is invalid.
@@ -212,7 +217,8 @@ class BibleService:
 
 
 def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
-    """Return the only character of `bible` called `name`.
+    """Return the only character of `bible` that `name` may mean, also by part of a
+    name.
 
     Raises:
         NotFound: There is none, or several; the hint suggests names.
@@ -239,7 +245,9 @@ def find_profile_by_name(name: str, bible: Bible) -> CharacterProfile:
 
 
 def extract_visible_cast(bible: Bible) -> Cast:
-    """Return the bible's characters as a cast, with the visible name forms."""
+    """Return the characters of `bible` as a cast, with the aliases visible at its
+    horizon.
+    """
     return Cast(
         tuple(
             Character(

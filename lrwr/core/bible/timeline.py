@@ -1,4 +1,6 @@
-"""World elements, events, disclosures, timeline and quotes; changes of facts."""
+"""Builds world elements, events, the timeline and quotations from facts, and compares
+facts.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -38,9 +40,11 @@ from lrwr.core.ports.story_stores import DocumentQuotation
 
 
 def collect_world_elements(material: VisibleFacts) -> tuple[WorldElement, ...]:
-    """Return the elements of the story's world, in order of first occurrence.
+    """Return the places and other named things of the story's world, in order of first
+    occurrence.
 
-    Characters mistaken for settings are skipped.
+    Facts that take a character for a place are ignored; an element with such facts is
+    skipped if no other fact gives its type.
     """
     groups: dict[str, list[SourcedFact]] = {}
     for sourced_fact in material.about(FactAbout.WORLD):
@@ -80,7 +84,10 @@ def collect_events(material: VisibleFacts) -> tuple[NarrativeEvent, ...]:
 
 
 def collect_disclosures(material: VisibleFacts) -> tuple[Disclosure, ...]:
-    """Return what characters tell each other, in story order."""
+    """Return what characters tell each other, in story order.
+
+    Only if the teller's name is visible; an invisible hearer is left empty.
+    """
     disclosures = (
         Disclosure(
             material.cast.display_name(sourced_fact.fact.subject),
@@ -99,9 +106,9 @@ def build_timeline(
     scenes: Sequence[SceneSummary],
     material: VisibleFacts,
 ) -> tuple[TimelineMoment, ...]:
-    """Return events and disclosures in story order.
+    """Return the entries of the timeline: `events` and `disclosures`, in story order.
 
-    A chapter without events is represented by its key sentences.
+    A chapter without events is represented by the key sentences of its `scenes`.
     """
     moments = [
         TimelineMoment(
@@ -128,7 +135,10 @@ def build_timeline(
 def collect_quotes(
     document_quotations: Iterable[DocumentQuotation], material: VisibleFacts
 ) -> tuple[AttributedQuote, ...]:
-    """Return the visible quotations, in story order."""
+    """Return the visible ones of `document_quotations`, in story order.
+
+    Speakers and addressees whose names are not visible are left empty.
+    """
     horizon_view = material.view
     visible_quotations = [
         document_quotation
@@ -233,10 +243,11 @@ TopicValues: TypeAlias = Mapping[str, Set[DocumentId]]
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """A fact or gap that was added, changed or removed.
+    """A fact, event or gap that was added, changed or removed.
 
-    `subject` is empty for an event. `what` is the attribute, empty for a gap marked by
-    the author. An added fact has no `before`, a removed one no `after`.
+    `subject` is whom or what it is about, empty for an event. `what` is the attribute,
+    empty for a gap that the author marked. `before` and `after` are the values; an
+    added fact has no `before`, a removed one no `after`.
     """
 
     about: FactAbout
@@ -247,7 +258,10 @@ class FactChange:
 
 
 def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
-    """Return the topic of a fact and its value; `words` is its evidence."""
+    """Return the topic of `fact` (kind of subject, subject, attribute) and its value.
+
+    `words` is the text of its evidence, used if the fact has no value.
+    """
     attribute = fact.field.replace("_", " ")
     value = " ".join((fact.value or words).split())
     if fact.field == CharacterField.ATTRIBUTE:
@@ -265,11 +279,11 @@ def derive_fact_topic(fact: Fact, words: str) -> tuple[FactTopic, str]:
 def find_fact_changes(
     before: Mapping[FactTopic, TopicValues], after: Mapping[FactTopic, TopicValues]
 ) -> Iterator[FactChange]:
-    """Yield the differences by topic, sorted.
+    """Yield the differences between two mappings of topics to values, sorted by topic.
 
     A removed and an added value form one change if they are the only differences of the
-    topic or of a document. A value that moved to another document has not changed. Gaps
-    are never paired.
+    topic, or of the topic in one document. A value that moved to another document has
+    not changed. Gaps are only added or removed, never changed.
     """
     for topic in sorted(before.keys() | after.keys()):
         old, new = before.get(topic, {}), after.get(topic, {})
@@ -321,7 +335,9 @@ def _is_only_in(
 
 
 def find_new_characters(cast: Cast, others: Cast) -> tuple[str, ...]:
-    """Return the characters of `cast` of whom no name occurs in `others`, sorted."""
+    """Return the names of the characters of `cast` none of whose names occurs in
+    `others`, sorted.
+    """
     known_names = {
         alias.name for character in others.characters for alias in character.aliases
     }

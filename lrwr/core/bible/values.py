@@ -1,4 +1,6 @@
-"""Values of the story bible, short ids for users to type, and their wording."""
+"""The values of the story bible, the short ids that users type, and wording for
+display.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,8 @@ class TextEvidence:
 
     `text` are the words at `spans`, verbatim, joined by " … " (in dialogue by a space).
     `chapter` is the number in story order: 0 before the first chapter, None in a note.
-    `scene` counts from 1. `keeper` says who extracted it (see `Fact`).
+    `scene` counts from 1, None in a note. `keeper` is the source of the claim: rules,
+    the author's notes, or a language model (see `Fact`).
     """
 
     document: DocumentId
@@ -37,10 +40,10 @@ class TextEvidence:
 
 @dataclass(frozen=True, slots=True)
 class BibleClaim:
-    """A statement with all its evidence, in story order.
+    """A statement, `value`, with all its evidence, notes first, then in story order.
 
-    `label` is the attribute, if needed. `decided` marks the writer's decision in the
-    canon file, which has no evidence.
+    `label` is the attribute, such as "eyes"; empty if none is needed. `decided` means
+    that the user decided it in the canon file; such a claim has no evidence.
     """
 
     value: str
@@ -51,7 +54,7 @@ class BibleClaim:
 
     @property
     def writers(self) -> bool:
-        """Whether the writer states it, in a note or in canon."""
+        """Whether the author states it, in a note or in a canon decision."""
         return self.decided or any(
             text_evidence.keeper == WRITER_KEEPER for text_evidence in self.evidence
         )
@@ -62,7 +65,7 @@ class CharacterRelation:
     """A relationship between two characters as the text states it.
 
     `target` is the `kind` (such as "sister") of `source`; `valence` is ally,
-    antagonist, neutral or complex. Either may be empty.
+    antagonist, neutral or complex. `kind` and `valence` are empty if unknown.
     """
 
     source: str
@@ -74,7 +77,7 @@ class CharacterRelation:
 
 
 class GapState(StrEnum):
-    """State of a gap."""
+    """Whether a gap is open, or how it was closed."""
 
     OPEN = "open"
     ANSWERED = "answered"
@@ -87,12 +90,14 @@ class GapState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An attribute that the text leaves undefined; `about` is empty if it is nobody's.
+    """An attribute that the text leaves undefined.
 
-    `id` is stable between runs. `asked` is the key of the gap in canon. `implied` are
-    conclusions that the text allows. `answer` is the writer's; empty without one and
-    with a horizon. `defined` is evidence that the text defines it after all. `wondered`
-    means that only a thread found the gap.
+    `about` is the character or thing that has it, empty if none has. `id` is stable
+    between runs. `asked` identifies the gap in the canon file. `implied` are
+    conclusions that the text allows, `suggestions` ways to define it. `answer` is the
+    user's decision; empty without one and with a horizon. `defined` is evidence that
+    the text defines it after all. `wondered` means that it was found only while
+    answering a question.
     """
 
     id: str
@@ -109,7 +114,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class AliasForm:
-    """A name form of a character, and its number of mentions up to the horizon."""
+    """A name or alias of a character, and its number of mentions up to the horizon."""
 
     name: str
     mentions: int
@@ -120,10 +125,12 @@ class AliasForm:
 class CharacterProfile:
     """A character as known at the horizon.
 
-    `aliases` are all visible name forms including `name`, most mentioned first;
-    `also_called` are further names found by a language model. `relationships` are those
-    with this character as the source. Claims about one attribute are in story order,
-    the writer's first; a value that changes appears once for each value.
+    `aliases` are all visible names including `name`, most mentioned first;
+    `also_called` are further names found by a language model. `because` says why these
+    names were merged into one character; empty with a horizon. `narrator` means that
+    the character tells the story. `relationships` are those with this character as the
+    source. Claims about one attribute are in story order, the author's first; a value
+    that changes appears once for each value.
     """
 
     name: str
@@ -146,13 +153,17 @@ class CharacterProfile:
 
     @property
     def mentions(self) -> int:
-        """Number of mentions of all name forms."""
+        """The number of mentions of all aliases up to the horizon."""
         return sum(form.mentions for form in self.aliases)
 
 
 @dataclass(frozen=True, slots=True)
 class WorldElement:
-    """An element of the story's world; conflicting types give several `element_types`."""
+    """A place, device, group, object or rule of the story's world.
+
+    `element_types` says which, more than one if the text or notes conflict.
+    `connected_characters` are claims whose values are characters' names.
+    """
 
     name: str
     element_types: tuple[BibleClaim, ...]
@@ -163,7 +174,11 @@ class WorldElement:
 
 @dataclass(frozen=True, slots=True)
 class NarrativeEvent:
-    """An event; `emotional_weight` maps characters to their feelings."""
+    """An event of the story.
+
+    `emotional_weight` maps characters to their feelings. `story_grid_tag` is a function
+    in the plot (see `StoryGridTag`), empty for none.
+    """
 
     description: str
     characters_involved: tuple[str, ...]
@@ -174,7 +189,10 @@ class NarrativeEvent:
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """A character tells another one something; `hearer` is empty if not named."""
+    """A statement that one character, `teller`, makes to another.
+
+    `what` summarizes it. `hearer` is empty if unknown.
+    """
 
     teller: str
     hearer: str
@@ -184,10 +202,11 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True)
 class SceneSummary:
-    """Summary of a scene.
+    """Summary of the scene at `span` of a document.
 
-    `points_of_view` are names, the writer's first. `key_sentences` replace a missing
-    `recap`. `present` are the characters who act or speak, most frequent first.
+    `chapter` is in story order, `scene` counts from 1. `points_of_view` are characters'
+    names, a decided one first. `recap` sums it up; without one, `key_sentences`
+    represent it. `present` are the characters who act or speak, most frequent first.
     """
 
     document: DocumentId
@@ -206,7 +225,7 @@ class SceneSummary:
 class AttributedQuote:
     """Quoted dialogue, verbatim; `speaker` and `addressee` are empty if unknown.
 
-    `evidence.certainty` is that of the speaker.
+    `evidence` has the words; its certainty is that of the speaker.
     """
 
     speaker: str
@@ -216,7 +235,7 @@ class AttributedQuote:
 
 
 class TimelineMomentKind(StrEnum):
-    """Kind of an entry in the timeline."""
+    """Kind of an entry in the timeline: an event, something told, or a key sentence."""
 
     EVENT = "event"
     TOLD = "told"
@@ -226,7 +245,7 @@ class TimelineMomentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
-    """An entry of the timeline; `characters` are those involved."""
+    """An entry of the timeline; `characters` are the names of those involved."""
 
     kind: TimelineMomentKind
     text: str
@@ -238,10 +257,10 @@ class TimelineMoment:
 class Bible:
     """The story bible up to a horizon.
 
-    Characters are sorted by mentions, everything else by story order. `readers` are the
-    language models that have analysed the text; without one, some fields are not
-    analysed. `bounded` means that there is a horizon, `unread` that no document has
-    been ingested with pipeline b.
+    Characters are sorted by mentions, everything else by story order. `told` is what
+    characters tell each other. `readers` are the language models that have analysed the
+    text; without one, some fields are not analysed. `bounded` means that there is a
+    horizon, `unread` that no document has been ingested with pipeline b.
     """
 
     characters: tuple[CharacterProfile, ...] = ()
@@ -266,7 +285,7 @@ KeyT = TypeVar("KeyT", bound=tuple[str, ...])
 
 
 class HasId(Protocol):
-    """A value with an id."""
+    """A value with a short id that users can type."""
 
     @property
     def id(self) -> str:
@@ -278,7 +297,8 @@ IdentifiedT = TypeVar("IdentifiedT", bound=HasId)
 
 
 def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
-    """Return a unique id of 4 to 12 consonants for each key, derived from its hash.
+    """Return a unique id of 4 to 12 consonants for each of `keys`, derived from its
+    hash.
 
     Ids are as short as possible without one being the start of another.
     """
@@ -298,9 +318,9 @@ def assign_short_ids(keys: Iterable[KeyT]) -> Mapping[KeyT, str]:
 def find_by_id_prefix(
     text: str, items: Sequence[IdentifiedT], *, noun: str, listed_by: str
 ) -> IdentifiedT:
-    """Return the item with the id `text`, or the only one whose id starts with it.
+    """Return the item with the id `text`, or the only one whose id starts with `text`.
 
-    `noun` and the command `listed_by` are used in the error message.
+    The error message calls an item `noun` and suggests the command `listed_by`.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -336,13 +356,15 @@ NO_READER = "not analysed (needs a language model)."
 
 
 def format_evidence_location(evidence: TextEvidence) -> str:
-    """Return the location as `file:line` or `file:first-last`."""
+    """Return the location of `evidence` as `file:line` or `file:first-last`."""
     first, last = evidence.lines.first, evidence.lines.last
     return f"{evidence.document}:{first}{'' if first == last else f'-{last}'}"
 
 
 def format_chapter_name(evidence: TextEvidence) -> str:
-    """Return "Chapter 3 “Title”", or "Notes, Title" outside the story."""
+    """Return the chapter of `evidence`, as in "Chapter 3 “Title”", or "Notes, Title"
+    outside the story.
+    """
     if evidence.chapter is None:
         return f"Notes, {evidence.chapter_title}"
     title = f" “{evidence.chapter_title}”" if evidence.chapter_title else ""
@@ -354,7 +376,9 @@ def format_chapter_name(evidence: TextEvidence) -> str:
 def list_model_claims(
     profile: CharacterProfile,
 ) -> Iterator[tuple[str, tuple[BibleClaim, ...]]]:
-    """Yield label and claims of the fields that only a language model can fill."""
+    """Yield a label, such as "trait", and the claims of each field of `profile` that
+    only a language model can fill.
+    """
     yield "also called", profile.also_called
     yield "trait", profile.personality_traits
     yield "values", profile.stated_values
@@ -364,7 +388,11 @@ def list_model_claims(
 
 
 def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str]:
-    """Return the empty fields of a character if no language model has read the text."""
+    """Return the names of the fields of `profile` that are empty because no language
+    model has analysed the text.
+
+    Empty if one has.
+    """
     claims_by_field = {
         "traits": profile.personality_traits,
         "values": profile.stated_values,
@@ -380,7 +408,9 @@ def list_unevaluated_fields(profile: CharacterProfile, bible: Bible) -> list[str
 
 
 def format_relation(relation: CharacterRelation) -> tuple[str, str]:
-    """Return ("Nell’s sister", "Mags"), or ("Nell and Mags", "ally") without a kind."""
+    """Return a relationship as a label and a text: ("Nell’s sister", "Mags (ally)"), or
+    ("Nell and Mags", "ally") without a kind.
+    """
     valence_note = (
         f" ({relation.valence})" if relation.kind and relation.valence else ""
     )
@@ -394,5 +424,7 @@ def format_relation(relation: CharacterRelation) -> tuple[str, str]:
 
 
 def list_gap_implications(gap: Gap) -> list[str]:
-    """Return the implications of a gap, without those that repeat it."""
+    """Return what the text implies about a gap, without implications equal to its
+    attribute.
+    """
     return [claim.value for claim in gap.implied if claim.value != gap.attribute]

@@ -69,20 +69,20 @@ in a very long text, only the neighbourhood of the old offset is aligned.
 
 @dataclass(frozen=True, slots=True)
 class SimilarSpan:
-    """A span of a text and its similarity to a quotation, 0.0 to 1.0."""
+    """A span of a text and its similarity to a quotation, from 0.0 to 1.0 (equal)."""
 
     span: Span
     similarity: float
 
 
 def has_quote_at(quote: str, text: str, start: int) -> bool:
-    """Return whether `text` contains `quote` at `start`, bounded by whole words."""
+    """Return whether `quote` occurs in `text` at the offset `start`, as whole words."""
     return text.startswith(quote, start) and not _cuts_word(text, start, len(quote))
 
 
 def find_nearest_quote(quote: str, text: str, near: int) -> int | None:
-    """Return the offset of the whole-word occurrence of `quote` that is nearest to
-    `near`.
+    """Return the offset of the whole-word occurrence of `quote` in `text` that is
+    nearest to the offset `near`.
 
     None if there is none. Of two equally near ones the earlier is returned.
     """
@@ -110,12 +110,12 @@ def find_most_similar_span(
     quote: str, text: str, near: int, *, reach: int
 ) -> SimilarSpan | None:
     """Return the span of `text` that is most similar to `quote`; None if none is
-    similar.
+    similar enough.
 
-    Less similarity is required near the offset `near`. `reach` is the number of
-    characters of the text, centred there, that are aligned; the neighbourhood of `near`
-    is always aligned. The span consists of whole words, and of whole sentences if the
-    quote does.
+    Within `NEIGHBOURHOOD_CHARS` of the offset `near` less similarity is required.
+    `reach` is the number of characters around `near` that are searched, besides this
+    neighbourhood. The span consists of whole words, and of whole sentences if the quote
+    does.
     """
     bare_quote = quote.strip()
     needed = next(
@@ -277,7 +277,7 @@ def _strip_typography(text: str) -> str:
 
 
 class Freshness(StrEnum):
-    """State of cited words in the current text."""
+    """State of cited words in the text as it was last ingested."""
 
     CURRENT = "current"
     """The words are in the text unchanged, possibly at another location."""
@@ -291,7 +291,9 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuoteLocation:
-    """A span of the current text; `text` is verbatim at `span`."""
+    """Where cited words are now: `text` is the text of `document` at `span`, on
+    `lines`.
+    """
 
     document: DocumentId
     span: Span
@@ -303,9 +305,10 @@ class QuoteLocation:
 class AnchoredCitation:
     """A citation and the current state of its words.
 
-    `now` locates the words, or the edited version of them; None if they are gone or
-    were not evaluated. `similarity` compares old and current wording, 0.0 to 1.0. The
-    text of `citation` is the old wording, which may no longer exist anywhere.
+    The text of `citation` is the old wording, which may no longer exist. `now` locates
+    the words, or the edited version of them; None if they are gone or were not
+    evaluated. `similarity` compares old and current wording, from 0.0 to 1.0; 0.0 if
+    there is none.
     """
 
     citation: Citation
@@ -320,7 +323,7 @@ class AnchoredCitation:
 
     @property
     def moved(self) -> bool:
-        """Whether the unchanged words are now on other lines or in another file."""
+        """Whether the words are unchanged but on other lines or in another file."""
         if self.now is None or self.freshness is not Freshness.CURRENT:
             return False
         old_citation = self.citation
@@ -331,18 +334,20 @@ class AnchoredCitation:
 
 
 def mark_unevaluated(citation: Citation) -> AnchoredCitation:
-    """Return a citation with the state `NOT_EVALUATED`."""
+    """Return `citation` with the state `NOT_EVALUATED`, for a library that cannot be
+    read.
+    """
     return AnchoredCitation(citation, Freshness.NOT_EVALUATED)
 
 
 def find_citation_in_place(
     citation: Citation, texts: Mapping[DocumentId, DocumentText]
 ) -> AnchoredCitation | None:
-    """Locate the exact words of a citation in the cited document; None if they are
-    missing.
+    """Locate the exact words of `citation` in the cited document.
 
-    The old offset is tried first; otherwise the nearest whole-word occurrence counts,
-    of two equally near ones the earlier.
+    `texts` are the current texts. None if the document or the words are missing. The
+    old offset is tried first, then the nearest whole-word occurrence; of two equally
+    near ones the earlier.
     """
     document_text = texts.get(citation.document)
     if document_text is None:
@@ -360,13 +365,14 @@ def find_citation_in_place(
 def anchor_citations(
     citations: Sequence[Citation], texts: Mapping[DocumentId, DocumentText]
 ) -> list[AnchoredCitation]:
-    """Return the current state of each citation, in order.
+    """Return the current state of each citation, in the order of `citations`.
 
-    `texts` are the texts of the whole library. The exact words are looked for in the
+    `texts` are the texts of the whole library. The exact words are searched in the
     cited document, then in the others, because files are renamed and passages moved; a
     short common phrase counts in another document only at its old offset. Otherwise the
-    most similar span counts: of the cited document, or of any document if that one was
-    deleted. Differences in line ends, emphasis, quotation marks and dashes are ignored.
+    most similar span of the cited document is the edited version, or of any document if
+    that one was deleted. Differences in line ends, emphasis, quotation marks and dashes
+    are ignored.
     """
     anchored_citations = [
         find_citation_in_place(citation, texts) for citation in citations

@@ -57,16 +57,17 @@ _MAX_FILE_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RankingSignals:
-    """Signals of a search from which its confidence is estimated, mostly 0.0 to 1.0.
+    """Figures of one search from which its confidence is estimated, mostly 0.0 to 1.0.
 
     - `top`: the score of the best passage, from the reranker if it ran
     - `margin`: the distance from `top` to the score of the fifth passage
     - `lead`: the same distance in the scores before reranking
     - `pairs`: the same distance in the word-pair scores, divided by the best of them
-    - `named`: share of the question's names that the first passages contain; 1.0 without names
-    - `covered`: share of the question's term weight that the best passage contains
+    - `named`: share of the question's names that the first passages contain; 1.0 if none
+    - `covered`: share of the question's word weight that the best passage contains
     - `covered_together`: the same for the first five passages together
-    - `agreement`: share of the ten best chunks by words that are among the ten best by embedding
+    - `agreement`: share of the ten best chunks by words that are among the ten best by
+      embedding
     """
 
     top: float
@@ -86,7 +87,11 @@ class RankingSignals:
 
 @dataclass(frozen=True, slots=True)
 class SignalTerm:
-    """A term of the logistic model: `weight` times the standardized signal."""
+    """A term of the logistic model: `weight` times the standardized value of `signal`.
+
+    `signal` is a name of `SIGNAL_NAMES`. A value is standardized by subtracting `mean`
+    and dividing by `scale`, its mean and standard deviation when the model was fitted.
+    """
 
     signal: str
     weight: float
@@ -94,12 +99,12 @@ class SignalTerm:
     scale: float
 
     def of(self, signals: RankingSignals) -> float:
-        """Return what the signal contributes to the logit."""
+        """Return this term's contribution to the logit of the probability."""
         return self.weight * self.standing(float(getattr(signals, self.signal)))
 
     def standing(self, value: float) -> float:
-        """Return the distance of `value` from the mean in units of `scale`, clipped to
-        ±`MAX_SIGNAL_SCALES`.
+        """Return the standardized `value`: its distance from the mean in units of
+        `scale`, clipped to ±`MAX_SIGNAL_SCALES`.
         """
         return max(
             -MAX_SIGNAL_SCALES, min(MAX_SIGNAL_SCALES, (value - self.mean) / self.scale)
@@ -108,11 +113,13 @@ class SignalTerm:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A fitted model for the signals of one ranking of one pipeline's passages.
+    """A fitted logistic model that turns ranking signals into a probability.
 
-    A search with a probability below `threshold` has low confidence. `questions` is the
-    number of questions it was fitted on, `auroc` the area under the ROC curve on
-    held-out questions, `source` the command that produced it.
+    It applies to searches of `pipeline` with the ranking id `ranking`. Its logit is
+    `bias` plus the sum of `terms`. A search with a probability below `threshold` has
+    low confidence. `questions` is the number of questions it was fitted on, `auroc` the
+    area under the ROC curve on held-out questions, `source` the command that produced
+    it.
     """
 
     ranking: str
@@ -130,7 +137,9 @@ CalibrationTable = Mapping[tuple[str, Pipeline], Calibration]
 
 
 def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
-    """Return `calibrations` by ranking and pipeline; later ones replace earlier ones."""
+    """Return `calibrations` by ranking id and pipeline; later ones replace earlier
+    ones.
+    """
     return {
         (calibration.ranking, calibration.pipeline): calibration
         for calibration in calibrations
@@ -138,7 +147,9 @@ def index_calibrations(calibrations: Iterable[Calibration]) -> CalibrationTable:
 
 
 def estimate_probability(signals: RankingSignals, calibration: Calibration) -> float:
-    """Return the probability that the first passages contain the answer, 0.0 to 1.0."""
+    """Return the estimated probability, 0.0 to 1.0, that the first passages contain the
+    answer.
+    """
     return logistic(calibration.bias + sum(t.of(signals) for t in calibration.terms))
 
 
@@ -152,11 +163,12 @@ def logistic(logit: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankingInputs:
-    """Everything that the signals of one search are computed from.
+    """The results of a search from which its ranking signals are computed.
 
-    `first` are the first passages, best first. `last_scores` are the final scores: the
-    reranker's raw scores if it ran. `first_scores` are the scores before reranking.
-    `counts` maps each word of the question to the number of chunks, of `total`, that
+    `first` are the first `FIRST_PASSAGES` chunks, best first. `first_scores` are the
+    scores of chunks before reranking, `last_scores` the reranker's raw scores if it
+    ran, else the same. `hybrid` are the scores of each retriever. `counts` maps each
+    word of the question to the number of chunks, of `total` in the library, that
     contain it.
     """
 
@@ -171,11 +183,11 @@ class RankingInputs:
 
 @dataclass(frozen=True, slots=True)
 class SearchConfidence:
-    """How far a search result can be trusted.
+    """How reliable a search result is.
 
-    `confidence` is the probability that the first passages contain the answer, `low`
-    whether it is below the threshold; both None if there is no calibration for
-    `ranking`. `signals` is None if nothing was found.
+    `confidence` is the probability, 0.0 to 1.0, that the first passages contain the
+    answer; `low` means that it is below the threshold. Both are None if there is no
+    calibration for the ranking id `ranking`. `signals` is None if nothing was found.
     """
 
     ranking: str
@@ -187,7 +199,11 @@ class SearchConfidence:
 def assess_search_confidence(
     ranking_inputs: RankingInputs, ranking: str, calibration: Calibration | None
 ) -> SearchConfidence:
-    """Return the confidence of a search; 0.0 and low if it found nothing."""
+    """Return the confidence of a search that was ranked as the ranking id `ranking`
+    says.
+
+    0.0 and low if it found nothing. Without `calibration` the probability is None.
+    """
     if not ranking_inputs.first:
         return SearchConfidence(ranking, None, 0.0, True)
     signals = compute_ranking_signals(ranking_inputs)
@@ -200,7 +216,10 @@ def assess_search_confidence(
 
 
 def compute_ranking_signals(ranking_inputs: RankingInputs) -> RankingSignals:
-    """Return the signals of a search that found at least one passage."""
+    """Return the ranking signals of a search.
+
+    `ranking_inputs.first` must not be empty.
+    """
     weights = WordWeights.of(
         list(ranking_inputs.counts), ranking_inputs.counts, ranking_inputs.total
     )
@@ -238,17 +257,20 @@ def _compute_coverage(weights: Mapping[str, float], stems: Collection[str]) -> f
 
 
 def compute_score_lead(scores: Iterable[float]) -> float:
-    """Return the difference of the best and the fifth score, or the last of fewer."""
+    """Return the best of `scores` minus the fifth best, or the worst of fewer; 0.0 if
+    empty.
+    """
     best = sorted(scores, reverse=True)[:FIRST_PASSAGES]
     return best[0] - best[-1] if best else 0.0
 
 
 def build_ranking_id(*, reranker: str, is_people_ranking: bool, space: str) -> str:
-    """Return the id under which a ranking is calibrated.
+    """Return the id under which a way of ranking is calibrated, such as "off/words".
 
-    It names the reranker, or how chunks were ranked without one, and the embedding
-    space. `reranker` is empty if none ran, `space` if no embeddings were used. A
-    reranker that uses the embedding model of `space` already contains its name.
+    `reranker` is the name of the reranker, empty if none ran; `space` the embedding
+    space, empty if no embeddings were used. `is_people_ranking` means that the people
+    of a question about who says what were scored. A reranker that uses the embedding
+    model of `space` already contains its name.
     """
     if reranker:
         return reranker if space in reranker else f"{reranker}/{space}"
@@ -372,9 +394,10 @@ def get_calibration_path(library: Library) -> Path:
 
 
 def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
-    """Return the calibrations in the file and a remark, empty if the file is valid.
+    """Return the calibrations in the file at `path`, and a sentence if it is unusable.
 
-    A missing or invalid file yields no calibrations, so the shipped ones apply.
+    The sentence is empty for a valid or missing file. A missing or invalid file yields
+    no calibrations, so that the shipped ones apply.
     """
     try:
         if not path.exists():
@@ -393,7 +416,7 @@ def load_calibrations(path: Path) -> tuple[list[Calibration], str]:
 
 
 def save_calibrations(library: Library, calibrations: Sequence[Calibration]) -> Path:
-    """Replace the library's own calibrations; return the path of the file.
+    """Replace the library's own calibrations by `calibrations`; return the file's path.
 
     Raises:
         StoreProblem: The file cannot be written.

@@ -22,7 +22,9 @@ from lrwr.core.retrieval.service import load_existing_texts
 
 
 class FreshnessService:
-    """Locates cited words in the manuscript as it was last ingested."""
+    """Finds the words that stored answers cite in the manuscript as it was last
+    ingested.
+    """
 
     def __init__(self, passages: PassageStore) -> None:
         self._passages = passages
@@ -30,8 +32,8 @@ class FreshnessService:
     async def anchor(self, citations: Sequence[Citation]) -> list[AnchoredCitation]:
         """Return the current state of each citation, in the order of `citations`.
 
-        Other documents are read only if words are missing from the cited one. If the
-        library cannot be read, every citation is marked as not evaluated.
+        The whole library is read only if words are missing from the cited documents. If
+        the library cannot be read, every citation is marked as not evaluated.
         """
         try:
             return await self._anchor(citations)
@@ -39,7 +41,8 @@ class FreshnessService:
             return [mark_unevaluated(citation) for citation in citations]
 
     async def are_in_place(self, citations: Sequence[Citation]) -> list[bool]:
-        """Return for each citation whether its exact words are in the cited document.
+        """Return for each of `citations` whether its document still contains its exact
+        words.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -55,8 +58,10 @@ class FreshnessService:
     async def anchor_turns(
         self, turns: Iterable[Turn]
     ) -> Mapping[TurnId, tuple[AnchoredCitation, ...]]:
-        """Return the current state of each turn's citations, in the order of the
+        """Return the current state of the citations of each turn, in the order of its
         answer.
+
+        If the library cannot be read, every citation is marked as not evaluated.
         """
         citations_by_turn = {turn.id: turn.output.citations for turn in turns}
         all_citations = [
@@ -92,9 +97,10 @@ class FreshnessService:
 
 @dataclass(frozen=True, slots=True)
 class StaleAnswers:
-    """How many stored answers rest on words that were edited or deleted.
+    """How many stored answers cite words that were edited or deleted.
 
-    `threads` are the threads of these answers, each once, in the order of the store.
+    `answers` is their number, `threads` are their threads, each once, in the order of
+    the store.
     """
 
     answers: int = 0
@@ -102,7 +108,11 @@ class StaleAnswers:
 
 
 class StaleAnswerDetector:
-    """Reports which stored answers become stale when the manuscript changes."""
+    """Finds the stored answers that become stale when the manuscript changes.
+
+    An answer is stale if words that it cites were edited or deleted. Call `begin`
+    first.
+    """
 
     def __init__(self, freshness: FreshnessService, threads: ThreadStore) -> None:
         self._freshness = freshness
@@ -110,7 +120,8 @@ class StaleAnswerDetector:
         self._reported: set[tuple[TurnId, int]] = set()
 
     async def begin(self) -> None:
-        """Record the answers that are stale already, so that they are not reported.
+        """Record the answers that are stale now, so that `unsettled` does not report
+        them.
 
         Raises:
             StoreProblem: The library cannot be read.
@@ -118,8 +129,8 @@ class StaleAnswerDetector:
         await self._find_new(await self._threads.turn_citations())
 
     async def unsettled(self, documents: Collection[DocumentId]) -> StaleAnswers:
-        """Return the answers that cite these documents and became stale, each only
-        once.
+        """Return the answers that cite `documents` and became stale since the last
+        report.
 
         An answer is reported again only if its words were restored in the meantime.
 

@@ -1,4 +1,6 @@
-"""Parses the locations that canon decisions refer to, and finds those that disappeared."""
+"""Parses the locations to which canon decisions apply, and finds decisions whose
+location no longer exists.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -25,11 +27,11 @@ _LOCATION_HINT = (
 def parse_manuscript_location(
     text: str, order: StoryOrder, find: Callable[[str], DocumentId]
 ) -> ManuscriptLocation:
-    """Parse a location that the writer types, such as `ch12:s2` or `FILE#Heading`.
+    """Parse a location that the user types, such as `ch12:s2` or `FILE#Heading`.
 
     Chapter numbers count in story order, but the result names the file and heading, so
     that it stays correct when chapters are inserted before it. `find` resolves a file
-    name to a document.
+    name to a document and raises `NotFound` if there is none.
 
     Raises:
         NotFound: There is no such chapter, scene or file.
@@ -58,10 +60,11 @@ def parse_manuscript_location(
 def find_orphaned_locations(
     canon: Canon, order: StoryOrder
 ) -> tuple[ManuscriptLocation, ...]:
-    """Return the locations of point-of-view decisions whose chapter or scene is
-    missing.
+    """Return the locations of the point-of-view decisions in `canon` whose chapter or
+    scene no longer exists, in the order of `canon`.
 
-    Locations in documents that are not in the library are not returned.
+    Decisions about whole documents, and about documents that are not in the library,
+    are left out.
     """
     lost = []
     for place in canon.points_of_view:

@@ -1,8 +1,9 @@
-"""Recognizes the people in a question about who says what, and scores passages by them.
+"""Recognizes the characters in a question about who says what, and scores passages by
+them.
 
-The rules are for English. People only add to a passage's score and never exclude it:
-tags are incomplete, and a filter that required all names lost 25 of 60 gold passages
-where a boost lost none.
+The rules are for English. Characters only add to a passage's score and never exclude
+it: the recorded appearances are incomplete, and a filter that required all names lost
+25 of 60 correct passages where added scores lost none.
 """
 
 import math
@@ -91,9 +92,9 @@ _Spot = tuple[DocumentId, int]
 class ProximityLevel:
     """One level of nearness between a passage and a character.
 
-    A passage is at this level if the character appears in one of `roles` in a passage
-    at most `away` passages from it. `share` is the share of answering passages that are
-    at this level and at no earlier one.
+    A passage is at this level if the character appears in one of `roles` at most `away`
+    passages before or after it. `share` is the share of answering passages, 0.0 to 1.0,
+    that are at this level and at no earlier one.
     """
 
     roles: frozenset[AppearanceRole]
@@ -137,7 +138,11 @@ They need not add up to 1: the rest of the answering passages is at no level.
 
 @dataclass(frozen=True, slots=True)
 class QuestionCharacter:
-    """A name in a question: its span, the characters it may mean, and their role."""
+    """A name in a question, at `span`.
+
+    `people` are the names of the characters that it may mean. `role` is their role in
+    the question: who speaks, hears, or is talked about.
+    """
 
     span: Span
     people: tuple[str, ...]
@@ -147,8 +152,8 @@ class QuestionCharacter:
 def resolve_question_names(
     question: str, cast: Cast
 ) -> list[tuple[Span, tuple[str, ...]]]:
-    """Return the spans of names in `question`, in order, with the characters they may
-    mean.
+    """Return the spans of names in `question`, in text order, each with the names of
+    the characters of `cast` that it may mean.
     """
     return _join_adjacent_names(question, find_names_in_question(question, cast))
 
@@ -166,7 +171,8 @@ def asks_about_saying(question: str) -> bool:
 
 
 def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacter]:
-    """Return the characters named in a question about who says what, in order.
+    """Return the names in a question about who says what, in the order of the question,
+    each with the characters of `cast` that it may mean and their role.
 
     Empty for other questions. Possessives are skipped: "Nell's aunt" is not Nell.
     """
@@ -182,10 +188,11 @@ def find_question_characters(question: str, cast: Cast) -> list[QuestionCharacte
 def find_unknown_question_names(
     question: str, question_characters: Sequence[QuestionCharacter]
 ) -> list[tuple[str, AppearanceRole]]:
-    """Return capitalized names in a question about who says what that the cast lacks.
+    """Return the capitalized names in a question about who says what that are not among
+    `question_characters`, in the order of the question.
 
-    Each is returned by its last word, with the role the character has in the question.
-    Empty for other questions.
+    Each is given by its last word, with the role that the question gives it. Empty for
+    other questions.
     """
     if not asks_about_saying(question):
         return []
@@ -217,7 +224,7 @@ def _join_adjacent_names(
 
 
 class CharacterProximity:
-    """Scores chunks by the people of a question that appear in or near them.
+    """Scores chunks by the characters of a question that appear in or near them.
 
     The score of a chunk is a naive Bayes log-likelihood ratio: the logarithm of how
     much likelier a chunk at its proximity level is to contain the answer than any
@@ -256,7 +263,11 @@ class CharacterProximity:
         )
 
     def score(self, spot: _Spot) -> float:
-        """Return the score of a chunk; 0.0 is neutral."""
+        """Return the score of the chunk with this document and ordinal; 0.0 is neutral.
+
+        Positive if it is likelier to contain the answer than other chunks, else
+        negative.
+        """
         people = (
             proximity_table.weights[proximity_table.levels.get(spot, -1)]
             for proximity_table in self._build_proximity_table
@@ -264,8 +275,10 @@ class CharacterProximity:
         return sum(people) + self._score_utterances.get(spot, 0.0)
 
     def is_plain(self, spot: _Spot) -> bool:
-        """Return whether every character plainly has the role in this chunk that the
-        question gives them.
+        """Return whether every character clearly has the role of the question in the
+        chunk with this document and ordinal.
+
+        Only such chunks count as the first or last of a kind.
         """
         return all(
             0 <= proximity_table.levels.get(spot, -1) < proximity_table.plain
@@ -287,20 +300,23 @@ class _ProximityTable:
 
 
 def asks_first(question: str) -> bool:
-    """Return whether a question asks for the first of several."""
+    """Return whether `question` contains "first", so that the earliest passage is
+    meant.
+    """
     return _FIRST.search(question) is not None
 
 
 def asks_last(question: str) -> bool:
-    """Return whether a question asks for the last of several."""
+    """Return whether `question` contains "last", so that the latest passage is meant."""
     return _LAST.search(question) is not None
 
 
 def infer_question_role(question: str, start: int) -> AppearanceRole:
-    """Return the role of the character whose name begins at `start` of the question.
+    """Return the role of the character whose name begins at offset `start` of
+    `question`.
 
-    The words before the name decide: "to" the hearer, "about" the topic, else the
-    speaker.
+    The words before the name decide: after "to" or "told" they hear, after "about" they
+    are mentioned, else they speak.
     """
     before = question[:start]
     for role, words in _ROLE_BEFORE_NAME.items():
@@ -397,10 +413,11 @@ def _iter_spots_at_level(
 
 @dataclass(frozen=True, slots=True)
 class ScopedCast:
-    """The cast as it is known at a point of the story.
+    """The characters known at a point of the story.
 
-    `cast` uses only names that have occurred by then. `whole_cast_names` maps these
-    names to the characters' names in the whole cast.
+    `cast` has only names that occur by then. `whole_cast_names` maps each character's
+    name there to the names of the same character in the whole cast; several if they
+    cannot be told apart yet.
     """
 
     cast: Cast
@@ -421,14 +438,18 @@ class ScopedCast:
         )
 
     def to_whole_cast_names(self, people: Iterable[str]) -> tuple[str, ...]:
-        """Translate names of this cast into names of the whole cast."""
+        """Translate names of characters in `cast` into their names in the whole cast.
+
+        Raises:
+            KeyError: A name is not that of a character in `cast`.
+        """
         return tuple(
             name for person in people for name in self.whole_cast_names[person]
         )
 
 
 def build_unscoped_cast(cast: Cast) -> ScopedCast:
-    """Return the whole cast with all its names."""
+    """Return `cast` unchanged as the cast known at the end of the story."""
     return ScopedCast(
         cast, {character.name: (character.name,) for character in cast.characters}
     )
@@ -437,9 +458,11 @@ def build_unscoped_cast(cast: Cast) -> ScopedCast:
 def build_scoped_cast(
     cast: Cast, rows: Iterable[FirstMention], scope: SearchScope
 ) -> ScopedCast:
-    """Return the characters named within `scope`, with the aliases that occur there.
+    """Return the characters of `cast` that are named within `scope`, with the aliases
+    that occur there.
 
-    `rows` are the first mentions of all aliases.
+    `rows` are the first mentions of all aliases in each document. A character whose
+    name does not occur is called by the first alias that does.
     """
     forms: dict[str, set[str]] = {}
     for row in rows:

@@ -1,4 +1,6 @@
-"""Lexical and dense retrievers, score fusion, query-term weights and excerpts."""
+"""Lexical and dense retrievers, fusion of their scores, weights of a question's words,
+and excerpts.
+"""
 
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -30,7 +32,10 @@ VectorIndexOpener = Callable[[], Awaitable[VectorIndex | None]]
 
 
 def scale_by_maximum(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
-    """Divide scores by the best one; negative scores become 0.0."""
+    """Divide `scores` by the best one; negative scores become 0.0.
+
+    All are 0.0 if none is positive.
+    """
     best = max(scores.values(), default=0.0)
     if best <= 0:
         return dict.fromkeys(scores, 0.0)
@@ -49,7 +54,10 @@ def scale_min_max(scores: Mapping[ChunkId, float]) -> dict[ChunkId, float]:
 def fuse_weighted_scores(
     parts: Sequence[tuple[float, Mapping[ChunkId, float]]],
 ) -> dict[ChunkId, float]:
-    """Return the weighted sum of several score lists; missing chunks count as 0."""
+    """Return for each chunk the weighted sum of its scores in all `parts`.
+
+    A part is a weight and a score for each chunk; a missing score counts as 0.0.
+    """
     total: dict[ChunkId, float] = {}
     for weight, scores in parts:
         for chunk, score in scores.items():
@@ -65,10 +73,11 @@ def rank_chunks(scores: Mapping[ChunkId, float]) -> list[ScoredChunk]:
 
 @dataclass(frozen=True, slots=True)
 class HybridScores:
-    """Raw scores of the chunks that each retriever found.
+    """The scores of chunks from each retriever, before scaling.
 
     `words` and `pairs` are BM25 scores of single words and of pairs of nearby words,
-    `meaning` cosine similarities of embeddings. Empty if a retriever did not run.
+    `meaning` cosine similarities of embeddings, -1.0 to 1.0. A mapping is empty if its
+    retriever did not run.
     """
 
     words: Mapping[ChunkId, float]
@@ -76,9 +85,7 @@ class HybridScores:
     meaning: Mapping[ChunkId, float]
 
     def fused(self) -> dict[ChunkId, float]:
-        """Return the weighted sum of the scaled scores, about 0.0 to 1.0 for each
-        chunk.
-        """
+        """Return for each chunk the weighted sum of its scaled scores, from 0.0 to 1.0."""
         return fuse_weighted_scores(
             [
                 (LEXICAL_WEIGHT, scale_by_maximum(self.words)),
@@ -90,9 +97,9 @@ class HybridScores:
 
 @dataclass(frozen=True, slots=True)
 class HybridRetriever:
-    """The lexical and vector indexes of one library, read-only.
+    """Scores the chunks of one library by words and by embedding. Read-only.
 
-    Without `embedder` only lexical search runs.
+    `vectors` opens the vector index. If `embedder` is None, only words count.
     """
 
     lexical: LexicalIndex
@@ -107,8 +114,11 @@ class HybridRetriever:
         scope: SearchScope,
         limit: int,
     ) -> tuple[dict[ChunkId, float], dict[ChunkId, float]]:
-        """Return the BM25 scores of chunks for single words and for pairs of nearby
-        words.
+        """Return BM25 scores of chunks for single `words`, and for pairs of them, in
+        this order.
+
+        Each mapping has the `limit` best chunks of `pipeline` within `scope` at most. A
+        pair is two of the words within about a sentence of each other, in either order.
         """
         scored_lists = [
             await search(words, pipeline=pipeline, scope=scope, limit=limit)
@@ -120,8 +130,8 @@ class HybridRetriever:
     async def score_by_embedding(
         self, question: str, *, scope: SearchScope, others: Collection[ChunkId]
     ) -> dict[ChunkId, float]:
-        """Return the cosine similarity of the nearest chunks and of all chunks in
-        `others`.
+        """Return the cosine similarity to `question` of the `RETRIEVER_POOL_SIZE`
+        nearest chunks within `scope`, and of all chunks in `others`.
 
         Empty without an embedding model or vector index.
 
@@ -142,15 +152,17 @@ class HybridRetriever:
         return scores | dict(zip(rest, values, strict=True))
 
     async def describe_index_problem(self) -> str:
-        """Return a sentence about a degraded vector index; empty if it works normally."""
+        """Return a sentence that says what is wrong with the vector index; empty if
+        nothing is, or if it is not used.
+        """
         vectors = await self.vectors() if self.embedder is not None else None
         return vectors.remark if vectors is not None else ""
 
     async def find_unknown_words(
         self, counts: Mapping[str, int], *, pipeline: Pipeline, scope: SearchScope
     ) -> tuple[str, ...]:
-        """Return the words of `counts` that no chunk in `scope` contains, in their
-        order.
+        """Return the words of `counts` that no chunk of `pipeline` in `scope` contains,
+        in the order of `counts`.
 
         `counts` maps each word to the number of chunks of the library that contain it.
         """
@@ -168,10 +180,10 @@ class HybridRetriever:
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """The words of a question with weights that add up to 1.0.
+    """The words of a question with weights that add up to 1.0; a rare word weighs more.
 
-    The weight of a word is its inverse document frequency; words that occur nowhere
-    weigh as much as the rarest possible one.
+    The weight of a word is its inverse document frequency, scaled. Words that occur
+    nowhere weigh as much as the rarest possible one.
     """
 
     weights: Mapping[str, float]
@@ -180,7 +192,11 @@ class WordWeights:
     def of(
         cls, words: Sequence[str], counts: Mapping[str, int], total: int
     ) -> "WordWeights":
-        """Weigh `words`, given in how many of `total` chunks each occurs."""
+        """Return weights for `words`.
+
+        `counts` maps words to the number of chunks that contain them, of `total` in
+        all; missing words occur in none.
+        """
         # Smoothed inverse document frequency: 0.5 keeps words that occur nowhere
         # finite, and 1 keeps the weight of words that occur everywhere positive.
         raw = {w: math.log(1 + total / (counts.get(w, 0) + 0.5)) for w in words}
@@ -188,8 +204,8 @@ class WordWeights:
         return cls({word: value / total_weight for word, value in raw.items()})
 
     def coverage(self, text: str) -> float:
-        """Return the total weight of the words that `text` contains, compared by stem;
-        0.0 to 1.0.
+        """Return the total weight, 0.0 to 1.0, of the words that `text` contains in any
+        inflected form.
         """
         text_stems = {
             stem_lightly(normalize_word(word)) for word in WORD_PATTERN.findall(text)
@@ -201,10 +217,10 @@ class WordWeights:
 
 
 def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
-    """Split `text` into pieces; the flag is True for words with the stem of one of
-    `words`.
+    """Split `text` into pieces, each with a flag that tells whether to highlight it.
 
-    Joining the pieces yields `text`.
+    The flag is true for words with the stem of one of `words`. The pieces, joined, are
+    `text`.
     """
     stems = {stem_lightly(word) for word in words}
     pieces: list[tuple[str, bool]] = []
@@ -224,11 +240,12 @@ def split_highlighted_words(text: str, words: Sequence[str]) -> list[tuple[str, 
 def select_excerpt(
     text: str, words: WordWeights, sentences: SentenceSplitter, *, limit: int
 ) -> tuple[int, int]:
-    """Return start and end of the consecutive sentences that cover most weight of
-    `words`.
+    """Return the start and end offset of the consecutive sentences of `text` that cover
+    most weight of `words`.
 
-    The excerpt consists of whole sentences and has at most `limit` characters, unless a
-    single sentence is longer. Of equally good excerpts the earliest is returned.
+    The excerpt has at most `limit` characters, unless its only sentence is longer. A
+    text that fits is returned as a whole. Of equally good excerpts the earliest is
+    returned.
     """
     spans = sentences(text)
     if len(text) <= limit or not spans:

@@ -1,4 +1,4 @@
-"""Passage search: hybrid retrieval, people and content-type boosts, reranking."""
+"""Passage search: hybrid retrieval, scores for characters and content types, reranking."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -66,9 +66,11 @@ class SearchRequest:
     """What to search for, and how.
 
     `limit` is the number of passages to return. `lexical` and `dense` select the
-    retrievers. `types` empty means every document type. `notes` includes the author's
-    comments. `names` adds scores for the people named in the question, `boosts` favours
-    the content type it asks for; both apply to pipeline b only and exclude nothing.
+    retrievers, by words and by embedding; `rerank` applies the reranker. `types` are
+    the document types to search, empty for all. `horizon` is None for the whole story.
+    `notes` includes author's comments. `names` adds scores for characters named in the
+    question, `boosts` favours the content type it asks for, such as dialogue; both
+    apply to pipeline b only and exclude nothing.
     """
 
     question: str
@@ -87,13 +89,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages, best first, with everything else a search found.
+    """The passages of a search, best first, and what else it found.
 
-    `unknown` are the words of the question that no passage within the search scope
+    `unknown` are the words of the question that no text within the search scope
     contains. `remarks` are sentences about parts of the search that were skipped or
     failed. `facts` are matching facts of the story bible, best first. `judgement`
     estimates how likely the first passages contain the answer; None if only one
-    retriever ran or filters were set.
+    retriever was requested or filters were set.
     """
 
     passages: tuple[Passage, ...]
@@ -107,14 +109,15 @@ class SearchResult:
         """The estimated probability that the first passages contain the answer, 0.0 to
         1.0.
 
-        None if it was not evaluated.
+        None if it was not evaluated or there is no calibration for this kind of search.
         """
         return self.judgement.confidence if self.judgement else None
 
     @property
     def low_confidence(self) -> bool | None:
-        """Whether that probability is below the threshold; None if it was not
-        evaluated.
+        """Whether the probability is below the threshold of the calibration.
+
+        None if it was not evaluated or there is no calibration for this kind of search.
         """
         return self.judgement.low if self.judgement else None
 
@@ -144,10 +147,10 @@ class PassageFinder:
     """Searches the passages of one library. Read-only; searches may run concurrently.
 
     Without `embedder` only lexical search runs. `vectors` opens the vector index on
-    first use. `candidates` is the number of passages to rerank; without `reranker` none
-    are. `order_patterns` is the setting `[manuscript] order`. `canon` reads the
-    writer's decisions for each story order. `story` provides the story data of pipeline
-    b, None without it. `calibrations` turn ranking signals into a confidence.
+    first use. The best `candidates` passages are reranked; without `reranker` none are.
+    `order_patterns` is the setting `[manuscript] order`. `canon` reads the user's
+    decisions, for each story order. `story` provides the story data of pipeline b, None
+    without it. `calibrations` turn ranking signals into a confidence.
     """
 
     def __init__(
@@ -171,7 +174,7 @@ class PassageFinder:
         self._canon, self._story = canon, story
 
     async def story_order(self) -> StoryOrder:
-        """Return the library's documents in story order, with the writer's decisions
+        """Return the library's documents in story order, with the user's decisions
         applied.
 
         Raises:
@@ -184,15 +187,16 @@ class PassageFinder:
     async def find(
         self, request: SearchRequest, order: StoryOrder | None = None
     ) -> SearchResult:
-        """Return the best passages for a request.
+        """Search for `request` and return the best passages.
 
-        Pass `order` to avoid reading the story order again for every one of many
+        Pass `order`, from `story_order`, to avoid reading it again for each of many
         requests. A retriever or reranker that does not answer is skipped, with a
         remark.
 
         Raises:
-            StoreProblem: The library cannot be read.
             NotFound: A filter names an unknown character.
+            SettingsProblem: The canon file is invalid; only without `order`.
+            StoreProblem: The library cannot be read.
         """
         context = await self._build_context(request, order or await self.story_order())
         scores, is_people_ranking = await self._score_chunks(context)
@@ -450,10 +454,10 @@ async def load_existing_texts(
 async def drop_deleted_passages(
     store: PassageStore, result: SearchResult
 ) -> tuple[SearchResult, Mapping[DocumentId, DocumentText]]:
-    """Remove passages and facts of deleted documents from a search result.
+    """Return `result` without passages and facts of documents that were deleted
+    meanwhile, and the texts of the remaining documents.
 
-    Returns the result, with one remark for each deleted document, and the texts of the
-    remaining documents.
+    A remark names each deleted document.
 
     Raises:
         StoreProblem: The library cannot be read.

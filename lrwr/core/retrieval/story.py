@@ -1,4 +1,4 @@
-"""Story order: sort documents, number chapters, parse horizons, read chapters."""
+"""Story order: sorts documents, numbers chapters, parses horizons and reads chapters."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,10 +33,10 @@ _LOCATION_HINT = "Write it as `ch12`, `ch12:s2`, `vol3.ch6` or the path of a fil
 class StoryOrder:
     """The documents of a library, with the order of those that tell the story.
 
-    `story` contains scene documents only. `numbers` maps each of them to the
-    story-order numbers of its chapters: 0 for text before the first chapter of all,
-    then 1, 2, 3, …. A later opening, such as the preface of a second part, has the
-    number of the chapter that follows it.
+    `outlines` has every document; `story` only scene documents, in story order.
+    `numbers` maps each of these to the story-order numbers of its chapters: 0 for text
+    before the first chapter of all, then 1, 2, 3, …. A later opening, such as the
+    preface of a second part, has the number of the chapter that follows it.
     """
 
     outlines: Mapping[DocumentId, DocumentOutline]
@@ -49,7 +49,7 @@ class StoryOrder:
         return max((n for row in self.numbers.values() for n in row), default=0)
 
     def chapter_number(self, document: DocumentId, chapter: int) -> int | None:
-        """Return the story-order number of the chapter at index `chapter` of
+        """Return the story-order number of the chapter at index `chapter`, from 0, of
         `document`.
 
         None for documents outside the story and for indexes beyond its last chapter.
@@ -58,7 +58,7 @@ class StoryOrder:
         return row[chapter] if chapter < len(row) else None
 
     def iter_chapters(self) -> Iterator[tuple[DocumentId, Chapter, int]]:
-        """Yield every chapter of the story in order: document, chapter, story-order
+        """Yield each chapter in story order: its document, the chapter, its story-order
         number.
         """
         for document in self.story:
@@ -74,10 +74,11 @@ def build_story_order(
 ) -> StoryOrder:
     """Sort documents into story order and number their chapters.
 
-    Documents with an `order:` in their front matter are placed by it; the others follow
-    the first glob pattern of `order` that matches their path, then their path, with
-    numbers compared by value. The writer's decisions in `canon` override this: first
-    document types, then the relative order of the documents that `canon.order` lists.
+    Documents with an `order:` in their front matter take that position; the others
+    follow the first glob pattern of `order` that matches their path, then their path,
+    with numbers compared by value. The user's decisions in `canon` override this:
+    document types first, then the relative order of the documents that `canon.order`
+    lists.
     """
     canon = canon or Canon()
     by_id = {outline.id: _apply_type_decision(outline, canon) for outline in outlines}
@@ -100,10 +101,10 @@ def build_story_order(
 def reorder_documents(
     documents: Sequence[DocumentId], order: Sequence[DocumentId]
 ) -> list[DocumentId]:
-    """Sort those of `documents` that `order` lists, leaving all others in their
-    positions.
+    """Return `documents` with those that `order` lists sorted as there.
 
-    Names in `order` that are not among `documents` are ignored.
+    The sorted ones share the positions they had; all others stay where they are. Names
+    in `order` that are not among `documents` are ignored.
     """
     ranks = {document: rank for rank, document in enumerate(order)}
     ordered_documents = [d for d in documents if normalize_canon_path(d) in ranks]
@@ -118,10 +119,12 @@ def merge_document_order(
     before: Sequence[DocumentId],
     now: Sequence[DocumentId],
 ) -> tuple[DocumentId, ...]:
-    """Return a document order that applies `now` and otherwise preserves `before`.
+    """Return the document order to record after the user puts the documents `now` in
+    order.
 
-    `story` is the present story order, which already follows `before`. The result
-    contains each document of `before` or `now` once, and no others.
+    `story`, the present story order, keeps its positions; only the documents of `now`
+    are exchanged among theirs. `before` is the order recorded last. The result has each
+    document of `before` or `now` once; those that `story` lacks come last.
     """
     documents = dict.fromkeys([*before, *now])
     story_documents = [
@@ -140,8 +143,10 @@ def merge_document_order(
 def number_chapters(
     outlines: Mapping[DocumentId, DocumentOutline], story: Sequence[DocumentId]
 ) -> dict[DocumentId, tuple[int, ...]]:
-    """Return the chapter numbers of each document in `story`, as `StoryOrder` defines
+    """Return the chapter numbers of each document, as `StoryOrder.numbers` defines
     them.
+
+    `story` are the documents in story order; each must be in `outlines`.
     """
     numbers: dict[DocumentId, tuple[int, ...]] = {}
     count = 0
@@ -177,7 +182,7 @@ def build_search_scope(
     `kinds`.
 
     With a horizon only story documents are in scope, up to the horizon: a note has no
-    position in the story, so it may reveal later events.
+    position in the story, so it may reveal later events. None is the whole library.
     """
     if horizon is None:
         within = [o.id for o in order.outlines.values() if not types or o.type in types]
@@ -193,10 +198,9 @@ def build_search_scope(
 
 
 def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> bool:
-    """Return whether `span` of `document` lies entirely within the documents and
-    offsets of `scope`.
+    """Return whether `scope` allows `document` and all of `span` in it.
 
-    The chunk kind is not checked.
+    The chunk kinds of the scope are not checked.
     """
     if scope.documents is not None and document not in scope.documents:
         return False
@@ -205,7 +209,7 @@ def is_within_scope(document: DocumentId, span: Span, scope: SearchScope) -> boo
 
 
 def parse_horizon(text: str, order: StoryOrder) -> Horizon:
-    """Parse a horizon as the writer types it.
+    """Parse a horizon that the user types.
 
     `ch12` is the 12th chapter in story order, `ch12:s2` its second scene, `vol3.ch6`
     the chapter headed 6 of the volume headed 3. The path of a file means its end; `:s2`
@@ -231,7 +235,7 @@ def parse_horizon(text: str, order: StoryOrder) -> Horizon:
 
 
 def is_at_or_before_horizon(as_of: str, horizon: Horizon, order: StoryOrder) -> bool:
-    """Return whether the horizon typed as `as_of` is `horizon` or an earlier point.
+    """Return whether `as_of`, a horizon as the user typed it, is `horizon` or earlier.
 
     False for an empty `as_of` (the whole story) and for one that no longer exists.
     """
@@ -343,16 +347,17 @@ def _parse_path_horizon(text: str, order: StoryOrder) -> Horizon:
 
 @dataclass(frozen=True, slots=True)
 class ChapterTitle:
-    """The number of a chapter in story order and its title, which may be empty."""
+    """The number of a chapter in story order, and its title, which may be empty."""
 
     number: int
     title: str
 
 
 class ChapterReader:
-    """Lists and reads the chapters of a library up to a horizon.
+    """Lists and reads the chapters of a library up to `horizon`; None is the whole
+    story.
 
-    Chapters are read as passages of `pipeline`, without the author's comments.
+    Chapters are read as passages of `pipeline`, without author's comments.
     """
 
     def __init__(
@@ -369,9 +374,7 @@ class ChapterReader:
         self._scope = build_search_scope(order, types=(), horizon=horizon, kinds=kinds)
 
     def contents(self) -> tuple[ChapterTitle, ...]:
-        """Return the titles of the chapters that begin before the horizon, in story
-        order.
-        """
+        """Return the chapters that begin before the horizon, in story order."""
         return tuple(
             ChapterTitle(number, chapter.title)
             for document, chapter, number in self._order.iter_chapters()
@@ -379,9 +382,13 @@ class ChapterReader:
         )
 
     async def chapter(self, number: int) -> tuple[Passage, ...]:
-        """Return the passages of chapter `number` before the horizon, in text order.
+        """Return the passages of the chapter `number`, up to the horizon, in text
+        order.
 
-        Empty if there is no such chapter.
+        `number` counts in story order. Empty if there is no such chapter.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         passages: list[Passage] = []
         for document, place in self._iter_chapter_indexes(number):
@@ -403,7 +410,10 @@ class ChapterReader:
 
 
 def build_passage(chunk: Chunk, order: StoryOrder, score: float) -> Passage:
-    """Return `chunk` as a passage, with its chapter and scene in story order."""
+    """Return `chunk` as a passage with the given score, and its chapter and scene.
+
+    Both are in story order and None outside the story; scenes count from 1.
+    """
     outline = order.outlines[chunk.document]
     titled = outline.chapters[chunk.chapter : chunk.chapter + 1]
     number = order.chapter_number(chunk.document, chunk.chapter)

@@ -1,4 +1,6 @@
-"""How the story data of pipeline b contributes to a search: people, labels and facts."""
+"""What the story data of pipeline b adds to a search: scores for characters and content
+types, filters, facts.
+"""
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -71,11 +73,12 @@ WordChunkFinder = Callable[[str], Awaitable[Sequence[Chunk]]]
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """Hard filters that the writer sets; a passage must pass all of them.
+    """Filters that the user sets; a passage must pass all of them.
 
-    Every character in `characters` must be mentioned in or present at the passage,
-    every one in `present` must be present. One of `content_types` and one of
-    `functions` must apply, if any are set.
+    Every character in `characters` must be present or mentioned in the passage, every
+    one in `present` must be present. If set, one of `content_types` and one of
+    `functions` must apply. Empty sets filter nothing; the object is false if all are
+    empty.
     """
 
     characters: frozenset[str] = frozenset()
@@ -91,9 +94,10 @@ class SearchFilters:
 
 @dataclass(frozen=True, slots=True)
 class SpeechQuestion:
-    """A question about who says what, with the appearances of the people it names.
+    """A question about who says what, and what the story data has about its characters.
 
-    `quotations` are those of its possible speakers.
+    `people` are the names in the question, `appearances` the passages in which these
+    characters appear, `quotations` those of its possible speakers.
     """
 
     question: str
@@ -112,9 +116,7 @@ class StorySearch:
         self._stories = stories
 
     async def read_visible_cast(self, scope: SearchScope | None) -> ScopedCast:
-        """Return the characters that are named within `scope`; None means the whole
-        story.
-        """
+        """Return the characters that are named within `scope`; None is the whole story."""
         cast = await self._stories.cast()
         if scope is None:
             return build_unscoped_cast(cast)
@@ -126,12 +128,12 @@ class StorySearch:
         scoped_cast: ScopedCast,
         find_chunks_with_word: WordChunkFinder,
     ) -> SpeechQuestion:
-        """Return the people that a question about who says what names, and where they
-        appear.
+        """Return the characters that a question about who says what names, and where
+        they appear.
 
-        Capitalized words that are no name in the cast are looked up by
-        `find_chunks_with_word`. Other questions yield no people, because names in them
-        are treated as ordinary words (decision 011).
+        Names are resolved in `scoped_cast`. Capitalized words that are no name there
+        are looked up as words, with `find_chunks_with_word`. Other questions yield no
+        characters, because names in them are treated as ordinary words (decision 011).
         """
         question_characters = [
             replace(
@@ -177,7 +179,11 @@ class StorySearch:
     async def compute_boosts(
         self, question: str, chunks: Collection[ChunkId]
     ) -> Mapping[ChunkId, float]:
-        """Return score factors for those of `chunks` with the content type asked for."""
+        """Return a score factor above 1.0 for each of `chunks` with the content type,
+        such as dialogue, that `question` asks for.
+
+        Other chunks are left out.
+        """
         kinds = {
             kind
             for kind, words in _CONTENT_TYPE_PATTERNS.items()
@@ -197,6 +203,9 @@ class StorySearch:
     ) -> frozenset[ChunkId]:
         """Return the chunks that pass `filters`, of which at least one must be set.
 
+        Names are resolved in `scoped_cast`; chunks after its point of the story are
+        included.
+
         Raises:
             NotFound: A name belongs to nobody in `scoped_cast`.
         """
@@ -215,9 +224,11 @@ class StorySearch:
     async def search_facts(
         self, question: str, scope: SearchScope, *, names: bool = True
     ) -> tuple[DocumentFact, ...]:
-        """Return facts within `scope` that contain words of `question`, best first.
+        """Return at most `MAX_SEARCH_FACTS` facts within `scope` that contain any
+        content word of `question`, best match first.
 
-        With `names`, facts about characters named in the question come first.
+        With `names`, those about characters named in the question come first; none are
+        added. Facts that take a character for a place are left out.
         """
         words = extract_content_words(question)
         document_facts = await self._stories.search_facts(words, limit=_MAX_FACTS_READ)
@@ -273,10 +284,12 @@ def score_chunks_by_people(
     *,
     total: int,
 ) -> dict[ChunkId, float]:
-    """Score the chunks in `scope` in or near which the people appear, and `others`.
+    """Return scores for the chunks in or near which the characters of a question
+    appear, and for `others`.
 
-    `total` is the number of chunks in the library. The scores are added to those of the
-    hybrid search.
+    They are to be added to the scores of the hybrid search. Only appearances within
+    `scope` count. If the question asks for the first or last passage, position in the
+    story `order` decides. `total` is the number of chunks in the library.
     """
     proximity = CharacterProximity(
         speech_question.people,
