@@ -1,1 +1,1 @@
-"""The command line: parse, call a service, print."""
+"""The command line: parses arguments, calls services and prints their results."""

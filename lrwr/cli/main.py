@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and the entry point `run`."""
+"""The command line: the list of all commands, and the entry point `run`."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -140,7 +140,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
 
 
 class MainGroup(LazyGroup):
-    """The `lrwr` command group."""
+    """The group of all `lrwr` commands, which are listed in `COMMANDS`."""
 
     entries: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 

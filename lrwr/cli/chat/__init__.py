@@ -1,1 +1,1 @@
-"""The plain conversation of the command line."""
+"""The chat of the command line, line by line (`lrwr chat --plain`)."""

@@ -1,4 +1,8 @@
-"""The slash commands of `lrwr chat --plain`."""
+"""The slash commands of `lrwr chat --plain`.
+
+Handlers get the text after the command's name as `arguments`, which may be empty. They
+raise `LrwrError`, whose message the chat prints.
+"""
 
 import asyncio
 import os
@@ -51,7 +55,12 @@ WHOLE_STORY_WORDS = frozenset({"the whole story", "whole", "all", "everything", 
 
 @dataclass(slots=True)
 class PlainChatState:
-    """The state of a chat. `turn` is the last turn, None before the first."""
+    """The state of a line-based chat, which slash commands change.
+
+    `sitting` is the scope of the next question: thread, character and horizon. `model`
+    is the name of the language model, empty without one. `turn` is the last turn, None
+    before the first.
+    """
 
     workspace: Workspace
     output: Output
@@ -65,7 +74,10 @@ PlainCommandHandler = Callable[[PlainChatState, str], Coroutine[Any, Any, None]]
 
 @dataclass(frozen=True, slots=True)
 class PlainCommand:
-    """A slash command: its argument in the help, its description, its handler."""
+    """A slash command: its argument and description for the help, and its handler.
+
+    `argument` is empty if it has none.
+    """
 
     argument: str
     help: str
@@ -73,7 +85,14 @@ class PlainCommand:
 
 
 async def handle_character(chat: PlainChatState, arguments: str) -> None:
-    """Choose a character; without a name, list all characters."""
+    """Ask about the character named `arguments` from now on; "nobody" removes the
+    choice.
+
+    If `arguments` is empty, list all characters up to the horizon.
+
+    Raises:
+        NotFound: There is no such character.
+    """
     if not arguments:
         bible = await load_story(chat.workspace, chat.sitting.as_of)
         for profile in bible.characters:
@@ -96,7 +115,14 @@ async def handle_character(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
-    """Use the story only up to a point; without an argument, list the chapters."""
+    """Use the story only up to the point `arguments` ("ch3"), or all of it ("all").
+
+    If `arguments` is empty, list the chapters. A character that does not appear up to
+    the point is no longer chosen.
+
+    Raises:
+        NotFound: There is no such point.
+    """
     if not arguments:
         order = await chat.workspace.finder().story_order()
         for _, chapter, number in order.iter_chapters():
@@ -119,7 +145,14 @@ async def handle_as_of(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_mode(chat: PlainChatState, arguments: str) -> None:
-    """Switch between answers by the analyst and by the character."""
+    """Let the analyst or the character answer: `arguments` is the mode's name.
+
+    If it is empty, switch to the other mode.
+
+    Raises:
+        NotFound: The character should answer, but none is chosen.
+        SettingsProblem: There is no such mode.
+    """
     if arguments:
         mode = parse_choice(
             AnswerMode, arguments.replace("-", "_").replace(" ", "_"), "/mode"
@@ -138,7 +171,13 @@ async def handle_mode(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
-    """Switch between what the character witnessed and the whole story."""
+    """Use only what the character witnessed, or, at the next call, the whole story
+    again.
+
+    Raises:
+        NotFound: No character is chosen.
+        SettingsProblem: `arguments` is not empty.
+    """
     _require_no_arguments("witnessed", arguments)
     if not chat.sitting.witnessed:
         _require_character(chat)
@@ -147,7 +186,13 @@ async def handle_witnessed(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_threads(chat: PlainChatState, arguments: str) -> None:
-    """List the threads, or continue one."""
+    """Continue the thread whose number, title or id is `arguments`; if empty, list
+    threads.
+
+    Raises:
+        NotFound: There is no such thread.
+        SettingsProblem: Several threads match.
+    """
     threads = await chat.workspace.threads.threads()
     if arguments:
         thread = find_thread(arguments, threads)
@@ -163,7 +208,11 @@ async def handle_threads(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_new(chat: PlainChatState, arguments: str) -> None:
-    """Start a new thread."""
+    """Start a new thread with the same character and horizon.
+
+    Raises:
+        SettingsProblem: `arguments` is not empty.
+    """
     _require_no_arguments("new", arguments)
     chat.sitting = replace(chat.sitting, thread=None, title="")
     chat.turn = None
@@ -171,7 +220,12 @@ async def handle_new(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_rename(chat: PlainChatState, arguments: str) -> None:
-    """Change the title of this thread."""
+    """Change the title of this thread to `arguments`.
+
+    Raises:
+        NotFound: The thread has no turns yet.
+        SettingsProblem: The title is empty.
+    """
     thread = _require_thread(chat)
     if not arguments:
         raise SettingsProblem("The title is empty", hint="Try /rename What Nell knows.")
@@ -183,14 +237,26 @@ async def handle_rename(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_export(chat: PlainChatState, arguments: str) -> None:
-    """Export this thread as Markdown."""
+    """Write this thread to the Markdown file `arguments`, and print its path.
+
+    If `arguments` is empty, the file is named after the thread.
+
+    Raises:
+        NotFound: The thread has no turns yet.
+        SettingsProblem: The file exists, does not end in `.md`, or is in the
+            manuscript.
+    """
     thread = _require_thread(chat)
     path = arguments or await suggest_export_path(chat.workspace, chat.sitting.title)
     chat.output.answer(str(await export_thread_to_file(chat.workspace, thread, path)))
 
 
 async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
-    """List open questions."""
+    """List open questions, or those about the character named `arguments`.
+
+    Raises:
+        NotFound: There is no such character.
+    """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     character = find_profile_by_name(arguments, bible).name if arguments else ""
     gaps = [
@@ -206,7 +272,11 @@ async def handle_gaps(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_people(chat: PlainChatState, arguments: str) -> None:
-    """List the characters, or show one."""
+    """Show the character named `arguments`; if it is empty, list all characters.
+
+    Raises:
+        NotFound: There is no such character.
+    """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     if arguments:
         profile = find_profile_by_name(arguments, bible)
@@ -218,7 +288,13 @@ async def handle_people(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_world(chat: PlainChatState, arguments: str) -> None:
-    """List the parts of the story world, or show one."""
+    """Show the world element named `arguments`; if it is empty, list all.
+
+    World elements are settings, objects, groups, rules and the like.
+
+    Raises:
+        NotFound: There is no such element.
+    """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     if arguments:
         element = find_world_element(arguments, bible)
@@ -230,7 +306,11 @@ async def handle_world(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
-    """List what happens, in story order."""
+    """List what happens in story order, or only with the character named `arguments`.
+
+    Raises:
+        NotFound: There is no such character.
+    """
     bible = await load_story(chat.workspace, chat.sitting.as_of)
     moments = bible.timeline
     if arguments:
@@ -242,13 +322,24 @@ async def handle_timeline(chat: PlainChatState, arguments: str) -> None:
 
 
 async def handle_open(chat: PlainChatState, arguments: str) -> None:
-    """Print the location of a passage of the last answer and open it in the editor."""
+    """Print the location of a passage of the last answer, and open it in the editor.
+
+    `arguments` is the number of a citation.
+
+    Raises:
+        NotFound: There is no such citation.
+        EditorError: The editor cannot be started or fails.
+    """
     location = await locate_citation(chat.workspace, _find_citation(chat, arguments))
     await open_file_location(location, chat.output)
 
 
 async def handle_help(chat: PlainChatState, arguments: str) -> None:
-    """List the commands."""
+    """List the slash commands.
+
+    Raises:
+        SettingsProblem: `arguments` is not empty.
+    """
     _require_no_arguments("help", arguments)
     chat.output.answer(
         "Each line is a question. A backslash at the end continues it on"
@@ -267,7 +358,9 @@ def _list_commands() -> Iterator[tuple[str, str, str]]:
 
 
 def print_chat_scope(chat: PlainChatState) -> None:
-    """Print the thread, who answers, about whom, and up to which point."""
+    """Print the scope of the next question: thread, who answers, about whom,
+    horizon.
+    """
     scope = chat.sitting
     phrases = [f"“{scope.title}”" if scope.title else "New thread"]
     phrases.append(f"{scope.speaker or 'the analyst'} answers")
@@ -367,6 +460,8 @@ PLAIN_COMMANDS: Mapping[str, PlainCommand] = MappingProxyType(
 
 async def open_file_location(spot: FileLocation, output: Output) -> None:
     """Print the location of a passage; on a terminal, also open it in the editor.
+
+    Only the location is printed if no editor is set or the file is a `.docx`.
 
     Raises:
         EditorError: The editor cannot be started or fails.

@@ -1,4 +1,4 @@
-"""Prints an answer while it is streamed, then its citations and notes."""
+"""Prints an answer while it is streamed, then its citations and remarks."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -23,7 +23,10 @@ from lrwr.core.model.turns import (
 
 
 class LiveAnswer:
-    """Prints one answer as it is streamed; with `quiet` it prints nothing."""
+    """Prints one answer as it is streamed, then its citations.
+
+    With `quiet`, neither stages nor the text of the answer are printed.
+    """
 
     def __init__(self, output: Output, *, quiet: bool) -> None:
         self._output = output
@@ -33,7 +36,11 @@ class LiveAnswer:
     async def watch(self, events: AsyncGenerator[TurnEvent], note: str) -> TurnDone:
         """Print the events of a turn until it ends, and return the last one.
 
-        `note` is printed to stderr when the first event arrives, unless it is empty.
+        `note` is a sentence printed to stderr when the first event arrives, unless it
+        is empty.
+
+        Raises:
+            TypeError: The last event is not `TurnDone`.
         """
         try:
             event = await self._follow(events, note)
@@ -54,7 +61,11 @@ class LiveAnswer:
         return event
 
     def show(self, event: TurnEvent) -> None:
-        """Print an event: stages on a terminal, and the text of the answer."""
+        """Print an event: text of the answer to stdout; on a terminal, stages to
+        stderr.
+
+        The beginning of a wiki link is held back until the link is complete.
+        """
         match event:
             case TurnStageStarted() if self._output.interactive and not self._quiet:
                 self._output.info(StyledText(f"{event.text} …", "faint"))
@@ -72,15 +83,16 @@ class LiveAnswer:
         self._output.write_piece(complete)
 
     def finish(self) -> None:
-        """Print the text that was held back."""
+        """Print the text that `show` held back because it began an incomplete link."""
         if self._held:
             self._output.write_piece(self._held)
             self._held = ""
 
     def end(self, turn: Turn) -> None:
-        """Print citations, web pages and notes to stdout, and the cost to stderr.
+        """Print citations, web pages and remarks of a turn to stdout, and its cost to
+        stderr.
 
-        Without a language model the answer consists of quotations, so the citations show
+        Without a language model the answer consists of quotations, so citations show
         only locations.
         """
         answer = turn.output
@@ -111,5 +123,5 @@ class LiveAnswer:
 
 
 def turn_done_as_json(turn_done: TurnDone) -> dict[str, object]:
-    """Return the turn as JSON, with the id of its thread."""
+    """Return the finished turn as JSON, with the id of its thread as `thread`."""
     return {"thread": turn_done.thread, **turn_as_json(turn_done.turn)}

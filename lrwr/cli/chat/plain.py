@@ -48,7 +48,10 @@ STOPPED = "Stopped. The answer so far is saved and marked as stopped."
 
 @dataclass(frozen=True, slots=True)
 class LineReader:
-    """Reads the lines of the user; `terminal` is true if they are typed, not piped."""
+    """Reads what the user enters, line by line.
+
+    `terminal` is true if lines are typed at a terminal, not piped.
+    """
 
     terminal: bool
 
@@ -58,7 +61,10 @@ class LineReader:
         return cls(sys.stdin.isatty() and sys.stdout.isatty())
 
     def add_history(self, texts: Sequence[str]) -> None:
-        """Add `texts`, oldest first, to the history that the Up key recalls."""
+        """Add `texts`, oldest first, to the history that the Up key recalls.
+
+        Does nothing if input is piped, or on Windows.
+        """
         if not self.terminal:
             return
         with suppress(ImportError):  # Windows has no readline
@@ -71,9 +77,9 @@ class LineReader:
                 readline.add_history(" ".join(text.split("\n")))
 
     def next(self) -> str | None:
-        """Return the next input, None at the end.
+        """Return what the user enters next; None at the end of the input.
 
-        A backslash at the end of a line continues the input on the next line.
+        A backslash at the end of a line continues it on the next line.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed.
@@ -97,12 +103,13 @@ class LineReader:
 
 
 def run_plain_chat(settings: Settings, output: Output, options: ChatOptions) -> None:
-    """Answer line by line until the input ends.
+    """Run a line-based chat until the input ends; each line is a question or a command.
 
-    Errors of a single question are printed, and the chat continues.
+    Errors of a single question are printed, and the chat continues. `options` select
+    the character, horizon and thread to begin with.
 
     Raises:
-        NotFound: Nothing is ingested, or there is no such character, point or thread.
+        NotFound: Nothing is ingested, or there is no such character, horizon or thread.
         SettingsProblem: The configured language model has no key or no name.
     """
     lines = LineReader.of_stdin()
@@ -136,7 +143,7 @@ async def _open_chat(
 
 
 class PlainChat:
-    """The loop of a line-based chat: reads input, runs commands, prints answers.
+    """The loop of a line-based chat: reads input, runs slash commands, prints answers.
 
     `run_coroutine` runs one coroutine to completion; Ctrl-C cancels only that one.
     """

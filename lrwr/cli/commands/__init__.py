@@ -1,1 +1,4 @@
-"""One module a command; heavy imports stay inside the bodies."""
+"""The commands, in one module for each group of them.
+
+They import slow modules only when they run.
+"""

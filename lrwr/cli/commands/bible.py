@@ -83,9 +83,10 @@ class StoryList:
     """How one list of the story bible is selected, filtered and printed.
 
     `select` returns the items of a bible, `render` their text and `to_json` the JSON
-    object of one item. `concerns` tells whether an item concerns the character of a
+    object of one item. `concerns` returns whether an item is about the character with a
     name. `empty` is the sentence for an empty list, without its full stop;
-    `model_topic` names what only a language model can add to the list, if anything.
+    `model_topic` names what only a language model can add to the list, empty if
+    nothing.
     """
 
     select: Callable[[Bible], Sequence[Any]]
@@ -340,7 +341,10 @@ app.add_typer(gaps_app, name="gaps")
 async def load_bible(
     settings: Settings, output: Output, as_of: str | None = None
 ) -> Bible:
-    """Return the story bible up to the point `as_of`, or of the whole story for None.
+    """Return the story bible up to the point `as_of` ("ch3"), or for None of all the
+    story.
+
+    `output` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here, or there is no such point.
@@ -353,7 +357,9 @@ async def load_bible(
 
 
 def find_world_element(name: str, bible: Bible) -> WorldElement:
-    """Return the world element called `name`, or the only one whose name contains it.
+    """Return the world element called `name`, or the only one that has all its words.
+
+    Case is ignored. World elements are settings, objects, groups, rules and the like.
 
     Raises:
         NotFound: No element, or several, match; the hint suggests names.
@@ -386,19 +392,26 @@ def find_world_element(name: str, bible: Bible) -> WorldElement:
 
 
 def join_name(words: Sequence[str] | None) -> str:
-    """Return the words of a name argument as one name; empty if there are none."""
+    """Return the words of a name on the command line as one name; empty for None."""
     return " ".join(words or ()).strip()
 
 
 def print_nothing_known(
     output: Output, statement: str, as_of: str | None, remedy: str
 ) -> None:
-    """Print that a list is empty, and `remedy`; see `explain_model_setup`."""
+    """Print the message for an empty list: `statement`, the horizon, then `remedy`.
+
+    `statement` has no full stop. `as_of` is the horizon as typed, None for the whole
+    story. `remedy` is a sentence, or empty.
+    """
     output.notice(story.describe_nothing_known(statement, as_of, remedy))
 
 
 def print_not_evaluated(output: Output, bible: Bible, topic: str) -> None:
-    """Print that `topic` needs a language model, unless one analysed the manuscript."""
+    """Print that `topic` needs a language model, and how to use one.
+
+    Nothing is printed if a language model analysed the manuscript.
+    """
     if text := story.describe_not_evaluated(bible, topic):
         output.notice(text)
         output.notice(story.TURN_ON_MODEL)

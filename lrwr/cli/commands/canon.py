@@ -1,4 +1,4 @@
-"""`lrwr canon`: record, show, undo and check the writer's decisions."""
+"""`lrwr canon`: record, show, undo and check the user's decisions."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -94,9 +94,9 @@ OtherArgument = Annotated[str, typer.Argument(metavar="NAME", help="The other na
 
 @dataclass(frozen=True, slots=True)
 class DecisionContext:
-    """The current decisions, and the documents that new ones can refer to.
+    """The decisions so far, and the documents that new ones can refer to.
 
-    `order` is empty before the first ingest.
+    `root` is the library's folder. `order` is empty before the first ingest.
     """
 
     service: CanonService
@@ -106,11 +106,15 @@ class DecisionContext:
 
     @property
     def known(self) -> list[DocumentId]:
-        """All documents of the library, with normalized paths."""
+        """The ids of all documents of the library, in story order, spelled as in
+        decisions.
+        """
         return [normalize_canon_path(document) for document in self.order.outlines]
 
     def document(self, text: str) -> DocumentId:
-        """Return the document whose path, relative path or file name is `text`.
+        """Return the document that `text` names: its id, its path or its file name.
+
+        Relative paths start from the working directory.
 
         Raises:
             NotFound: There is no such document.
@@ -122,7 +126,7 @@ class DecisionContext:
     def has(self, document: DocumentId) -> bool:
         """Return whether the file of `document` exists.
 
-        Outside of the library folder, only files that were ingested are looked up.
+        False for a file outside of the library's folder that was not ingested.
         """
         spelled = {
             normalize_canon_path(outline): outline for outline in self.order.outlines
@@ -134,7 +138,7 @@ class DecisionContext:
 
 @asynccontextmanager
 async def open_decision_context(settings: Settings) -> AsyncIterator[DecisionContext]:
-    """Open the workspace and load the decisions and the story order.
+    """Yield the decisions and the documents of the library; close it on exit.
 
     Raises:
         SettingsProblem: `lrwr.canon.toml` cannot be parsed.
@@ -152,6 +156,8 @@ async def make_decision(
     choose: Callable[[DecisionContext], Decision],
 ) -> None:
     """Store the decision that `choose` returns, and print what changed.
+
+    Errors of `choose` are passed on.
 
     Raises:
         NotFound: The working directory is not in a library.

@@ -67,7 +67,9 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """What to check: `paths` limits it to these files, `as_of` to this point."""
+    """What to check: only the files `paths`, if any, and the story up to the point
+    `as_of`.
+    """
 
     paths: Sequence[str] = ()
     as_of: str | None = None
@@ -75,20 +77,29 @@ class CheckRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """The facts to check, up to `horizon` and in `documents`; None means no limit."""
+    """The story data to check: up to `horizon` and in `documents`; None means no
+    limit.
+    """
 
     known: StoryKnowledge
     horizon: Horizon | None
     documents: tuple[DocumentId, ...] | None
 
     async def find_by_rules(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions that rules find, computed in a worker thread."""
+        """Return the contradictions that rules find, in text order; intended ones
+        included.
+
+        They are computed in a worker thread.
+        """
         return await asyncio.to_thread(
             find_contradictions, self.known, self.horizon, self.documents
         )
 
     async def find_pairs(self) -> tuple[StatementPair, ...]:
-        """Return the pairs of statements that a model may judge, from a worker thread."""
+        """Return the pairs of statements that only a language model can compare.
+
+        They are collected in a worker thread.
+        """
         return await asyncio.to_thread(
             find_statement_pairs, self.known, self.horizon, self.documents
         )
@@ -96,7 +107,12 @@ class CheckScope:
 
 @dataclass(frozen=True, slots=True)
 class ModelCheckResult:
-    """Contradictions found by rules, and those that the language model `model` found."""
+    """The contradictions that rules found (`ruled`) and that a language model found.
+
+    `verdict` has the model's findings that were verified in the text, and the number of
+    others; `session` its usage, and the pairs that were not judged. `model` is its
+    name.
+    """
 
     ruled: tuple[Contradiction, ...]
     verdict: VerifiedJudgements
@@ -209,7 +225,10 @@ def _check_with_model(
 async def run_rule_check(
     settings: Settings, output: Output, request: CheckRequest
 ) -> tuple[Contradiction, ...]:
-    """Return the contradictions that rules find, without a language model.
+    """Return the contradictions that rules find, in text order; no language model is
+    used.
+
+    `output` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
@@ -222,9 +241,10 @@ async def run_rule_check(
 async def run_model_check(
     settings: Settings, output: Output, request: CheckRequest
 ) -> ModelCheckResult:
-    """Return the contradictions that rules and a language model find.
+    """Return the contradictions that rules find, and those that a language model finds.
 
-    If the model fails, the result still has what the rules find.
+    The user is asked for consent first. If the model fails, the result still has those
+    of the rules.
 
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
@@ -243,7 +263,13 @@ async def run_model_check(
 async def load_known_contradictions(
     settings: Settings, output: Output
 ) -> tuple[Contradiction, ...]:
-    """Return what rules find and what a model found in earlier runs; calls no model."""
+    """Return the contradictions that rules find, then those that a model found earlier.
+
+    The model's are cached judgements; no model is called.
+
+    Raises:
+        NotFound: Nothing has been ingested here.
+    """
     async with open_workspace(settings, say=output.info) as workspace:
         scope = await load_check_scope(workspace, CheckRequest())
         rule_findings, judge = await scope.find_by_rules(), None
@@ -275,7 +301,7 @@ async def estimate_model_check(
 
 
 async def load_check_scope(workspace: Workspace, request: CheckRequest) -> CheckScope:
-    """Load the facts of the story and resolve the files and the point of `request`.
+    """Return the story data to check, limited to the files and the point of `request`.
 
     Raises:
         NotFound: Nothing has been ingested here, or a file or point does not exist.
@@ -306,7 +332,9 @@ async def load_check_scope(workspace: Workspace, request: CheckRequest) -> Check
 def print_model_check(
     result: ModelCheckResult, settings: Settings, output: Output
 ) -> None:
-    """Print what the model judged, what it cost, and what was not analysed."""
+    """Print how many contradictions a language model found, what it cost, and how many
+    pairs of statements were not analysed and why.
+    """
     verdict, session = result.verdict, result.session
     parts = [
         f"{format_count(verdict.judged, 'pair')} judged",

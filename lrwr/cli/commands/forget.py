@@ -165,7 +165,7 @@ def _show_result(
 
 
 def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
-    """Return what would be deleted, as JSON; sizes are in bytes."""
+    """Return what `lrwr forget` would delete as JSON; sizes are in bytes."""
     inventory = plan.inventory
     return {
         "library": plan.library.root,
@@ -191,7 +191,9 @@ def deletion_plan_as_json(plan: DeletionPlan) -> dict[str, object]:
 def deletion_result_as_json(
     plan: DeletionPlan, deletion_result: DeletionResult
 ) -> dict[str, object]:
-    """Return what was deleted and what could not be deleted, as JSON."""
+    """Return as JSON what `lrwr forget` should delete, what it deleted, and the
+    failures.
+    """
     return {
         **deletion_plan_as_json(plan),
         "gone": list(deletion_result.deleted),

@@ -87,10 +87,11 @@ ServiceNameArgument = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """A service: its consent, host, the file of its setting, its key, the data it receives.
+    """A service that may receive data, and whether the user consents (`leave`).
 
-    `where` names the file or source of the setting. `key` says where the API key is
-    stored, never the key itself; `what` describes the data that the service receives.
+    `host` receives the data `what`. `where` names the file or other source of the
+    setting that turns the service on. `key` says where the API key is stored, never the
+    key itself.
     """
 
     name: str
@@ -246,7 +247,7 @@ def _show_sent_report(
 
 
 def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object]]:
-    """Return the services with consent, host and key location, as JSON."""
+    """Return services with consent, host and location of the key as JSON objects."""
     return [
         {
             "service": service.name,
@@ -261,7 +262,10 @@ def services_as_json(services: Sequence[ServiceStatus]) -> list[dict[str, object
 
 
 def sent_report_as_json(report: EgressReport) -> dict[str, object]:
-    """Return the send log as JSON; times are in seconds since 1970."""
+    """Return the send log (requests that left the machine) as JSON.
+
+    Times are in seconds since 1970.
+    """
     return {
         "began": report.began,
         "totals": list(report.totals),

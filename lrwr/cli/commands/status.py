@@ -1,4 +1,4 @@
-"""`lrwr status`, `lrwr jobs`, and the overview that `lrwr` prints without a command."""
+"""`lrwr status`, `lrwr jobs`, and what `lrwr` prints without a command."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -85,9 +85,11 @@ def status_command(context: typer.Context, as_json: JsonOption = False) -> None:
 async def collect_status(
     settings: Settings, say: Callable[[str], None]
 ) -> dict[str, object]:
-    """Return the contents of the library and the pending changes, as for `--json`.
+    """Return the contents of the library and the changes to ingest, as `--json` prints
+    them.
 
-    Changes are found from file times and sizes; no document is read and no service asked.
+    Changes are found by file times and sizes; no document is read and no service
+    contacted. `say` receives notices of the library.
 
     Raises:
         NotFound: Nothing has been ingested here.

@@ -211,7 +211,7 @@ def _show_pull_result(
 
 
 def push_result_as_json(result: LibraryPushResult) -> dict[str, object]:
-    """Return what was uploaded, as JSON."""
+    """Return as JSON how much was uploaded, and to which project and library."""
     return {
         "library": result.name,
         "host": result.host,
@@ -227,7 +227,7 @@ def push_result_as_json(result: LibraryPushResult) -> dict[str, object]:
 
 
 def pull_result_as_json(result: LibraryPullResult) -> dict[str, object]:
-    """Return what was downloaded, as JSON."""
+    """Return as JSON how much was downloaded, and from which project and library."""
     return {
         "library": result.name,
         "host": result.host,

@@ -1,4 +1,6 @@
-"""`lrwr watch`: process each save and report changes, contradictions and stale answers."""
+"""`lrwr watch`: process each save; report changes, contradictions and outdated
+answers.
+"""
 
 import asyncio
 import os

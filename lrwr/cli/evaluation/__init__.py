@@ -1,1 +1,1 @@
-"""The evaluation commands of the command line."""
+"""What `lrwr eval` and its subcommands do."""

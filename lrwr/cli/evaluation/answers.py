@@ -1,4 +1,4 @@
-"""The models that answer and judge in an evaluation."""
+"""The models that answer questions, and judge answers, in an evaluation."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -30,9 +30,10 @@ from lrwr.pipeline.evaluation.variants import VARIANT_A, VARIANT_B
 def require_chat_model(
     workspace: Workspace, *, judging: bool = False, may_ask: bool = True
 ) -> ChatModel:
-    """Return the language model that answers, or with `judging` the one that judges.
+    """Return the language model that answers, or with `judging` the one that judges
+    answers.
 
-    With `may_ask` False the model is only named and sends nothing.
+    With `may_ask` False the model has only its name; a call raises an error.
 
     Raises:
         SettingsProblem: No model is configured, or it has no key or no name.
@@ -49,9 +50,9 @@ def require_chat_model(
 
 
 def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]]:
-    """Return a function that says whether search finds good evidence for a question.
+    """Return a function that says whether search answers a question with confidence.
 
-    A question with good evidence does not count as unanswerable.
+    Such a question does not count as unanswerable.
     """
     finder, pipeline = workspace.finder(), workspace.settings.pipeline
 
@@ -63,7 +64,10 @@ def create_answer_probe(workspace: Workspace) -> Callable[[str], Awaitable[bool]
 
 
 def name_answer_models(answers: AnswerMeasure) -> Mapping[str, str]:
-    """Return the names of the answering and judging models by use."""
+    """Return the names of models by their use: "answers" and "judge".
+
+    Several names are joined by commas.
+    """
     answering = sorted({model.model for model in answers.answering.values()})
     return {
         "answers": ", ".join(model or "none, the text speaks" for model in answering),
@@ -79,7 +83,10 @@ async def create_answer_measure(
     spans: SpanMeasure,
     stack: AsyncExitStack,
 ) -> AnswerMeasure:
-    """Return the measure of answers, with judges if `--model` is given.
+    """Return the measure of answers; with `--model`, language models answer and judge.
+
+    `arm_set` has the ways to search that are compared, `spans` the measure of passages.
+    `stack` closes what is opened.
 
     Raises:
         SettingsProblem: A model is needed and none is configured.

@@ -1,4 +1,9 @@
-"""`lrwr eval --calibrate` and `--reset`: when evidence counts as weak."""
+"""`lrwr eval --calibrate` and `--reset`: below which score search results count as
+weak.
+
+A calibration maps search scores to the probability that the first passages hold the
+answer.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -33,7 +38,10 @@ from lrwr.pipeline.evaluation.questions import EvalQuestion, parse_questions
 
 
 def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> None:
-    """Delete the library's own calibration, so that the shipped one is used."""
+    """Delete the library's own calibration, so that the one shipped with lrwr is used.
+
+    Print whether there was one.
+    """
     library = resolve_library(settings)
     check_state_dir(library)
     removed = delete_calibrations(library)
@@ -48,7 +56,10 @@ def reset_calibration(settings: Settings, output: Output, *, as_json: bool) -> N
 async def run_calibration(
     settings: Settings, output: Output, path: Path, *, save: bool, as_json: bool
 ) -> None:
-    """Calibrate on a file of questions, print the figures, and store the fit with `save`.
+    """Calibrate search confidence on the questions in the file `path`, and print
+    figures.
+
+    With `save`, the library uses the new calibrations from now on.
 
     Raises:
         NotFound: The library is empty, or the file does not exist.
@@ -102,7 +113,7 @@ def _save_calibrations(workspace: Workspace, trials: list[CalibrationTrial]) -> 
 
 
 def read_question_file(path: Path) -> list[EvalQuestion]:
-    """Return the questions of a file.
+    """Return the questions of a file, in its order.
 
     Raises:
         NotFound: The file cannot be read.
@@ -130,13 +141,18 @@ _RANKINGS = {
 
 
 def describe_ranking(ranking: str) -> str:
-    """Return a ranking in words, followed by its name in parentheses."""
+    """Return how passages were ranked, such as "not reranked (off)".
+
+    `ranking` is the ranking's name; an unknown one is returned unchanged.
+    """
     description = _RANKINGS.get(ranking.partition("/")[0])
     return f"{description} ({ranking})" if description else ranking
 
 
 def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
-    """Return a sentence for each calibration that was fitted on the writer's questions."""
+    """Return a sentence for each calibration, which was fitted on the user's
+    questions.
+    """
     return [
         f"Search confidence, {describe_ranking(calibration.ranking)}: fitted on your"
         f" questions ({calibration.questions}), AUROC {_two(calibration.auroc)}, weak"
@@ -146,7 +162,11 @@ def describe_calibrations(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
-    """Print the counts of one ranking, and the shipped and fitted figures side by side."""
+    """Print how many questions one ranking answers, and the quality of its
+    calibrations.
+
+    The shipped calibration and the new one are columns of a table.
+    """
     missed = trial.questions - trial.found - trial.unanswerable
     output.answer(StyledText(f"Search {describe_ranking(trial.ranking)}", "strong"))
     output.answer(
@@ -166,7 +186,11 @@ def show_calibration_trial(output: Output, trial: CalibrationTrial) -> None:
 def print_calibration_advice(
     output: Output, trials: Sequence[CalibrationTrial], saved: Path | None
 ) -> None:
-    """Print how to read the figures, and where the fit was saved."""
+    """Print how to read the figures, and in which file (`saved`) calibrations were
+    stored.
+
+    `saved` is None if nothing was stored.
+    """
     output.info(
         "AUROC: how often a found question has a higher estimate than another; 0.5 is"
         " chance. Brier error: 0 is best; in parentheses, that of one guess for all."
@@ -183,7 +207,11 @@ def print_calibration_advice(
 def calibration_trials_as_json(
     trials: Sequence[CalibrationTrial], remarks: Sequence[str], saved: Path | None
 ) -> dict[str, object]:
-    """Return the trials as JSON-able values for `--json`."""
+    """Return the calibrations of each ranking with their figures as JSON.
+
+    `remarks` are sentences; `saved` is the file they were stored in, None if not
+    stored.
+    """
     return {
         "rankings": [
             {
@@ -205,7 +233,7 @@ def calibration_trials_as_json(
 
 
 def calibration_as_json(calibration: Calibration) -> dict[str, object]:
-    """Return all fields of a calibration as JSON-able values."""
+    """Return all fields of a calibration as JSON."""
     return asdict(calibration)
 
 

@@ -21,7 +21,9 @@ _OFF = "off"
 
 
 async def send_experiment(settings: Settings, output: Output, run: str | None) -> None:
-    """Send the results of a run, by a prefix of its id; None means the newest.
+    """Send the results of a stored evaluation run to LangSmith.
+
+    `run` is the run's id or the beginning of it; None means the newest run.
 
     Raises:
         NotFound: There is no such run, or the library is empty.
@@ -46,9 +48,9 @@ async def send_experiment(settings: Settings, output: Output, run: str | None) -
 async def send_experiment_if_enabled(
     settings: Settings, output: Output, report: EvalReport, *, as_json: bool
 ) -> None:
-    """Send the results of a completed run if `[traces] keeper` is set.
+    """Send the results of a completed run to LangSmith if `[traces] keeper` is set.
 
-    A failure is printed as a warning only.
+    A failure is only printed. With `as_json`, nobody is asked for consent.
     """
     if settings.traces.keeper == _OFF or not report.run.complete:
         return

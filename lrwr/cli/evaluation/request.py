@@ -10,7 +10,11 @@ from lrwr.core.model.errors import SettingsProblem
 
 @dataclass(frozen=True, slots=True)
 class EvalRequest:
-    """The options of one `lrwr eval` call; see `lrwr eval --help`."""
+    """The options of one `lrwr eval` call; see `lrwr eval --help`.
+
+    `budgets` are in tokens, `budget` in US dollars. `make` and `repeats` are numbers of
+    questions to generate and of answers to each question.
+    """
 
     pipelines: tuple[Pipeline, ...]
     questions: Path | None
@@ -37,7 +41,7 @@ def parse_pipelines(name: str | None) -> tuple[Pipeline, ...]:
 
 
 def parse_token_budgets(text: str) -> tuple[int, ...]:
-    """Return the budgets of a comma-separated list in tokens, ascending.
+    """Return the numbers of tokens in a comma-separated list, ascending and distinct.
 
     Raises:
         SettingsProblem: `text` is not a list of whole numbers from 10 to 1,000,000.

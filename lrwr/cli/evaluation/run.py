@@ -1,4 +1,4 @@
-"""`lrwr eval`: load or generate questions, open the arms, run and report."""
+"""`lrwr eval`: load or generate questions, prepare the searches, run and report."""
 
 import asyncio
 import time
@@ -64,7 +64,7 @@ CONCURRENT_QUESTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class EvalResult:
-    """The report of a run, and sentences on its limitations."""
+    """The report of an evaluation run, and sentences on its limitations."""
 
     report: EvalReport
     remarks: tuple[str, ...]
@@ -73,7 +73,10 @@ class EvalResult:
 async def run_evaluation(
     settings: Settings, output: Output, eval_request: EvalRequest
 ) -> EvalResult | None:
-    """Run an evaluation and return its report; None after a dry run.
+    """Run an evaluation and return its report; None after a dry run, which prints an
+    estimate.
+
+    The user is asked for consent to the services that it needs.
 
     Raises:
         NotFound: The library is empty, or the file of questions does not exist.

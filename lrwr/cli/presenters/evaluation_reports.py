@@ -1,4 +1,4 @@
-"""Reports of evaluations: show, write, list and compare them."""
+"""Shows, writes, lists and compares the reports of evaluation runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,10 @@ from lrwr.pipeline.evaluation.variants import (
 
 
 def build_run_report(run: EvalRun) -> EvalReport:
-    """Return the report of a run: B against A, and the whole text against B."""
+    """Return the report of an evaluation run.
+
+    It compares pipeline b with pipeline a, and the whole text with pipeline b.
+    """
     return build_eval_report(
         run,
         pairs=[(VARIANT_A.name, VARIANT_B.name), (VARIANT_B.name, WHOLE_TEXT_NAME)],
@@ -46,7 +49,7 @@ def build_run_report(run: EvalRun) -> EvalReport:
 
 
 def check_report_file(settings: Settings, file: Path, *, force: bool) -> None:
-    """Check that a report may be written to `file`, before anything is measured.
+    """Raise an error if a report cannot be written to `file`; call it before measuring.
 
     Raises:
         SettingsProblem: It is not `.md`, exists without `force`, or is in the
@@ -65,7 +68,11 @@ def deliver_report(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Print a report as text or JSON, and write it to `file` as Markdown if one is given.
+    """Print a report as text or JSON, and unless `file` is None, write it there as
+    Markdown.
+
+    `remarks` are sentences on its limitations. With `force`, an existing file is
+    replaced.
 
     Raises:
         SettingsProblem: The file may not be written.
@@ -90,7 +97,7 @@ def deliver_report(
 
 
 def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> None:
-    """Print the sections of a report, one below the other."""
+    """Print the sections of a report in their order, through the pager if it is on."""
     with output.paged():
         for number, section in enumerate(sections):
             if number:
@@ -103,7 +110,9 @@ def show_report_sections(output: Output, sections: Sequence[ReportSection]) -> N
 
 
 def reload_report(settings: Settings, run: str | None) -> EvalReport:
-    """Return the report of a stored run by a prefix of its id; None means the newest.
+    """Return the report of a stored evaluation run.
+
+    `run` is the run's id or the beginning of it; None means the newest run.
 
     Raises:
         NotFound: There is no such run.
@@ -116,7 +125,7 @@ def reload_report(settings: Settings, run: str | None) -> EvalReport:
 
 
 def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
-    """Print the stored runs, newest first."""
+    """Print the stored evaluation runs, newest first, as a table or JSON."""
     eval_runs = list_eval_runs(_folder(settings))
     if as_json:
         runs = [
@@ -151,7 +160,10 @@ def show_run_list(settings: Settings, output: Output, *, as_json: bool) -> None:
 def show_run_comparison(
     settings: Settings, output: Output, first_id: str, second_id: str, *, as_json: bool
 ) -> None:
-    """Print a comparison of two runs, arm by arm, on their common questions.
+    """Print a comparison of two evaluation runs on their common questions.
+
+    Each arm (way to search) that both have is compared. The ids may be shortened to
+    their beginnings.
 
     Raises:
         NotFound: There is no such run.
@@ -181,7 +193,7 @@ def show_run_comparison(
 
 
 def eval_report_as_json(report: EvalReport) -> dict[str, object]:
-    """Return a report as JSON-able values for `--json`."""
+    """Return the report of an evaluation run as JSON."""
     run = report.run
     return {
         "run": run.id,
@@ -211,7 +223,10 @@ def eval_report_as_json(report: EvalReport) -> dict[str, object]:
 
 
 def arm_comparison_as_json(arm_comparison: ArmComparison) -> dict[str, object]:
-    """Return a comparison as JSON-able values; infinite bounds become None."""
+    """Return the comparison of two arms (ways to search) by one measure as JSON.
+
+    Infinite bounds become None.
+    """
     return {
         "figure": arm_comparison.figure,
         "a": arm_comparison.a,

@@ -1,4 +1,4 @@
-"""The review of a file of questions: list, ask and change them."""
+"""The review of a file of test questions: list, show one by one, and change them."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,9 @@ PROMPT = "[k]eep  [d]rop  [e]dit  [n]ext  [u]ndo  [q]uit > "
 
 
 async def load_manuscript_texts(settings: Settings, output: Output) -> ManuscriptTexts:
-    """Return the manuscript's texts; none if nothing is ingested."""
+    """Return the texts of the ingested documents by id; empty if nothing is
+    ingested.
+    """
     async with open_workspace(settings, say=output.warn) as workspace:
         try:
             passages = workspace.passages
@@ -54,13 +56,15 @@ async def load_manuscript_texts(settings: Settings, output: Output) -> Manuscrip
 
 
 def resolve_question_file(settings: Settings, given_file: Path | None) -> Path:
-    """Return the file given on the command line, else the library's own."""
+    """Return `given_file`, or for None the file of questions in the library."""
     return given_file or locate_questions_file(resolve_library(settings))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
-    """A review of one file of questions; the manuscript is only read."""
+    """A review of one file of test questions. `book` has the manuscript's texts by
+    document.
+    """
 
     file: Path
     book: ManuscriptTexts
@@ -68,11 +72,16 @@ class QuestionReview:
 
     @property
     def interactive(self) -> bool:
-        """Whether a user can answer at a terminal."""
+        """Whether questions can be shown one by one: input and output are a
+        terminal.
+        """
         return self.output.interactive and is_terminal(sys.stdin)
 
     def show(self, *, every: bool, as_json: bool) -> None:
-        """List the questions; `every` includes those that are dropped or reviewed."""
+        """Print the questions in the order of the file; dropped ones only with `every`.
+
+        Without `as_json`, the counts of `show_progress` follow.
+        """
         questions = [
             eval_question
             for eval_question in self._read()
@@ -89,7 +98,8 @@ class QuestionReview:
         self.show_progress()
 
     def change(self, changes: Sequence[tuple[str, QuestionChange]]) -> None:
-        """Apply changes to questions by id: all of them, or none if one fails.
+        """Apply `changes`, pairs of a question's id and its change: all, or none if one
+        fails.
 
         Raises:
             NotFound: A question does not exist.
@@ -101,7 +111,7 @@ class QuestionReview:
         self._write(questions)
 
     def undo(self) -> None:
-        """Undo the last change; a second call redoes it.
+        """Undo the last change of the file; a second call redoes it.
 
         Raises:
             NotFound: There is no change to undo.
@@ -119,7 +129,10 @@ class QuestionReview:
         self.output.info("Undid the last change. Run `--undo` again to redo it.")
 
     def review(self, *, every: bool) -> None:
-        """Show one question after another and apply what the user types."""
+        """Show one question after another, and apply the commands that the user types.
+
+        Questions that were reviewed before are shown only with `every`.
+        """
         questions = self._read()
         todo = questions if every else list_unreviewed_questions(questions)
         if not todo:
@@ -137,7 +150,7 @@ class QuestionReview:
             index = max(0, index + self._apply_command(typed_command, question))
 
     def show_progress(self, *, as_json: bool = False) -> None:
-        """Print how many questions are kept, dropped and waiting."""
+        """Print how many questions are kept, dropped and not reviewed yet."""
         progress = count_review_progress(self._read())
         if as_json:
             counts = {

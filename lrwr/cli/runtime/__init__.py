@@ -1,1 +1,1 @@
-"""What every command shares: options, output, sessions and error reports."""
+"""What all commands share: options, output, settings, services and error messages."""

@@ -1,4 +1,4 @@
-"""Error output of a failed command, and report files for internal errors."""
+"""Error messages of a failed command, and report files for internal errors."""
 
 import os
 import platform

@@ -1,4 +1,6 @@
-"""Command groups: one imports its commands on demand, one also accepts names."""
+"""Two kinds of command groups: one imports commands on demand, one also accepts
+names.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +47,7 @@ class LazyGroup(TyperGroup):
         return name, None if name is None else self.load_command(name), rest
 
     def load_command(self, name: str) -> TyperCommand | TyperGroup:
-        """Import and return the command or sub-group `name`.
+        """Import and return the command or sub-group called `name`.
 
         Raises:
             KeyError: There is no such command.
@@ -73,7 +75,10 @@ class NamedGroup(TyperGroup):
     """
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Pass all words to the named command; without one, parse them as own options."""
+        """Pass all words to the command that the first one names, if any.
+
+        Otherwise parse them as options and arguments of the group itself.
+        """
         if args and args[0] in self.commands:
             super().parse_args(ctx, [])
             ctx._protected_args, ctx.args = args[:1], args[1:]

@@ -52,7 +52,7 @@ ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 def parse_choice(choices: type[ChoiceT], text: str, flag: str) -> ChoiceT:
-    """Return the member of `choices` whose value is `text`, ignoring case.
+    """Return the member of the enum `choices` whose value is `text`, ignoring case.
 
     `flag` names the option in the error message.
 
@@ -72,7 +72,9 @@ def parse_choice(choices: type[ChoiceT], text: str, flag: str) -> ChoiceT:
 
 
 def parse_mode(name: str | None) -> AnswerMode | None:
-    """Return the answer mode called `name`, None for None; accepts `-` for `_`.
+    """Return the answer mode called `name`, or None for None.
+
+    "-" and "_" are equal, so "in-character" is accepted.
 
     Raises:
         SettingsProblem: There is no such mode.

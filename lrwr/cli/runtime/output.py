@@ -36,10 +36,13 @@ _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff
 
 
 class AdvanceProgress(Protocol):
-    """Advances a progress bar by `steps`; `total` sets the number of steps, if known."""
+    """A function that moves a progress bar forward."""
 
     def __call__(self, steps: int, total: int | None = None) -> None:
-        """Advance the bar."""
+        """Move the bar forward by `steps`; `total` sets the number of all steps.
+
+        None leaves the total unchanged.
+        """
 
 
 class Output:
@@ -49,7 +52,9 @@ class Output:
     are removed, and nothing is interpreted as markup. On a terminal, lines are wrapped
     at words; in a pipe or a file they are written whole.
 
-    With `as_json` the answer is JSON: `notice` then writes to stderr.
+    With `as_json` the answer is JSON: `notice` then writes to stderr. `progress` and
+    `pager` allow progress bars and the pager. `env`, `stdout` and `stderr` default to
+    those of the process.
     """
 
     def __init__(
@@ -73,7 +78,7 @@ class Output:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that stdout is; 80 if stdout is not a terminal."""
+        """The number of columns of the terminal; 80 if stdout is not a terminal."""
         return self._out.width
 
     @property
@@ -83,9 +88,10 @@ class Output:
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """Collect the answer written in this context; page it if it exceeds a screen.
+        """Collect what is written to stdout, and show it in the pager if it exceeds a
+        screen.
 
-        Does nothing unless the pager is turned on and a person reads the output.
+        Has no effect if the pager is off, or stdout is not a terminal.
         """
         if not self._pager:
             yield
@@ -101,7 +107,7 @@ class Output:
         self._out.write_line(pieces, indent)
 
     def show(self, blocks: Iterable[StyledLine | StyledTable]) -> None:
-        """Write lines and tables to stdout, in order."""
+        """Write lines and tables to stdout, in the order of `blocks`."""
         for block in blocks:
             if isinstance(block, StyledTable):
                 self.table(block.headings, block.rows, right=block.right)
@@ -113,31 +119,41 @@ class Output:
         self._out.write(sanitize_text(text))
 
     def info(self, *pieces: LinePiece, indent: int = 0) -> None:
-        """Write progress or a diagnostic to stderr, above the progress bar if any."""
+        """Write a message about progress or a problem to stderr.
+
+        It is indented by `indent` columns, and appears above the progress bar, if any.
+        """
         if self._has_progress_bar:
             self._err.renderer.print_paragraph(self._err.clean(pieces), indent)
         else:
             self._err.write_line(pieces, indent)
 
     def notice(self, *pieces: LinePiece, indent: int = 0) -> None:
-        """Write a remark that belongs to the answer: to stdout, or stderr with JSON.
+        """Write a remark that belongs to the answer: to stdout, or to stderr with
+        `as_json`.
 
-        Use it for what limits the answer: skipped steps, missing models, stale data.
+        Use it for what limits the answer: skipped steps, missing models, outdated data.
+        It is indented by `indent` columns.
         """
         (self.info if self.as_json else self.answer)(*pieces, indent=indent)
 
     def notice_warning(self, sentence: str, hint: str = "") -> None:
-        """Write a warning that belongs to the answer, and a hint below it; see `notice`."""
+        """Write a warning that belongs to the answer, and unless empty a hint below it.
+
+        It goes to stdout, or to stderr with `as_json`.
+        """
         self.notice(StyledText("warning: ", "bad"), sentence)
         if hint:
             self.notice(StyledText("hint: ", "strong"), hint, indent=2)
 
     def warn(self, sentence: str) -> None:
-        """Write a warning about the run to stderr; the command continues."""
+        """Write a warning to stderr; the command continues."""
         self.info(StyledText("warning: ", "bad"), sentence)
 
     def error(self, error: LrwrError) -> None:
-        """Write the message of `error` to stderr, and its hint on the next line."""
+        """Write the message of `error` to stderr, and its hint, if any, on the next
+        line.
+        """
         self.info(StyledText("lrwr: ", "bad"), str(error))
         if error.hint:
             self.info(StyledText("hint: ", "strong"), error.hint)
@@ -206,7 +222,7 @@ class Stream:
         self.width = _width(file, env) if self.terminal else _FALLBACK_WIDTH
 
     def write_line(self, pieces: Sequence[LinePiece], indent: int = 0) -> None:
-        """Write one line or paragraph and a line end."""
+        """Write one line or paragraph, indented by `indent` columns, and a line end."""
         if self.terminal or self.colored:
             text = self.renderer.render_paragraph(self.clean(pieces), indent)
             self.write(text)
@@ -221,7 +237,10 @@ class Stream:
         rows: Sequence[Sequence[LinePiece]],
         right: Collection[str],
     ) -> str:
-        """Return a table for a terminal, with wrapped cells."""
+        """Return a table for a terminal, with wrapped cells.
+
+        Columns whose heading is in `right` are right-aligned.
+        """
         return self.renderer.render_table(
             [self.clean([heading]) for heading in headings],
             [[self.clean([cell]) for cell in row] for row in rows],
@@ -229,7 +248,9 @@ class Stream:
         )
 
     def clean(self, pieces: Sequence[LinePiece]) -> list[StyledText]:
-        """Return `pieces` without terminal controls and unencodable characters."""
+        """Return `pieces` without terminal controls; unencodable characters
+        become `?`.
+        """
         encoding = self._file.encoding
         return [
             StyledText(
@@ -240,7 +261,9 @@ class Stream:
 
     @cached_property
     def renderer(self) -> "TerminalRenderer":
-        """The rich renderer, imported on first use because rich is slow to import."""
+        """The object that renders text with rich, imported on first use because it is
+        slow.
+        """
         from lrwr.cli.runtime.terminal import TerminalRenderer
 
         return TerminalRenderer(
@@ -252,7 +275,11 @@ class Stream:
         )
 
     def write(self, text: str) -> None:
-        """Write and flush `text`; exit with code 0 if the reader closed the pipe."""
+        """Write `text` at once; exit the program with code 0 if the reader closed the
+        pipe.
+
+        After `start_buffer`, the text is only collected.
+        """
         if self._buffer is not None:
             self._buffer.append(text)
             return
@@ -268,7 +295,9 @@ class Stream:
         self._buffer = []
 
     def flush_buffer(self) -> None:
-        """Write what was collected, through a pager if it exceeds the terminal."""
+        """Write what was collected since `start_buffer`; in a pager if it exceeds a
+        screen.
+        """
         text, self._buffer = "".join(self._buffer or ()), None
         if text.count("\n") < _height(self._file):
             self.write(text)
@@ -340,7 +369,7 @@ def error_as_json(error: LrwrError) -> dict[str, object]:
 
 
 def join_pieces(pieces: Sequence[LinePiece]) -> str:
-    """Return the sanitized text of `pieces`, without tones."""
+    """Return the text of `pieces` as one sanitized string, without tones (styles)."""
     return sanitize_text("".join(_styled(piece).text for piece in pieces))
 
 

@@ -1,4 +1,4 @@
-"""Runs coroutines from a command, and opens the services that a command uses."""
+"""Runs coroutines in a command, and opens the services that commands use."""
 
 import asyncio
 import signal
@@ -87,7 +87,10 @@ def run_with_cleanup(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
 async def open_search_services(
     settings: Settings, output: Output, *, as_json: bool
 ) -> AsyncIterator[Workspace]:
-    """Open the workspace for a search: ask for consents and announce external services.
+    """Yield the workspace for a search; close it on exit.
+
+    Before, the user is asked for missing consents and told about services that are used
+    for the first time. With `as_json`, nobody is asked.
 
     Raises:
         NotFound: Nothing is ingested here, or only by the other pipeline.
@@ -100,7 +103,8 @@ async def open_search_services(
 
 
 async def require_passages(workspace: Workspace) -> None:
-    """Check that the configured pipeline has ingested something, if any pipeline has.
+    """Raise an error if only the pipeline that is not configured has ingested
+    something.
 
     Otherwise a search would report that the text does not contain a word it contains.
 
@@ -128,10 +132,10 @@ async def require_passages(workspace: Workspace) -> None:
 def prompt_for_consent(
     workspace: Workspace, output: Output, *names: str, as_json: bool
 ) -> None:
-    """Ask for consent to services that this folder's own settings turn on.
+    """Ask the user for consent to services that only settings in this folder turn on.
 
-    Asks once per folder and service, for the services in `names`. Without a terminal,
-    or with `as_json`, nothing is asked and the services stay unused.
+    `names` are keys of `HOSTED_SERVICES`. Each is asked for once per folder. Without a
+    terminal, or with `as_json`, nothing is asked and the services stay unused.
 
     Raises:
         StoreProblem: The answer cannot be stored.
@@ -151,16 +155,20 @@ def prompt_for_consent(
 
 
 def announce_first_use(workspace: Workspace, output: Output, *names: str) -> None:
-    """Print what is sent, the first time that this library uses each service."""
+    """Print what data a service receives, if this library uses it for the first time.
+
+    `names` are keys of `HOSTED_SERVICES`.
+    """
     announce_first_uses(workspace.egress, names, output.info)
 
 
 def create_progress_listener(
     advance: AdvanceProgress, output: Output
 ) -> Callable[[IngestEvent], None]:
-    """Return a listener that advances a progress bar as documents are processed.
+    """Return a function that advances a progress bar as documents are processed.
 
-    It also prints, once, that another run of lrwr is using the library.
+    It receives the events of an ingestion. It also prints, once, that another run of
+    lrwr is using the library.
     """
     has_announced_wait = False
 

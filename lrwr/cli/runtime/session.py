@@ -41,7 +41,11 @@ def start_session(
 
 
 def create_output(context: typer.Context) -> Output:
-    """Return the output for a command that works without valid settings files."""
+    """Return the output for a command that works although settings files may be
+    invalid.
+
+    It uses only the options of the command line.
+    """
     flags = context.find_object(dict) or {}
     return Output(
         color=flags.get("output.color") or "auto",

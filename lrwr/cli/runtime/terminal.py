@@ -28,14 +28,20 @@ _STYLES: Mapping[Tone, str] = {
 
 
 class ProgressBar:
-    """A task of a rich progress display."""
+    """One bar of a rich progress display.
+
+    `total` is the number of steps, None if unknown.
+    """
 
     def __init__(self, display: Progress, label: str, total: int | None) -> None:
         self._display = display
         self._task = display.add_task(label, total=total)
 
     def advance(self, steps: int, total: int | None = None) -> None:
-        """Move the bar on by `steps`; `total` says how many there are, once known."""
+        """Move the bar forward by `steps`; `total` sets the number of all steps.
+
+        None leaves the total unchanged.
+        """
         self._display.update(self._task, advance=steps, total=total)
 
 
@@ -66,11 +72,14 @@ class TerminalRenderer:
         )
 
     def render_paragraph(self, pieces: Sequence[StyledText], indent: int) -> str:
-        """Return a paragraph and its line end; on a terminal it is wrapped at words."""
+        """Return a paragraph, indented by `indent` columns, and its line end.
+
+        On a terminal it is wrapped at words.
+        """
         return self._render(self._paragraph(pieces, indent))
 
     def print_paragraph(self, pieces: Sequence[StyledText], indent: int) -> None:
-        """Print a paragraph above the progress bar."""
+        """Print a paragraph, indented by `indent` columns, above the progress bar."""
         self._console.print(self._paragraph(pieces, indent), soft_wrap=True)
 
     def render_table(
@@ -79,7 +88,10 @@ class TerminalRenderer:
         rows: Sequence[Sequence[Sequence[StyledText]]],
         right: Collection[int],
     ) -> str:
-        """Return a table with folded cells; columns of an index in `right` end aligned."""
+        """Return a table in which long cells continue on the next line.
+
+        `right` has the indexes, from 0, of right-aligned columns.
+        """
         table = Table(
             box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0)
         )
@@ -92,7 +104,10 @@ class TerminalRenderer:
 
     @contextmanager
     def show_progress(self, label: str, total: int | None) -> Iterator[ProgressBar]:
-        """Show a bar while the context is open, and yield it."""
+        """Show a progress bar while the context is open, and yield it.
+
+        `total` is the number of steps, None if unknown.
+        """
         display = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
