@@ -1,4 +1,6 @@
-"""Numbers citations, locates cited words, and checks answers against what they cite."""
+"""Numbers citations, finds cited words in the current text, and checks answers against
+what they cite.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -61,7 +63,8 @@ _NO_NOTES: Mapping[int, str] = MappingProxyType({})
 class CitationNumbering:
     """Assigns one number, from 1, to each cited span of a document.
 
-    `texts` are the current texts of the documents.
+    `texts` are the current texts of the documents. Citations of one span share a
+    number.
     """
 
     def __init__(self, texts: Mapping[DocumentId, DocumentText]) -> None:
@@ -76,9 +79,12 @@ class CitationNumbering:
     def locate(
         self, document: DocumentId, span: Span, text: str, chapter: int | None
     ) -> Citation | None:
-        """Return an unnumbered citation of `text` in the current document.
+        """Return a citation of `text` where the current `document` has it, with number
+        0.
 
-        `span` is where the words were when they were indexed. None if they are gone.
+        `span` is where the words were when they were indexed; `chapter` is their
+        chapter in story order, None for a note. None if the words or the document are
+        gone.
         """
         document_text = self._texts.get(document)
         if document_text is None:
@@ -93,8 +99,10 @@ class CitationNumbering:
         return (citation.document, citation.span) in self._by_span
 
     def number(self, citation: Citation) -> Citation:
-        """Return the citation with the number of its span; a new span gets the next
-        number.
+        """Return the citation with the number of its span.
+
+        A new span gets the next number; for a known one the first citation of it is
+        returned.
         """
         place = (citation.document, citation.span)
         numbered = replace(citation, number=len(self._by_span) + 1)
@@ -102,7 +110,7 @@ class CitationNumbering:
 
 
 def iter_evidence_spans(evidence: TextEvidence) -> Iterator[tuple[Span, str]]:
-    """Yield each span of `evidence` with its words."""
+    """Yield each span of `evidence` with its words, in the order of the text."""
     spans, text = evidence.spans, evidence.text
     # The words of several spans are joined by separators of one length, which is not
     # stored: it follows from the characters that the spans do not account for.
@@ -115,8 +123,8 @@ def iter_evidence_spans(evidence: TextEvidence) -> Iterator[tuple[Span, str]]:
 
 
 def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None:
-    """Return the citation at the location of its words in the current text; None if
-    gone.
+    """Return `citation` at the current location of its words in `text`; None if they
+    are gone.
 
     The old offset is tried first, then the nearest exact occurrence, then one that
     differs only in typography; the citation then quotes the current text.
@@ -129,7 +137,9 @@ def reanchor_citation(citation: Citation, text: DocumentText) -> Citation | None
 
 
 def differs_only_in_typography(text: str, other: str) -> bool:
-    """Return whether two texts have the same words, apart from case and punctuation."""
+    """Return whether two texts have the same words in the same order, ignoring case and
+    punctuation.
+    """
     return _plain_words(text) == _plain_words(other)
 
 
@@ -158,10 +168,10 @@ def _find_cited_span(citation: Citation, text: str) -> Span | None:
 def cite_evidence(
     evidence: TextEvidence, numbering: CitationNumbering, sentences: SentenceSplitter
 ) -> Iterator[Citation]:
-    """Yield unnumbered citations of the words of `evidence` in the current text.
+    """Yield a citation, with number 0, for each span of `evidence` in the current text.
 
-    Each has at most `MAX_EVIDENCE_CHARS` characters, unless its first sentence is
-    longer. Words that are gone are skipped.
+    Each has whole sentences of at most `MAX_EVIDENCE_CHARS` characters, unless its
+    first sentence is longer. Words that are gone are skipped.
     """
     for span, text in iter_evidence_spans(evidence):
         end = fit_whole_sentences(text, sentences, MAX_EVIDENCE_CHARS)
@@ -174,10 +184,10 @@ def cite_evidence(
 
 
 def fit_whole_sentences(text: str, sentences: SentenceSplitter, limit: int) -> int:
-    """Return the end offset of the first whole sentences that fit into `limit`
-    characters.
+    """Return the offset in `text` at which the sentences that fit into `limit`
+    characters end.
 
-    The first sentence is always included.
+    The first sentence is always included. `sentences` splits a text into sentences.
     """
     if len(text) <= limit:
         return len(text)
@@ -212,13 +222,14 @@ def check_citations(
 ) -> tuple[str, tuple[Citation, ...], tuple[Span, ...]]:
     """Check an answer against the words it cites.
 
-    Returns the answer without citation numbers that do not exist, the citations it
-    uses, and the spans of the returned answer that are not supported, in order. A
-    quotation of at least `MIN_QUOTED_WORDS` words must occur in the cited words. In an
-    analytical answer each sentence must share `MIN_SUPPORT_SHARE` of its content words
-    with what it cites; `notes` are texts that count with a number, and a sentence
-    without a number is compared with what the writer `decided`. Questions, headings,
-    verbatim quotations and statements that the text says nothing need no support.
+    Returns the answer without citation numbers that do not exist, the citations it uses
+    in the order of their numbers, and the spans of the returned answer that are not
+    supported, in text order. A quotation of at least `MIN_QUOTED_WORDS` words must
+    occur in the cited words. In an analytical answer each sentence must share
+    `MIN_SUPPORT_SHARE` of its content words with what it cites; `notes` are texts that
+    count with a number, and a sentence without a number is compared with `decided`, the
+    user's decisions. Questions, headings, verbatim quotations and statements that the
+    text says nothing need no support.
 
     Sentences marked as from the `web` must be supported by those pages. If they also
     cite the manuscript, some words must come from there alone; if not, they must
@@ -259,7 +270,7 @@ def check_citations(
 
 
 def strip_answer_citation_marks(answer: str) -> str:
-    """Return an answer without its citation marks, which are valid for one turn only."""
+    """Return `answer` without its citation marks, which are valid for one turn only."""
     return _ANY_MARK_AND_SPACE.sub("", answer)
 
 

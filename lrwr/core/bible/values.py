@@ -81,9 +81,9 @@ class GapState(StrEnum):
 
     OPEN = "open"
     ANSWERED = "answered"
-    """Defined by the writer in canon, not by the text."""
+    """Defined by a decision in the canon file, not by the text."""
     DECLINED = "left open"
-    """Left undefined on purpose, by decision of the writer."""
+    """Left undefined on purpose, by decision of the user."""
     CLOSED = "closed"
     """Defined by the text or the notes."""
 

@@ -223,7 +223,7 @@ class AvatarSessionService:
     async def _save_decision(
         self, pending: _PendingTurn, canon: CanonCommand, turn_recorder: TurnRecorder
     ) -> AnswerToken:
-        """Save what the writer defines and return the answer that confirms it."""
+        """Save what the user defines and return the answer that confirms it."""
         newest = pending.turns[-1].output.gap_flags if pending.turns else ()
         decision = build_gap_answer(canon, pending.bible, newest)
         change = await asyncio.to_thread(self._decide, decision)

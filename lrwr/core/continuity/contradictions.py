@@ -1,4 +1,6 @@
-"""Contradictions of confirmed canon found by rules, including misspelled names."""
+"""Finds contradictions with what notes, decisions and earlier text state, by rules,
+including misspelled names.
+"""
 
 import re
 from collections import Counter
@@ -54,11 +56,12 @@ _TITLES = frozenset(TITLE_WORDS.split())
 def find_misspelled_names(
     material: VisibleFacts, canon: Canon
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield a confirmed name with each narrated spelling that is one letter off.
+    """Yield a confirmed name together with each spelling in the narration that is one
+    letter off.
 
-    The misspelling must be rare, differ from all names, plurals and lower-case words,
-    and either stand beside the rest of the name ("Nell Tallov") or have a capital
-    inside ("OchroMags").
+    Both are statements; the first has no passage. The misspelling must be rare, differ
+    from all names, plurals and lower-case words, and either stand beside the rest of
+    the name ("Nell Tallov") or have a capital inside ("OchroMags").
     """
     horizon_view = material.view
     texts = {
@@ -223,12 +226,14 @@ def find_contradictions(
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[Contradiction, ...]:
-    """Return all contradictions that rules find, in the order of the text.
+    """Return all contradictions that rules find, in the order of the contradicting
+    text.
 
-    Confirmed canon consists of notes, canon answers, confirmed names, and what an
-    earlier document of the story states. With a horizon, later story text is ignored;
-    notes and answers always count. With `documents`, only contradictions with a passage
-    in one of them are returned. Intended contradictions are included.
+    What counts as true are notes, answers in the canon file, confirmed names, and what
+    an earlier document of the story states. With a horizon, later story text is
+    ignored; notes and answers always count. With `documents`, only contradictions with
+    a passage in one of them are returned. Those that the user marked as intended are
+    included.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
@@ -252,7 +257,9 @@ def find_contradictions(
 def is_in_documents(
     contradiction: Contradiction, documents: Collection[DocumentId]
 ) -> bool:
-    """Return whether either side has a passage in one of `documents`."""
+    """Return whether either side of `contradiction` has a passage in one of
+    `documents`.
+    """
     places = (*contradiction.canon.evidence, *contradiction.found.evidence)
     return any(place.document in documents for place in places)
 
@@ -260,7 +267,8 @@ def is_in_documents(
 def find_contradiction_by_id(
     text: str, contradictions: Sequence[Contradiction]
 ) -> Contradiction:
-    """Return the contradiction with the id `text`, or the only one that starts with it.
+    """Return the contradiction with the id `text`, or the only one whose id starts with
+    `text`.
 
     Raises:
         NotFound: There is none, or more than one.
@@ -352,7 +360,9 @@ def _key(conflict: StatementConflict) -> ContradictionKey:
 def collect_intended_contradictions(
     canon: Canon, horizon_cast: HorizonCast
 ) -> dict[ContradictionKey, str]:
-    """Return the keys of intended contradictions, each with the writer's reason."""
+    """Return the keys of the contradictions that `canon` marks as intended, each with
+    the user's reason, which may be empty.
+    """
     return {
         _intended_key(contradiction, horizon_cast): why
         for contradiction, why in canon.intentional.items()
@@ -377,7 +387,11 @@ def _intended_key(
 def build_contradiction_key(
     about: str, attribute: str, first_value: str, second_value: str
 ) -> ContradictionKey:
-    """Return a key that is equal for all wordings of the same contradiction."""
+    """Return a key that is equal for all wordings of the same contradiction.
+
+    `about` is the character or thing whose `attribute` has both values; their order
+    does not matter.
+    """
     kind = attribute.split(" ")[0]
     first, second = sorted(
         normalize_value_meaning(kind, value) for value in (first_value, second_value)

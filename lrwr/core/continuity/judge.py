@@ -1,4 +1,6 @@
-"""Judgement of statement pairs by a language model: prompts, replies, cache, budget."""
+"""Lets a language model judge pairs of statements: prompts, replies, stored judgements,
+budget.
+"""
 
 import asyncio
 import json
@@ -50,7 +52,13 @@ why: at most 20 words.
 
 @dataclass(frozen=True, slots=True)
 class PairJudgement:
-    """A model's judgement of one pair; its quotes are not verified yet."""
+    """A model's judgement of one pair of statements: whether they contradict each
+    other.
+
+    `canon_quote` and `text_quote` are the contradicting words of the confirmed
+    statement and of the story passage, not verified yet; `why` is the reason in a few
+    words. All are empty if there is no contradiction.
+    """
 
     contradicts: bool
     canon_quote: str = ""
@@ -59,7 +67,12 @@ class PairJudgement:
 
 
 def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
-    """Return the prompt for pairs, numbered from 1; all manuscript text is fenced."""
+    """Return the prompt that asks which of `pairs`, numbered from 1, contradict each
+    other.
+
+    All text of the manuscript stands between lines with a random mark, so that the
+    model cannot take it for instructions.
+    """
     blocks = [
         (f"{label} {number}", text)
         for number, pair in enumerate(pairs, start=1)
@@ -82,7 +95,11 @@ def build_judge_messages(pairs: Sequence[StatementPair]) -> list[ChatMessage]:
 def build_judge_repair_messages(
     chat_messages: Sequence[ChatMessage], reply: str, problem: str
 ) -> list[ChatMessage]:
-    """Return the prompt that repeats the question after a malformed reply."""
+    """Return a prompt that repeats `chat_messages`, shows the malformed `reply`, and
+    asks again.
+
+    `problem` is a phrase that says what is wrong with the reply.
+    """
     repair_request = (
         f"That does not fit: {problem}. Answer again as asked, with JSON alone."
     )
@@ -96,7 +113,7 @@ def build_judge_repair_messages(
 
 @cache
 def build_judgement_shape() -> ReplyShape:
-    """Return the JSON schema of the reply."""
+    """Return the JSON schema of a reply: one judgement for each pair."""
     row = {
         "id": {"type": "integer"},
         "contradicts": {"type": "boolean"},
@@ -111,9 +128,10 @@ def build_judgement_shape() -> ReplyShape:
 
 
 def parse_judgements(reply: str, count: int) -> Mapping[int, PairJudgement]:
-    """Return the judgements by index of the pair, from 0.
+    """Return the judgements in a model's `reply`, by index of the pair, from 0.
 
-    Pairs that the reply omits or judges twice are missing.
+    The reply numbers the `count` pairs from 1. Numbers out of range are ignored; a pair
+    that is omitted or judged twice is missing.
 
     Raises:
         MalformedReply: The reply does not match the schema.
@@ -173,29 +191,33 @@ _REPLY_TOKENS = 70
 class PairJudgeBudget(Protocol):
     """Spending limit of a run; implemented by `ModelBudget` of the pipeline.
 
-    `stopped` is the reason, as a sentence, why no more calls are allowed, or empty.
+    `stopped` says in a sentence why no more calls are allowed; empty if they are.
     """
 
     stopped: str
 
     def reserve(self, estimate: Usage) -> float | None:
-        """Reserve the price of a call and return it; None if the call is not allowed."""
+        """Reserve the price of a call and return it, in US dollars.
+
+        `estimate` is the expected usage. None if the call is not allowed.
+        """
         ...
 
     def settle(self, reserved: float, usage: Usage) -> None:
-        """Replace the reservation of a call with its real usage."""
+        """Replace a call's reservation, `reserved` US dollars, by its real usage."""
         ...
 
     def stop(self, reason: str) -> None:
-        """Allow no more calls in this run."""
+        """Allow no more calls in this run; `reason` is a sentence."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PairJudgeEstimate:
-    """Estimate of a run over `pairs` pairs.
+    """Estimate of what it takes to judge `pairs` pairs.
 
-    `kept` have a stored judgement; `beyond` exceed the limit of one run.
+    Of these, `kept` have a stored judgement, and `beyond` exceed the limit of one run.
+    `usage` is the estimated usage of the others.
     """
 
     pairs: int
@@ -206,10 +228,12 @@ class PairJudgeEstimate:
 
 @dataclass(slots=True)
 class PairJudgeResult:
-    """Judgements of a run, in the order of the pairs.
+    """The judgements of a run, in the order of the pairs.
 
-    `unjudged` pairs have none: the budget or the model stopped the run (`stopped` is
-    the reason), the reply was unusable, or the limit of one run was reached.
+    `judged` includes stored judgements; `usage` is that of the run. `unjudged` is the
+    number of pairs without judgement: the budget or the model stopped the run
+    (`stopped` is the reason, as a sentence), the reply was unusable, or the limit of
+    one run was reached.
     """
 
     judged: list[tuple[StatementPair, PairJudgement]] = field(default_factory=list)
@@ -219,10 +243,10 @@ class PairJudgeResult:
 
 
 class PairJudge:
-    """Judges pairs with a language model and stores each judgement.
+    """Lets a language model judge pairs of statements, and stores each judgement.
 
     A stored judgement is reused while both passages, the model and the prompt are the
-    same.
+    same. `budget` limits what a run may cost.
     """
 
     def __init__(
@@ -234,11 +258,15 @@ class PairJudge:
 
     @property
     def name(self) -> str:
-        """Name of the model."""
+        """The name of the language model."""
         return self._chat.name
 
     async def estimate(self, pairs: Sequence[StatementPair]) -> PairJudgeEstimate:
-        """Estimate the usage for judging `pairs`; sends no request."""
+        """Estimate what it takes to judge `pairs`; no request is sent.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         judgements = await self.stored_judgements(pairs)
         missing = [pair for pair in pairs if pair not in judgements]
         usage = Usage()
@@ -250,7 +278,12 @@ class PairJudge:
     async def stored_judgements(
         self, pairs: Sequence[StatementPair]
     ) -> Mapping[StatementPair, PairJudgement]:
-        """Return the stored judgements of `pairs`; sends no request."""
+        """Return the stored judgements of those `pairs` that have one; no request is
+        sent.
+
+        Raises:
+            StoreProblem: The library cannot be read.
+        """
         keys = {pair: self._key(pair) for pair in pairs}
         replies_by_key = await self._store.replies(list(keys.values()))
         return {
@@ -260,10 +293,14 @@ class PairJudge:
         }
 
     async def judge(self, pairs: Sequence[StatementPair]) -> PairJudgeResult:
-        """Return judgements of `pairs`; asks about at most `MAX_PAIRS_PER_RUN` new
-        ones.
+        """Return judgements of `pairs`, in their order.
 
-        If the model fails, the judgements made so far are returned.
+        The model is asked about the first `MAX_PAIRS_PER_RUN` of those without a stored
+        judgement. If the model or the budget stops the run, the result has the
+        judgements so far and the reason.
+
+        Raises:
+            StoreProblem: The library cannot be read.
         """
         judgements = dict(await self.stored_judgements(pairs))
         usage = Usage(cached=len(judgements))

@@ -1,4 +1,6 @@
-"""Normalization of values (colours, numbers, ages, dates, kinship), and counted things."""
+"""Normalizes values (colours, numbers, ages, dates, kinship) to compare them, and finds
+counted things.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -108,8 +110,9 @@ _ORDINALS = tuple(_ORDINALS_TEXT.split())
 
 
 def parse_value_number(value: str) -> int | None:
-    """Return the only number in `value`, in digits or words up to 99; None if not
-    exactly one.
+    """Return the only number in `value`, in digits or in words up to 99.
+
+    None if there is none or more than one.
     """
     words = value.casefold().replace("-", " ").split()
     digits = re.findall(r"\d+", value)
@@ -122,7 +125,10 @@ def parse_value_number(value: str) -> int | None:
 
 
 def parse_age_range(value: str) -> tuple[int, int] | None:
-    """Return the lowest and highest age in years that `value` may mean, or None."""
+    """Return the lowest and highest age in years that `value` may mean.
+
+    "About 40" gives (37, 43). None if `value` does not contain exactly one number.
+    """
     age, words = parse_value_number(value), value.casefold()
     if age is None:
         return None
@@ -136,7 +142,9 @@ def parse_age_range(value: str) -> tuple[int, int] | None:
 
 
 def parse_date_parts(value: str) -> dict[str, int]:
-    """Return the known parts of a date: "weekday" and "month" from 0, "day", "year"."""
+    """Return the parts of the date `value`, those that it has: "weekday" (from 0,
+    Monday), "month" (from 0), "day" and "year".
+    """
     words = re.findall(r"[a-z]+|\d+", value.casefold())
     date_parts: dict[str, int] = {}
     for word in words:
@@ -161,8 +169,10 @@ def _spelled_day(words: list[str]) -> int:
 
 
 def are_values_incompatible(attribute: str, value: str, other: str) -> bool:
-    """Return whether two values certainly exclude each other; false if one is not
-    understood.
+    """Return whether two values of `attribute` exclude each other.
+
+    Colours ("eyes", "hair"), dates ("born") and numbers ("number") are parsed; false if
+    one cannot be. Values of other attributes exclude each other if their words differ.
     """
     if attribute in COLOUR_ATTRIBUTES:
         hues, other_hues = (
@@ -181,7 +191,10 @@ def are_values_incompatible(attribute: str, value: str, other: str) -> bool:
 
 @lru_cache(maxsize=VALUE_CACHE_SIZE)
 def normalize_value_meaning(attribute: str, value: str) -> str:
-    """Return a string that is equal for all wordings of the same value."""
+    """Return a string that is equal for all wordings of the same value of `attribute`.
+
+    Colours, dates, ages and numbers are parsed; otherwise the normalized words count.
+    """
     if attribute in COLOUR_ATTRIBUTES:
         return " ".join(sorted(classify_hues(attribute, value))) or normalize_value(
             value
@@ -227,17 +240,27 @@ _COMPATIBLE_CLASSES = (
 
 
 def classify_kinship(kind: str) -> str:
-    """Return the class of a kinship noun; empty for relationships that exclude nothing."""
+    """Return the class of a kinship noun: "mother" gives "parent".
+
+    Empty for other nouns.
+    """
     return _CLASSES.get(kind, "")
 
 
 def invert_kinship(kind: str) -> str:
-    """Return the class of the reverse relationship: "mother" gives "child"."""
+    """Return the class of the reverse kinship: "mother" gives "child".
+
+    Empty for other nouns.
+    """
     return _INVERSE_CLASSES.get(classify_kinship(kind), "")
 
 
 def excludes_kinship(kinship: str, other: str) -> bool:
-    """Return whether one character cannot have both kinships to the same person."""
+    """Return whether nobody can be both `kinship` and `other`, two classes, to one
+    person.
+
+    False if one of them is empty.
+    """
     return (
         bool(kinship and other and kinship != other)
         and {kinship, other} not in _COMPATIBLE_CLASSES
@@ -272,8 +295,11 @@ _COUNTS = (
 
 
 def find_quantity_statements(horizon_view: HorizonView) -> list[Statement]:
-    """Return statements about fixed quantities ("the tower has forty steps"), in story
-    order.
+    """Return the statements about the number of fixed parts, in story order, notes
+    first.
+
+    An example is "the tower has forty steps": its `about` is "tower". Dialogue and
+    statements about a change are left out.
     """
     statements = [
         statement

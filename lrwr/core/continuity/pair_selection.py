@@ -1,4 +1,4 @@
-"""Selection of statement pairs that are worth a model's judgement."""
+"""Selects the pairs of statements that a language model should judge."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -51,13 +51,13 @@ def find_statement_pairs(
     horizon: Horizon | None = None,
     documents: Collection[DocumentId] | None = None,
 ) -> tuple[StatementPair, ...]:
-    """Return the pairs for a model to judge, the writer's statements first, latest
-    first.
+    """Return the pairs that a model should judge.
 
-    One side is confirmed: a note, a canon answer, or an earlier document of the story.
-    The other is later narration that names the same character. With a horizon, no story
-    passage after it is used. With `documents`, only pairs with a passage in one of them
-    are returned.
+    One side is confirmed: a note, an answer in the canon file, or an earlier document
+    of the story. The other is narration that names the same character or thing. Pairs
+    with a note or answer come first; among them, those with the latest passage. With a
+    horizon, no story passage after it is used. With `documents`, only pairs with a
+    passage in one of them are returned.
     """
     horizon_view = HorizonView(knowledge.order, knowledge.texts, None)
     horizon_cast = HorizonCast(
@@ -129,7 +129,7 @@ def _is_subset_wording(statement: Statement, other: Statement) -> bool:
 def _pair_by_words(
     statements: Sequence[Statement], material: VisibleFacts
 ) -> Iterator[tuple[Statement, Statement]]:
-    """Yield the writer's statements with the sentences that share distinctive words."""
+    """Yield the author's statements with the sentences that share distinctive words."""
     of_writer: dict[str, list[Statement]] = {}
     quoted: dict[DocumentId, list[Span]] = {}
     for statement in statements:
@@ -227,7 +227,7 @@ def _narration(text: str, span: Span, quoted: Iterable[Span]) -> str:
 
 
 def overlaps_any(span: Span, others: Iterable[Span]) -> bool:
-    """Return whether `span` overlaps one of `others`."""
+    """Return whether `span` shares a character with one of `others`."""
     return any(
         other_span.start < span.end and span.start < other_span.end
         for other_span in others

@@ -1,4 +1,4 @@
-"""Pairs of a confirmed statement and a story passage, for a language model to judge."""
+"""Pairs of a confirmed statement and a story passage, which a language model judges."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -38,10 +38,10 @@ PAIR_CONTEXT_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class PairPassage:
-    """A passage to be judged, with context.
+    """The passage of one statement, with its context, as a model will see it.
 
-    `core` is the span within `text` of the statement itself. `start` is the offset of
-    `text` in its document. Canon answers have no document and no evidence.
+    `core` is the span of the statement within `text`. `start` is the offset of `text`
+    in `document`. Answers in the canon file have no document and no evidence.
     """
 
     text: str
@@ -54,7 +54,10 @@ class PairPassage:
 
 @dataclass(frozen=True, slots=True)
 class StatementPair:
-    """Two passages about one attribute of `about`; `canon` is the confirmed one."""
+    """Two passages about one attribute of `about`, a character or thing.
+
+    `canon` is the confirmed one, `found` a passage of the story that may contradict it.
+    """
 
     about: str
     attribute: str
@@ -71,11 +74,11 @@ class StatementPair:
 def build_pair_passage(
     statement: Statement, horizon_view: HorizonView
 ) -> PairPassage | None:
-    """Return the passage of a statement with its context, or None.
+    """Return the passage of `statement` with its context.
 
-    A note gives the statement alone. Story text gives up to 300 characters of context
-    of the same paragraph and scene. None if the text contains an author's comment or is
-    not part of the story.
+    A note gives the statement alone; story text up to `PAIR_CONTEXT_CHARS` more
+    characters on each side, within the paragraph and scene. None if the statement
+    stands in an author's comment or outside of scenes, or its note contains a comment.
     """
     if statement.evidence is None:
         fact_text = f"{statement.attribute}: {statement.value}"
@@ -151,17 +154,17 @@ _INTENT_LABELS_TEXT = (
     "face claim summary note idea question todo source song playlist"
 )
 _INTENT_LABELS = frozenset(_INTENT_LABELS_TEXT.split())
-"""Attributes about the writer's intentions; no passage can contradict them."""
+"""Attributes about the author's intentions; no passage can contradict them."""
 _LOOKS_STEMS = frozenset({"eye", "hair", "eyed", "haired"})
 
 
 def collect_uncompared_statements(
     material: VisibleFacts, canon: Canon
 ) -> list[Statement]:
-    """Return the statements that no rule compares, in story order.
+    """Return the statements that no rule compares, in story order, notes first.
 
-    From story text: what the narration asserts about a named character. From notes and
-    canon answers: everything without a limit in time.
+    From story text, what the narration asserts about a named character for the present;
+    from notes and answers in the canon file, everything that is not limited in time.
     """
     statements = [
         statement
@@ -174,7 +177,7 @@ def collect_uncompared_statements(
 
 
 def extract_content_stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words, without those for eyes and hair."""
+    """Return the stems of the content words of `text`, except "eye" and "hair"."""
     stems = frozenset(map(stem_lightly, extract_content_words(text)))
     return stems - _LOOKS_STEMS
 
@@ -224,9 +227,9 @@ def _label(fact: Fact) -> str:
 
 
 def label_attribute(attribute: str) -> str:
-    """Return the standard name of an attribute; empty if rules compare it.
+    """Return the standard name of `attribute`, such as "occupation" for "job".
 
-    Also empty for attributes that no passage can contradict, such as "goal".
+    Empty if rules compare it, or if no passage can contradict it, such as "goal".
     """
     key = normalize_attribute(attribute)
     compared = (

@@ -40,7 +40,11 @@ _MAX_GROWTH = 3
 
 @dataclass(frozen=True, slots=True)
 class StatementConflict:
-    """Two statements that exclude each other, with the values to display."""
+    """Two statements that exclude each other.
+
+    `canon` is the confirmed one, `found` the contradicting one. `values` are their
+    values for display, in this order.
+    """
 
     attribute: str
     canon: Statement
@@ -49,16 +53,18 @@ class StatementConflict:
 
 
 class StatementComparator:
-    """Compares statements, taking into account the story text between them."""
+    """Compares statements by rules, which also read the story text between them."""
 
     def __init__(self, material: VisibleFacts) -> None:
         self._material = material
 
     def clashes(self, statements: Sequence[Statement]) -> Iterator[StatementConflict]:
-        """Yield contradicting pairs; `statements` must be in story order.
+        """Yield the pairs of `statements`, which must be in story order, that
+        contradict each other.
 
-        Statements of the writer count against all story text. A statement of the story
-        counts only against later documents, and for hair and build only if repeated.
+        Notes and answers in the canon file count against all story text. A statement of
+        the story counts only against later documents, and for hair and build only if
+        repeated.
         """
         groups: dict[tuple[str, str], list[Statement]] = {}
         for statement in statements:
@@ -89,7 +95,7 @@ class StatementComparator:
     def _canon_for(
         self, attribute: str, statement: Statement, before: Sequence[Statement]
     ) -> Iterator[Statement]:
-        """Yield the statements that `statement` must agree with: the writer's, if any."""
+        """Yield the statements that `statement` must agree with: the author's, if any."""
         writers = [
             statement
             for statement in before
@@ -209,7 +215,12 @@ class StatementComparator:
 def find_kinship_conflicts(
     statements: Sequence[Statement], horizon_cast: HorizonCast
 ) -> Iterator[StatementConflict]:
-    """Yield two fathers or mothers of one child, and incompatible kinships of one pair."""
+    """Yield contradictions among kinship statements.
+
+    They give one child two fathers or mothers, or two characters kinships that exclude
+    each other. Characters who share a part of a name may be the same person and do not
+    count as two parents.
+    """
     ties_by_pair: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     parents: dict[tuple[str, str], list[tuple[str, Statement]]] = {}
     for statement in statements:
@@ -280,7 +291,7 @@ def _parent_conflicts(
 def _most_authoritative(
     rows: Sequence[tuple[str, Statement]],
 ) -> list[tuple[str, Statement]]:
-    """Return the writer's statements, or those of the text if there are none."""
+    """Return the author's statements, or those of the text if there are none."""
     writers = [pair for pair in rows if pair[1].source is not StatementSource.TEXT]
     return writers or list(rows)
 

@@ -1,4 +1,6 @@
-"""Statements about characters from notes, canon answers and story text; contradictions."""
+"""Statements about characters in notes, canon answers and story text, and the
+contradictions between them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +27,9 @@ from lrwr.core.nlp.facts.kinship import RELATIONSHIP_WORDS
 
 
 class StatementSource(StrEnum):
-    """Where a statement comes from."""
+    """Where a statement comes from: a note, a decision in the canon file, or story
+    text.
+    """
 
     NOTE = "note"
     ANSWER = "canon answer"
@@ -35,7 +39,7 @@ class StatementSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContradictionSide:
-    """One of two values that cannot both be true.
+    """One of the two values of a contradiction, and where it is stated.
 
     `evidence` lists whole sentences in story order; empty only for canon answers.
     """
@@ -47,12 +51,13 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two incompatible values of one attribute of `about`.
+    """Two values of one attribute of `about` that cannot both be true.
 
     `canon` is the confirmed value, `found` the contradicting one. `id` is a short id
-    that depends only on the meaning of both values. `intended` is set by the writer,
-    with the optional reason `because`. If a language model found it, `judge` is its
-    name, `why` its reason, and the values are quotations; both are empty for rules.
+    that depends only on the meaning of both values. `intended` means that the user
+    accepted it, with the optional reason `because`. If a language model found it,
+    `judge` is its name, `why` its reason, and the values are quotations; both are empty
+    for rules.
     """
 
     id: str
@@ -68,7 +73,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class NewContradictions:
-    """Unintended contradictions that the previous check did not find."""
+    """Contradictions that the previous check did not find, without intended ones."""
 
     found: tuple[Contradiction, ...]
 
@@ -127,7 +132,10 @@ _YEARS_PASS = re.compile(
 
 
 def find_enclosing_sentence(text: str, span: Span) -> Span:
-    """Return the span of the whole sentence, or sentences, that contain `span`."""
+    """Return the span of the sentence of `text` that contains `span`, or of several.
+
+    It ends at the paragraph's end at the latest.
+    """
     paragraph = find_enclosing_paragraph(text, span)
     start, end = paragraph.start, paragraph.end
     for stop in _END.finditer(text, paragraph.start, paragraph.end):
@@ -142,17 +150,20 @@ def find_enclosing_sentence(text: str, span: Span) -> Span:
 
 
 def find_enclosing_paragraph(text: str, span: Span) -> Span:
-    """Return the span of the paragraph that contains `span`; blank lines delimit it."""
+    """Return the span of the paragraph of `text` that contains `span`.
+
+    Blank lines separate paragraphs.
+    """
     start = text.rfind("\n\n", 0, span.start)
     end = text.find("\n\n", span.end)
     return Span(0 if start < 0 else start + 2, len(text) if end < 0 else end)
 
 
 def is_asserted_in_context(text: str, span: Span) -> bool:
-    """Return whether the text asserts the words at `span` as a fact.
+    """Return whether `text` asserts the words at `span` as a fact of the story.
 
     False for doubt, hearsay, dreams, pictures and fiction within the story, and for
-    text inside italics or quotation marks of any kind.
+    words in italics or quotation marks of any kind.
     """
     sentence, paragraph = (
         find_enclosing_sentence(text, span),
@@ -170,15 +181,21 @@ def is_asserted_in_context(text: str, span: Span) -> bool:
 
 
 def mentions_change(text: str, span: Span) -> bool:
-    """Return whether the sentence at `span` is about another time or about a change."""
+    """Return whether the sentence of `text` at `span` is about another time or a
+    change.
+
+    Such a sentence, as in "her hair had been red", contradicts nothing.
+    """
     sentence = find_enclosing_sentence(text, span)
     return bool(_CHANGES.search(text, sentence.start, sentence.end))
 
 
 def mentions_past_age(text: str, span: Span) -> bool:
-    """Return whether the sentence at `span` gives an age at another time.
+    """Return whether the age in the sentence of `text` at `span` may be that of another
+    time.
 
-    Also true if it starts with a time or place ("In the year of the flood …").
+    Also true if the sentence starts with a time or place ("In the year of the flood
+    …").
     """
     sentence = find_enclosing_sentence(text, span)
     if _TIME_OR_PLACE.match(text, sentence.start, span.start):
@@ -187,7 +204,7 @@ def mentions_past_age(text: str, span: Span) -> bool:
 
 
 def may_skip_years(text: str) -> bool:
-    """Return whether the text may skip years ("ten years later")."""
+    """Return whether `text` contains words such as "ten years later"."""
     return bool(_YEARS_PASS.search(text))
 
 
@@ -228,12 +245,12 @@ _PRONOUN_GENDER = MappingProxyType({"his": Gender.MALE, "her": Gender.FEMALE})
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim that an attribute of a character has a value.
+    """A statement that an attribute of `about`, a character or thing, has a value.
 
     `about` and `other` are names of the whole cast; for kinship, `other` is the `value`
-    ("father") of `about`. `evidence` is the whole sentence, `span` the exact words;
-    both are None for canon answers. `rank` sorts by story order, notes and answers
-    first. Only a `certain` statement can contradict later ones.
+    ("father") of `about`, else it is empty. `evidence` is the whole sentence, `span`
+    the exact words; both are None for canon answers. `rank` sorts by story order, notes
+    and answers first. Only a `certain` statement can contradict later ones.
     """
 
     about: str
@@ -253,7 +270,8 @@ class Statement:
 
 
 def collect_statements(material: VisibleFacts, canon: Canon) -> list[Statement]:
-    """Return all statements on attributes and kinship of characters, in story order.
+    """Return the statements about attributes and kinship of characters that rules
+    compare, in story order, notes and answers of `canon` first.
 
     Story text counts only where the narration asserts it about a named character.
     """

@@ -1,4 +1,6 @@
-"""Verification of a model's judgements: both quotes must be in the text."""
+"""Verifies the contradictions that a language model claims: both quotations must be in
+the text.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +31,7 @@ JudgedPair = tuple[StatementPair, PairJudgement]
 
 
 class DropReason(StrEnum):
-    """Why a contradiction claimed by the model is not reported."""
+    """Why a contradiction that the model claims is not reported."""
 
     NOT_THERE = "its quote is not in the text"
     BESIDE = "its quote is about something else"
@@ -40,8 +42,9 @@ class DropReason(StrEnum):
 class VerifiedJudgements:
     """Result of verifying a model's judgements.
 
-    `agreed` is the number of pairs without contradiction, `dropped` the number of
-    rejected claims by reason.
+    `found` are the contradictions to report, `dropped` the number of rejected claims by
+    reason. `agreed` is the number of all other pairs: those without contradiction, and
+    those whose contradiction repeats one in `found` or one that rules found.
     """
 
     found: tuple[Contradiction, ...] = ()
@@ -50,7 +53,7 @@ class VerifiedJudgements:
 
     @property
     def judged(self) -> int:
-        """Number of judged pairs."""
+        """The number of pairs that the model judged."""
         return self.agreed + len(self.found) + sum(self.dropped.values())
 
 
@@ -60,11 +63,12 @@ def verify_judgements(
     model: str,
     rule_contradictions: Sequence[Contradiction] = (),
 ) -> VerifiedJudgements:
-    """Return the contradictions found by `model` whose quotes are verified by code.
+    """Return those contradictions in `judged_pairs` whose quotations are valid.
 
-    A quote must be verbatim in its passage, overlap the statement, and contain more
-    than the name. Quotes in dialogue are rejected because characters may lie.
-    Contradictions already in `rule_contradictions` (found by rules) are not repeated.
+    A quotation must be verbatim in its passage, overlap the statement, and contain more
+    than the name. Quotations of dialogue are rejected because characters may lie.
+    Contradictions in `rule_contradictions`, found by rules, are not repeated. `model`
+    is the name of the language model that judged the pairs.
     """
     dropped: Counter[DropReason] = Counter()
     verified_rows: list[tuple[StatementPair, tuple[str, str], str]] = []

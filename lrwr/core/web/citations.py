@@ -1,4 +1,6 @@
-"""Citation marks of web pages, [w1], numbered separately from those of the manuscript."""
+"""Citations of web pages, marked as [w1] and numbered separately from those of the
+manuscript.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -26,7 +28,7 @@ _QUOTED = re.compile(r"“[^“”]*”|\"[^\"\n]*\"")
 
 
 def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
-    """Return pages as citations numbered from 1, in order."""
+    """Return `pages` as citations, in the same order, numbered from 1."""
     return tuple(
         WebCitation(number, page.title, page.url, page.text)
         for number, page in enumerate(pages, start=1)
@@ -36,7 +38,10 @@ def number_web_pages(pages: Sequence[WebPage]) -> tuple[WebCitation, ...]:
 def find_web_citations(
     answer: str, pages: Sequence[WebPage]
 ) -> tuple[WebCitation, ...]:
-    """Return the pages whose marks occur in an answer, in order of their numbers."""
+    """Return those `pages` whose marks, such as [w1], occur in `answer`.
+
+    In the order of their numbers, which are the positions in `pages`, from 1.
+    """
     used_numbers = set(parse_web_marks(answer))
     return tuple(
         web_page
@@ -46,12 +51,15 @@ def find_web_citations(
 
 
 def parse_web_marks(text: str) -> list[int]:
-    """Return the numbers of all web marks in a text, in order of occurrence."""
+    """Return the numbers of all marks such as [w1] in `text`, in text order, repeated
+    ones included.
+    """
     return [int(mark[1]) for mark in WEB_MARK.finditer(text)]
 
 
 def normalize_web_marks(answer: str, page_numbers: Collection[int]) -> str:
-    """Rewrite web marks as [w1] and remove those that are not in `page_numbers`.
+    """Return `answer` with web marks written as [w1], without those that are not in
+    `page_numbers`.
 
     Manuscript numbers in the same brackets stay, in brackets of their own: [1][w2].
     """
@@ -61,15 +69,17 @@ def normalize_web_marks(answer: str, page_numbers: Collection[int]) -> str:
 
 
 def strip_mark_lookalikes(text: str) -> str:
-    """Remove everything from a foreign text that looks like a citation mark."""
+    """Return `text`, which comes from outside, without anything that looks like a
+    citation mark.
+    """
     return _replace_until_stable(_ANY_MARK_GROUP, lambda _: "", text)
 
 
 def strip_web_part(answer: str) -> str:
-    """Return an answer without the part that quotes the web and without every sentence
+    """Return `answer` without the part that quotes web pages and without every sentence
     that has a web mark.
 
-    Quotations are not split: one belongs to the sentence that contains it.
+    A sentence within a quotation is not separated from the sentence that contains it.
     """
     kept_lines: list[str] = []
     for line in answer.split("\n"):

@@ -105,10 +105,11 @@ class _QueryToken:
 def build_web_query(
     question: str, plan: QuestionPlan, bible: Bible, *, in_character: bool = False
 ) -> str:
-    """Return the query to send for `question`; see the module docstring for the rules.
+    """Return the text to send to a web search for `question`; empty to send nothing.
 
-    Empty unless the plan selects the web for an external reference or a question of
-    craft.
+    It consists of words of the question without names of the story in `bible` and long
+    quotations; the module docstring has all rules. Empty if a character answers
+    (`in_character`), and unless `plan` needs the web for something outside the story.
     """
     if in_character or not wants_web(plan) or is_question_too_long(question):
         return ""
@@ -129,7 +130,9 @@ def build_web_query(
 
 
 def wants_web(plan: QuestionPlan) -> bool:
-    """Return whether the plan selects the web for something outside the story."""
+    """Return whether `plan` selects the web, for an external work or the craft of
+    writing.
+    """
     web_choices = (
         choice for choice in plan.choices if choice.source is AnswerSource.WEB
     )
@@ -137,7 +140,11 @@ def wants_web(plan: QuestionPlan) -> bool:
 
 
 def is_question_too_long(question: str) -> bool:
-    """Return whether a question is so long that nothing of it may be sent."""
+    """Return whether the asking sentences of `question` exceed
+    `MAX_WEB_QUESTION_CHARS`.
+
+    Nothing of such a question may be sent, because it may quote the manuscript.
+    """
     return len(_extract_asking_sentences(question)) > MAX_WEB_QUESTION_CHARS
 
 
@@ -367,7 +374,11 @@ def _join_query(tokens: Sequence[_QueryToken]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WebLookup:
-    """Result of a web search. `query` is what was sent, empty if nothing was."""
+    """Result of a web search.
+
+    `pages` are those found, best first; `remarks` are sentences about failures. `query`
+    is what was sent, empty if nothing was.
+    """
 
     pages: tuple[WebPage, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -384,12 +395,12 @@ async def look_up_web(
     in_character: bool = False,
     limit: int = MAX_WEB_PAGES,
 ) -> WebLookup:
-    """Search the web if the plan selects it and a service is configured.
+    """Search the web if `plan` needs it and `web`, a service, is configured.
 
-    An event that contains the query is emitted before it is sent. `bible` should be
-    that of the whole story, so that names from later chapters are not sent either.
-    `limit` bounds the number of pages. Failures, empty results and a disabled web
-    search yield a remark and never an exception.
+    `emit` receives an event with the query before it is sent. `bible` should be that of
+    the whole story, so that names from later chapters are not sent either. At most
+    `limit` pages are returned. Failures, empty results and a disabled web search yield
+    a remark, never an exception.
     """
     query = build_web_query(question, plan, bible, in_character=in_character)
     if not query:

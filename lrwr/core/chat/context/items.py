@@ -42,10 +42,10 @@ _INNER_LABELS = frozenset(
         "motivation", "values", "habits", "habit", "flaw", "flaws", "secret",
     }
 )  # fmt: skip
-"""Labels in the writer's notes that describe character, not appearance."""
+"""Labels in the author's notes that describe character, not appearance."""
 
 SURE_CERTAINTIES = frozenset({Certainty.CONFIRMED, Certainty.VERIFIED})
-"""Certainties of what the writer states or strong evidence in the text shows."""
+"""Certainties of what the author states or strong evidence in the text shows."""
 
 PROBABLY = "probably"
 """Label of a dialogue line whose speaker is not certain."""

@@ -396,7 +396,7 @@ def _relates_two(item: ContextItem, people: frozenset[str]) -> bool:
 
 
 def _is_from_writer(item: ContextItem) -> bool:
-    """Return whether an item is the writer's: a decision, a note or an open gap."""
+    """Return whether an item is the author's: a decision, a note or an open gap."""
     is_from_writer = item.decided or item.facet is StoryFacet.GAP
     return is_from_writer or any(
         text_evidence.keeper == WRITER_KEEPER for text_evidence in item.evidence

@@ -48,7 +48,7 @@ MAX_SHOWN_EVIDENCE_CHARS = 240
 """Characters of evidence up to which it is quoted beside a fact."""
 
 MAX_LABEL_WORDS = 4
-"""Words of a label at most; a longer one is a sentence from the writer's notes."""
+"""Words of a label at most; a longer one is a sentence from the author's notes."""
 
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,60}:?)\*\*")

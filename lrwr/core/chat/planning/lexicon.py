@@ -96,7 +96,7 @@ NOTES_PATTERN = re.compile(
     r"\bdid\s+i\s+(?:note|write|jot|decide|plan|intend)\b"
     r"|\b(?:my|our)\s+(?:\w+\s+)?(?:notes?|plans?|outline|ideas?)\b"
 )
-"""Asks what the writer noted or planned."""
+"""Asks what the author noted or planned."""
 
 CRAFT_PATTERN = re.compile(
     r"\btropes?\b|\bclich[eé]s?\b|\bgenres?\b|\barchetyp\w+"

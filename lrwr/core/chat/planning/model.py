@@ -462,7 +462,7 @@ class ModelPlanner:
 
 
 def _restrict_intent(mode: AnswerMode, answer_intent: AnswerIntent) -> AnswerIntent:
-    """Return the intent; only the writer decides whether a character answers."""
+    """Return the intent; only the user decides whether a character answers."""
     if mode is AnswerMode.IN_CHARACTER:
         return AnswerIntent.IN_CHARACTER
     return (
