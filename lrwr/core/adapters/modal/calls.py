@@ -177,7 +177,8 @@ class ModalFunctionClient:
     Nothing is imported or opened before the first call. `token` returns the API token
     and raises `ServiceUnavailable` if nothing may be sent. `ledger` stores the ids of
     calls. With a `request_logger`, requests are recorded in the send log before they
-    are sent.
+    are sent. After an error that affects all documents, every further call raises the
+    same error.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Threads in memory, for conversations that are not saved (`lrwr eval`)."""
+"""Threads in memory, for saved conversations that need not outlive the program."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ class _StoredThread:
 
 
 class MemoryThreadStore:
-    """Stores threads until the object is dropped; implements `ThreadStore`."""
+    """The `ThreadStore` port in memory: threads are lost with this object."""
 
     def __init__(self) -> None:
         self._threads: dict[ThreadId, _StoredThread] = {}
@@ -36,7 +36,7 @@ class MemoryThreadStore:
         return threads
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one thread.
+        """Return the thread with this id, without its turns.
 
         Raises:
             NotFound: It does not exist or is deleted.
@@ -44,9 +44,10 @@ class MemoryThreadStore:
         return self._get(thread).thread
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order.
+        """Return the turns of a thread, oldest first.
 
-        With `last` only that many of the newest.
+        With `last`, return only that many of the newest. Empty if the thread does not
+        exist or is deleted.
         """
         stored_thread = self._threads.get(thread)
         if stored_thread is None or stored_thread.deletion:
@@ -57,10 +58,11 @@ class MemoryThreadStore:
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Store a turn and the state after it, and return the thread.
+        """Store a turn of a thread, and `state`, the thread's state after it; return
+        the thread.
 
-        Creates the thread with `title` if it does not exist; restores it if it is
-        deleted. Storing a turn twice stores it once.
+        A thread that does not exist is created with `title`; a deleted one is restored.
+        A turn that is already stored is not added again.
         """
         at = turn.asked_at
         new_thread = _StoredThread(
@@ -82,7 +84,7 @@ class MemoryThreadStore:
         """Set the title of a thread.
 
         Raises:
-            NotFound: It does not exist or is deleted.
+            NotFound: The thread does not exist or is deleted.
         """
         stored_thread = self._get(thread)
         stored_thread.thread = replace(
@@ -90,17 +92,20 @@ class MemoryThreadStore:
         )
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+        """Mark a thread as deleted at the time `at`, in seconds since 1970; it can be
+        restored.
 
         Raises:
-            NotFound: It does not exist or is deleted.
+            NotFound: The thread does not exist or is deleted already.
         """
         stored_thread = self._get(thread)
         self._deletions += 1
         stored_thread.deletion, stored_thread.deleted_at = self._deletions, at
 
     async def restore(self) -> Thread | None:
-        """Restore the thread that was deleted last; None if none is deleted."""
+        """Restore the thread that was deleted last, and return it; None if none is
+        deleted.
+        """
         deleted = [
             stored_thread
             for stored_thread in self._threads.values()
@@ -113,7 +118,8 @@ class MemoryThreadStore:
         return last.thread
 
     async def purge(self, before: float) -> int:
-        """Remove all threads deleted before a time for good, and return their number.
+        """Remove for good the threads that were deleted before a time, and return their
+        number.
 
         `before` is in seconds since 1970.
         """
@@ -127,7 +133,9 @@ class MemoryThreadStore:
         return len(old)
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the gaps recorded in complete answers of all threads, oldest first."""
+        """Return the open questions recorded in complete answers of all threads, oldest
+        answer first.
+        """
         return [
             RecordedGap(gap, turn.output.narrative_state_delta.as_of)
             for _, turn in self._turns_by_time()
@@ -138,9 +146,10 @@ class MemoryThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of each answer, oldest answer first.
+        """Return the citations of the answer of each turn, oldest turn first.
 
-        With `documents` only citations of these; answers without any are left out.
+        With `documents`, only citations of these documents. Turns without any are left
+        out.
         """
         thread_citations: list[TurnCitations] = []
         for thread, turn in self._turns_by_time():
@@ -156,9 +165,11 @@ class MemoryThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return at most `limit` turns that contain any of `words`, best first.
+        """Return at most `limit` turns whose question or answer contains any of
+        `words`, each with its thread, best first.
 
-        Turns that contain more of the words rank higher; of equal ones the newest.
+        Turns that contain more of the words rank higher, then newer ones. Words are
+        compared by stem.
         """
         query_stems = _stems(words)
         matches: list[tuple[int, Thread, Turn]] = []

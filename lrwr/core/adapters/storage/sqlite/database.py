@@ -33,7 +33,7 @@ NoticeCallback = Callable[[str], None]
 
 
 def read_schema_version(connection: sqlite3.Connection) -> int:
-    """Return the schema version of the open file, 0 for an empty one.
+    """Return the schema version of the library's file; 0 for a new file.
 
     Raises:
         StoreProblem: The file does not state its version.
@@ -45,9 +45,9 @@ def read_schema_version(connection: sqlite3.Connection) -> int:
 
 
 def find_newest_migration(folder: "Traversable | None") -> int:
-    """Return the highest schema version that the SQL scripts in `folder` lead to.
+    """Return the schema version of a library after all SQL scripts in `folder`.
 
-    None stands for the scripts shipped with lrwr.
+    If `folder` is None, the scripts that come with lrwr are meant.
     """
     return SCHEMA_VERSION if folder is None else len(_scripts(folder))
 
@@ -55,10 +55,11 @@ def find_newest_migration(folder: "Traversable | None") -> int:
 def migrate_sqlite_library(
     connection: sqlite3.Connection, folder: "Traversable | None", say: NoticeCallback
 ) -> None:
-    """Run the migration scripts that this file has not run, in order.
+    """Run the migration scripts that this file has not run, in the order of their
+    numbers.
 
     Must be called inside a transaction, which the caller commits. `folder` holds the
-    scripts; None stands for those shipped with lrwr. `say` receives one sentence if the
+    scripts; None means those that come with lrwr. `say` receives one sentence if the
     file was not empty and its schema has changed.
     """
     schema_version = read_schema_version(
@@ -76,7 +77,7 @@ def migrate_sqlite_library(
 
 
 def find_migration_statement(words: str) -> str:
-    """Return the only SQL statement of the shipped migrations that contains `words`.
+    """Return the only SQL statement in lrwr's migration scripts that contains `words`.
 
     Raises:
         ValueError: No statement or several statements contain `words`.
@@ -124,7 +125,7 @@ _SHARED_MEMORY_ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LibraryConnection:
-    """A connection to a library file.
+    """An open connection to a library's file.
 
     `why_read_only` is the error that prevented opening it for writing; None if the file
     can be written.
@@ -141,11 +142,13 @@ def open_sqlite_library(
     say: NoticeCallback,
     migrations: "Traversable | None" = None,
 ) -> LibraryConnection:
-    """Open the library at `path` for writing; create and migrate it where necessary.
+    """Open the library's file at `path` for writing; create and migrate it where
+    necessary.
 
     If the file cannot be written, it is opened read-only, provided that its schema is
     the newest. `patience` is the time in seconds to wait for a lock. `say` receives one
-    sentence if the schema changes. `migrations` replaces the shipped migration scripts.
+    sentence if the schema changes. `migrations` is a folder with scripts that replace
+    those of lrwr.
 
     Raises:
         sqlite3.Error: The file cannot be opened.
@@ -164,17 +167,18 @@ def open_sqlite_library(
 
 
 def is_read_only_error(error: sqlite3.Error) -> bool:
-    """Return whether `error` prevents writing only, and not reading."""
+    """Return whether `error` means that the file can be read but not written."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code in _SHARED_MEMORY_ERRORS or code & 0xFF in _READ_ONLY_ERRORS
 
 
 def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection:
-    """Open the file at `path` read-only, without migrating it.
+    """Open the library's file at `path` read-only, without migrating it.
 
-    SQLite creates a `-wal` and a `-shm` file beside a database even to read it. Where
-    it cannot, the file is opened as immutable; if a crash has left changes in the
-    `-wal` file, a copy of both is opened in memory instead.
+    `patience` is the time in seconds to wait for a lock. SQLite creates a `-wal` and a
+    `-shm` file beside a database even to read it. Where it cannot, the file is opened
+    as immutable; if a crash has left changes in the `-wal` file, a copy of both is
+    opened in memory instead.
 
     Raises:
         sqlite3.Error: The file is missing or cannot be read.
@@ -192,7 +196,8 @@ def open_library_read_only(path: Path, *, patience: float) -> sqlite3.Connection
 
 @contextmanager
 def open_library_as_is(path: Path, *, patience: float) -> Iterator[sqlite3.Connection]:
-    """Yield a connection to the existing file at `path`, without migrating it.
+    """Inside this context, provide a connection to the existing file at `path`,
+    unmigrated.
 
     The connection can write if the file can be written, else it is read-only. It is
     closed on exit. `patience` is the time in seconds to wait for a lock.
@@ -306,14 +311,14 @@ LibraryGeneration = tuple[int, int]
 
 
 class SqliteDatabase:
-    """Runs transactions on a library's SQLite file, opened on first use.
+    """Runs transactions on a library's SQLite file, which is opened on first use.
 
     All SQLite calls run in one thread that belongs to this object, so the event loop is
     never blocked. Several processes may use one file; waiting for a lock fails after
     `patience` seconds. If the file cannot be written, reading still works. `say`
-    receives one sentence, from that thread, when the schema is migrated. `migrations`
-    replaces the shipped migration scripts. `first` is awaited before each read, for a
-    replica that must catch up with its source.
+    receives one sentence, in that thread, when the schema is migrated. `migrations` is
+    a folder with scripts that replace those of lrwr. `first` is awaited before each
+    read, so that a replica of a library in a Supabase project can catch up.
     """
 
     def __init__(
@@ -335,9 +340,10 @@ class SqliteDatabase:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lrwr-records")
 
     async def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run `work` in a read transaction and return its result.
+        """Run `work` in a read transaction, and return its result.
 
-        Everything that `work` reads is of one snapshot. It must not return a cursor.
+        All that `work` reads belongs to one state of the library. It must not return a
+        cursor.
 
         Raises:
             StoreProblem: The library cannot be opened or read, or contains a damaged
@@ -348,7 +354,8 @@ class SqliteDatabase:
         return await self._run("BEGIN", work)
 
     async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run `work` in a write transaction and return its result once it is committed.
+        """Run `work` in a write transaction, and return its result once it is
+        committed.
 
         If `work` raises, nothing is written. It must not return a cursor.
 
@@ -404,9 +411,9 @@ class SqliteDatabase:
 
 
 def read_library_generation(connection: sqlite3.Connection) -> LibraryGeneration:
-    """Return a value that changes whenever this or another connection commits a change.
+    """Return a value that changes whenever any connection commits a change of the file.
 
-    Inside a transaction it belongs to the snapshot of that transaction. Values of
+    Inside a transaction it belongs to the state that the transaction sees. Values of
     different connections cannot be compared.
     """
     # data_version counts commits of other connections, total_changes our own changes.

@@ -1,4 +1,6 @@
-"""One document as rows: text, chapters, chunks, vectors, changes of chunks."""
+"""The database rows of one document: text, chapters, chunks, vectors, changes of
+chunks.
+"""
 
 import json
 import sqlite3
@@ -108,7 +110,8 @@ _SPACE, _TEXT_HASH, _TEXT = 10, 13, 14
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """All rows that one pipeline has made of one document, without the vectors.
+    """All database rows that one pipeline has stored of one document, without the
+    vectors.
 
     `document` is a row of the table `document`, in the order of `_DOCUMENT_COLUMNS`.
     `content` is the SHA-256 of the file's bytes, `recipe` names the parser, splitter
@@ -132,11 +135,14 @@ class DocumentRows:
 
     @property
     def texts(self) -> frozenset[str]:
-        """The hashes of the texts that have a vector."""
+        """The hashes of the chunks' texts that have a vector."""
         return frozenset(str(row[_TEXT_HASH]) for row in self.chunks if row[_SPACE])
 
     def embedded(self, texts: Collection[str]) -> "DocumentRows":
-        """Return a copy in which only the text hashes in `texts` have a vector."""
+        """Return a copy in which only chunks with a text hash in `texts` have a vector.
+
+        Chunks without a vector remain so.
+        """
         return replace(
             self,
             chunks=tuple(_set_space(row, self.space, texts) for row in self.chunks),
@@ -146,9 +152,11 @@ class DocumentRows:
 def build_document_rows(
     knowledge: Knowledge, content: str, recipe: str, now: float
 ) -> DocumentRows:
-    """Return the rows of `knowledge`, with every chunk marked as embedded in its space.
+    """Return the rows of `knowledge`, the results for one document.
 
-    `content` is the SHA-256 of the file's bytes, `now` is in seconds since 1970.
+    Every chunk is marked as embedded in the space of `knowledge`. `content` is the
+    SHA-256 of the file's bytes, `recipe` names parser, splitter and embedding space,
+    and `now` is in seconds since 1970.
     """
     return DocumentRows(
         document=_document_row(knowledge.document, now),
@@ -164,7 +172,9 @@ def build_document_rows(
 
 
 def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
-    """Return the new vectors of `knowledge` as rows, as little-endian 32-bit floats."""
+    """Return a row for each vector in `knowledge`: embedding space, text hash, and the
+    vector as little-endian 32-bit floats.
+    """
     return [
         (knowledge.space, text, vector.astype("<f4").tobytes())
         for text, vector in knowledge.vectors.items()
@@ -174,7 +184,9 @@ def build_embedding_rows(knowledge: Knowledge) -> list[EmbeddingRow]:
 def load_document_rows(
     connection: sqlite3.Connection, document: DocumentId, pipeline: Pipeline
 ) -> DocumentRows | None:
-    """Return the stored rows of a document; None if `pipeline` has not processed it."""
+    """Return what `pipeline` has stored of a document; None if it has not
+    processed it.
+    """
     key = (document, pipeline.value)
     processed = connection.execute(_STORED_PROCESSED, key).fetchone()
     if processed is None:
@@ -200,12 +212,13 @@ def store_document_rows(
     revision: str,
     now: float,
 ) -> None:
-    """Replace everything that one pipeline has stored of a document with `draft`.
+    """Replace everything that one pipeline has stored of a document by `draft`.
 
     Chunks with the same id and text keep their row and their entries in the change
-    feed. A chunk without a vector in `embeddings` or in the file is stored as not
-    embedded. `revision` names the file's state on this machine, `now` is in seconds
-    since 1970. Must be called inside a transaction.
+    feed. A chunk whose vector is neither in `embeddings` nor in the file is stored as
+    not embedded. `revision` is a text that changes when the manuscript file on this
+    machine changes; `now` is in seconds since 1970. Must be called inside a
+    transaction.
     """
     connection.execute(_DOCUMENT, draft.document)
     connection.executemany(_EMBEDDING, embeddings)
@@ -222,8 +235,8 @@ def delete_document_rows(
 ) -> None:
     """Delete everything that one pipeline has stored of a document.
 
-    The document itself is deleted with the last pipeline's rows. `now` is in seconds
-    since 1970. Must be called inside a transaction.
+    The document itself is deleted when no pipeline has stored anything of it. `now` is
+    in seconds since 1970. Must be called inside a transaction.
     """
     key = (document, pipeline.value)
     _note_unused_vectors(
@@ -242,7 +255,9 @@ def delete_document_rows(
 def find_embedded_texts(
     connection: sqlite3.Connection, space: str, texts: Collection[str]
 ) -> set[str]:
-    """Return those text hashes of `texts` that have a vector in `space`."""
+    """Return those of `texts`, which are text hashes, that have a vector in the
+    embedding space `space`.
+    """
     parameters = {"space": space, "texts": json.dumps(list(texts))}
     return {row[0] for row in connection.execute(_EMBEDDED, parameters)}
 
@@ -361,7 +376,7 @@ def chapters_to_json(chapters: Sequence[Chapter]) -> str:
 
 
 def chapters_from_json(text: str) -> tuple[Chapter, ...]:
-    """Return the chapters that `chapters_to_json` has written as `text`."""
+    """Return the chapters in a JSON text that `chapters_to_json` wrote."""
     return tuple(
         Chapter(
             title=chapter["title"],
@@ -400,11 +415,13 @@ select max(change.seq) - (select pruned from library) from change
 
 
 def prune_change_feed(connection: sqlite3.Connection) -> None:
-    """Delete outdated entries of the change feed once it has grown long enough.
+    """Delete outdated entries of the change feed, if it has grown long enough.
 
-    Long means more than `KEPT_CHANGES` entries, plus four a chunk, since the last
-    pruning. Only the newest entry of each existing chunk stays. Indexes cannot follow
-    across a pruning, so the feed gets a new generation, from key they start anew.
+    The feed lists added and deleted chunks for vector indexes. Long enough means more
+    than `KEPT_CHANGES` entries, plus four per chunk, since the last pruning. Only the
+    newest entry of each existing chunk remains. The feed gets a new generation, and
+    therefore another name (`SqliteChangeFeed.epoch`), so that all indexes are built
+    again.
     """
     grown = connection.execute(_FEED_GROWTH).fetchone()[0] or 0
     if grown <= KEPT_CHANGES:

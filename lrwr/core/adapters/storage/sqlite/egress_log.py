@@ -48,19 +48,19 @@ _LOG_START = "select max(at) from sent_since"
 
 
 class SqliteEgressLog:
-    """Logs each request before it is sent.
+    """The send log in the library's file.
 
-    It never stores the content of one, nor a key.
+    It stores when, where to and how much was sent, but never the content or a key.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def begin(self, outbound_request: OutboundRequest) -> OutboundRequestId:
-        """Log a request that is about to be sent; it is on disk when this returns.
+        """Record a request that is about to be sent; it is on disk when this returns.
 
         Raises:
-            StoreProblem: It cannot be logged. Then the request must not be sent.
+            StoreProblem: It cannot be recorded. Then the request must not be sent.
         """
         row = (
             outbound_request.when,
@@ -86,10 +86,11 @@ class SqliteEgressLog:
         outbound_request_id: OutboundRequestId,
         request_completion: RequestCompletion,
     ) -> None:
-        """Log the outcome of a request; do nothing if its entry has been cleared.
+        """Record the outcome of a request; do nothing if its entry was deleted
+        meanwhile.
 
         Raises:
-            StoreProblem: It cannot be logged.
+            StoreProblem: It cannot be recorded.
         """
         row = (
             request_completion.outcome.value,
@@ -107,7 +108,7 @@ class SqliteEgressLog:
         """Return totals of all requests since `since`, and the newest `limit` requests.
 
         `since` is in seconds since 1970. Totals are sorted by bytes sent, largest
-        first, requests by time, newest first. All of it is read in one snapshot.
+        first; requests by time, newest first. All belongs to one state of the log.
 
         Raises:
             StoreProblem: The log cannot be read.
@@ -124,9 +125,9 @@ class SqliteEgressLog:
         )
 
     async def clear(self, at: float) -> int:
-        """Delete all entries, set the log's start to `at`; return the number deleted.
+        """Delete all entries, and return their number.
 
-        `at` is in seconds since 1970.
+        The time `at`, in seconds since 1970, is stored as the start of the log.
 
         Raises:
             StoreProblem: The log cannot be written.

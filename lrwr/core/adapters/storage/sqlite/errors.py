@@ -1,4 +1,4 @@
-"""Translation of SQLite's errors into errors for the user."""
+"""Translation of SQLite's errors into errors with messages for the user."""
 
 import sqlite3
 from pathlib import Path
@@ -53,7 +53,7 @@ _CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 def is_corruption_error(error: Exception) -> bool:
-    """Return whether `error` says that the database file is damaged."""
+    """Return whether `error` means that the database file is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & 0xFF in _CORRUPTION_CODES
 
@@ -61,7 +61,8 @@ def is_corruption_error(error: Exception) -> bool:
 def translate_sqlite_error(
     error: sqlite3.Error | OSError | UnicodeError, path: Path, *, patience: float
 ) -> StoreProblem:
-    """Return the user-facing error for a failure on the library at `path`.
+    """Return the error with a message for the user, for a failure with the library at
+    `path`.
 
     `patience` is the time in seconds that was spent waiting for a lock.
     """
@@ -105,7 +106,9 @@ def build_newer_library_error(path: Path) -> StoreProblem:
 
 
 def build_older_library_error(path: Path) -> StoreProblem:
-    """Return the error for a library that needs a migration and cannot be written."""
+    """Return the error for a library whose schema is outdated, in a file that cannot be
+    written.
+    """
     return StoreProblem(
         f"{path} was created by an older version of lrwr and cannot be upgraded.",
         hint="Make the file and its folder writable and run the command again.",

@@ -58,10 +58,10 @@ order by score desc, c.id limit :limit
 
 
 class SqliteLexicalIndex:
-    """Keyword search over chunks with FTS5; implements `LexicalIndex`.
+    """Keyword search over chunks with SQLite FTS5; implements `LexicalIndex`.
 
-    Scores are BM25, higher is better. `weights` are the weights of each pipeline's
-    indexed columns. Triggers of the database keep the indexes up to date.
+    Scores are BM25, higher is better. `weights` are the weights of the indexed columns,
+    for each pipeline. Triggers of the database keep the indexes up to date.
     """
 
     def __init__(
@@ -80,7 +80,11 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks that contain any of `words`, best first."""
+        """Return at most `limit` chunks in `scope` that contain any of `words`, best
+        first.
+
+        Only chunks of `pipeline` are searched.
+        """
         return await self._search(build_fts_any_query(words), pipeline, scope, limit)
 
     async def search_pairs(
@@ -91,10 +95,12 @@ class SqliteLexicalIndex:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks where two of `words` are close, best first.
+        """Return at most `limit` chunks in `scope` where two of `words` are close, best
+        first.
 
-        Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in any order. Only the
-        first `MAX_PAIRED_WORDS` words are paired.
+        Close means at most `MAX_WORDS_BETWEEN_PAIR` words apart, in either order. Only
+        the first `MAX_PAIRED_WORDS` words are paired. Only chunks of `pipeline` are
+        searched.
         """
         return await self._search(_build_pair_query(words), pipeline, scope, limit)
 
@@ -118,7 +124,9 @@ class SqliteLexicalIndex:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return the number of chunks that contain each word, and of all chunks."""
+        """Return the number of chunks of `pipeline` that contain each word, and the
+        number of all its chunks.
+        """
         index = _PASSAGE_INDEXES[pipeline]
         return await self._database.read(
             lambda connection: _frequencies(connection, index, words, pipeline)
@@ -152,7 +160,7 @@ def _frequencies(
 
 
 def build_fts_any_query(words: Iterable[str]) -> str:
-    """Return the FTS5 query that matches any of `words`; an empty text for no words."""
+    """Return the FTS5 query that matches any of `words`; empty if there are none."""
     return " OR ".join(dict.fromkeys(_quote_term(word) for word in words))
 
 
@@ -178,7 +186,8 @@ _SHADOW_TABLES = ("data", "idx", "content", "docsize", "config")
 def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
     """Return whether every full-text index agrees with the table that it indexes.
 
-    None if that cannot be checked: another process writes, or the file is read-only.
+    None if that cannot be checked: another process is writing, or the file is
+    read-only.
     """
     try:
         connection.execute("BEGIN IMMEDIATE")  # FTS5's check is an insert
@@ -196,18 +205,21 @@ def check_fts_consistency(connection: sqlite3.Connection) -> bool | None:
 
 
 def rebuild_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Fill all existing full-text indexes anew, inside the caller's transaction."""
+    """Fill all existing full-text indexes again from their tables.
+
+    Must be called inside a transaction.
+    """
     for index in _existing_indexes(connection):
         _rebuild_index(connection, index)
 
 
 def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Replace all full-text indexes with new ones, even where they cannot be read.
+    """Replace all full-text indexes by new ones, even those that cannot be read.
 
     FTS5 cannot drop an index that it cannot read, and SQLite cannot drop a table with
-    damaged pages. The entries are therefore deleted from the schema, and their pages
-    remain unused. The connection must not have read an index before, because SQLite
-    caches one that failed.
+    damaged pages. So the entries are deleted from the schema, and their pages remain
+    unused. The connection must not have read an index before, because SQLite caches one
+    that failed.
     """
     indexes = _existing_indexes(connection)
     connection.execute("PRAGMA writable_schema = ON")
@@ -224,7 +236,7 @@ def recreate_fts_indexes(connection: sqlite3.Connection) -> None:
 
 
 def create_missing_fts_indexes(connection: sqlite3.Connection) -> None:
-    """Create and fill those full-text indexes that do not exist.
+    """Create and fill the full-text indexes that do not exist.
 
     The file's schema must be the newest.
     """

@@ -25,14 +25,14 @@ from lrwr.core.model.jobs import (
 
 
 def build_worker_name(name: str) -> str:
-    """Return a worker name for this process: `machine/process id/name`."""
+    """Return a name for a worker of this process: `machine/process id/name`."""
     return f"{_machine_name()}/{os.getpid()}/{name}"
 
 
 def is_worker_dead(worker: str) -> bool:
     """Return whether `worker` ran on this machine and its process no longer exists.
 
-    `worker` is a name made by `build_worker_name`. In doubt the result is False.
+    `worker` is a name made by `build_worker_name`. False if that is uncertain.
     """
     machine, _, process_part = worker.partition("/")
     process = process_part.partition("/")[0]
@@ -147,9 +147,8 @@ order by id desc limit :limit
 
 
 class SqliteJobQueue:
-    """Job queue in the library's SQLite file; implements `JobQueue`.
-
-    `now` returns seconds since 1970.
+    """The `JobQueue` port in the library's SQLite file; `now` returns seconds since
+    1970.
     """
 
     def __init__(self, database: SqliteDatabase, *, now: Callable[[], float]) -> None:
@@ -157,10 +156,10 @@ class SqliteJobQueue:
         self._now = now
 
     async def enqueue(self, orders: Sequence[JobOrder]) -> int:
-        """Queue `orders` and return the number of new jobs.
+        """Queue `orders`, and return the number of new jobs.
 
-        At most one job waits for each document and pipeline; a later order changes its
-        kind.
+        At most one job waits for each document and pipeline; a further order only
+        changes whether it processes or deletes the document.
         """
         now = self._now()
         rows: list[dict[str, object]] = [
@@ -182,11 +181,10 @@ class SqliteJobQueue:
         documents: Collection[DocumentId] | None = None,
         pipeline: Pipeline | None = None,
     ) -> JobClaim | None:
-        """Claim the oldest job that waits or whose lease has run out.
+        """Claim the oldest job that waits or whose lease has ended; None if there is
+        none.
 
-        None if there is none.
-
-        The lease ends after `lease` seconds unless it is renewed. Only jobs of
+        The claim is a lease for `lease` seconds, unless it is renewed. Only jobs of
         `documents` and `pipeline` are considered; None stands for all. Two workers
         never hold jobs of one document and pipeline at a time. Leases of workers that
         have died on this machine end at once. A job claimed `MAX_JOB_ATTEMPTS` times
@@ -204,9 +202,10 @@ class SqliteJobQueue:
         )
 
     async def renew(self, claim: JobClaim, stage: JobStage, *, lease: float) -> bool:
-        """Extend a lease to `lease` seconds from now.
+        """Record the stage of a claimed job, and extend its lease to `lease` seconds
+        from now.
 
-        False if the claim has been lost.
+        False if the claim has been lost, because the lease had ended.
         """
         row = self._claim_parameters(claim) | {"lease": lease, "stage": stage.value}
         changed = await self._database.write(
@@ -215,7 +214,7 @@ class SqliteJobQueue:
         return changed == 1
 
     async def fail(self, claim: JobClaim, error: str, hint: str) -> None:
-        """Mark a job as failed, with a message and a hint for the user.
+        """Mark a claimed job as failed; `error` and `hint` are sentences for the user.
 
         Does nothing if the claim has been lost.
         """
@@ -225,9 +224,8 @@ class SqliteJobQueue:
         )
 
     async def jobs(self, *, limit: int, state: JobState | None = None) -> list[Job]:
-        """Return at most `limit` jobs, newest first.
-
-        With `state` only those in that state.
+        """Return at most `limit` jobs, newest first; with `state`, only jobs in that
+        state.
         """
         parameters = {"limit": limit, "state": state.value if state else None}
         return await self._database.read(
@@ -241,11 +239,9 @@ class SqliteJobQueue:
 
 
 def complete_job(connection: sqlite3.Connection, claim: JobClaim, now: float) -> bool:
-    """Mark a job as complete inside the caller's transaction.
+    """Mark a claimed job as complete; False if the claim has been lost.
 
-    False if the claim is lost.
-
-    `now` is in seconds since 1970.
+    `now` is in seconds since 1970. Must be called inside a transaction.
     """
     return connection.execute(_COMPLETE, _claim_parameters(claim, now)).rowcount == 1
 

@@ -42,7 +42,7 @@ where document_id = ? and pipeline = ? and content = ? and recipe = ?
 
 
 class SqliteKnowledgeStore:
-    """Stores the results of ingestion in SQLite; implements `KnowledgeStore`.
+    """The `KnowledgeStore` port in SQLite: stores the results of an ingestion.
 
     `now` returns seconds since 1970.
     """
@@ -52,7 +52,9 @@ class SqliteKnowledgeStore:
         self._now = now
 
     async def document_versions(self, pipeline: Pipeline) -> list[DocumentVersion]:
-        """Return the version of each processed document, ordered by id."""
+        """Return the version of each document that `pipeline` has processed, ordered by
+        id.
+        """
         return await self._database.read(
             lambda connection: [
                 DocumentVersion(DocumentId(document), *columns)
@@ -65,9 +67,10 @@ class SqliteKnowledgeStore:
     async def known_vectors(
         self, space: str, texts: Collection[TextHash]
     ) -> set[TextHash]:
-        """Return those text hashes of `texts` that have a vector in `space`.
+        """Return those of `texts`, which are text hashes, that have a vector in the
+        embedding space `space`.
 
-        A vector that is due to be deleted within the hour is left out.
+        A vector that may be deleted within the next hour is left out.
         """
         parameters = {
             "space": space,
@@ -84,7 +87,8 @@ class SqliteKnowledgeStore:
     async def replace(
         self, knowledge: Knowledge, document_version: DocumentVersion, claim: JobClaim
     ) -> bool:
-        """Replace everything stored of a document and complete the job, atomically.
+        """Replace everything that a pipeline has stored of a document, and complete the
+        claimed job, atomically.
 
         Returns False and writes nothing if the claim has been lost.
 
@@ -112,7 +116,8 @@ class SqliteKnowledgeStore:
         return await self._database.write(work)
 
     async def forget(self, document: DocumentId, claim: JobClaim) -> bool:
-        """Delete what the claim's pipeline has stored of `document`; complete the job.
+        """Delete what the claim's pipeline has stored of `document`, and complete the
+        job, atomically.
 
         Returns False and writes nothing if the claim has been lost.
 
@@ -137,8 +142,9 @@ class SqliteKnowledgeStore:
     ) -> int:
         """Store new revisions of documents whose content and recipe have not changed.
 
-        Documents that have changed are skipped. Returns the number updated; if that is
-        all of them, the job of `claim` is completed.
+        A revision is a text that changes when the manuscript file on this machine
+        changes. Documents whose content or recipe has changed are skipped. Returns the
+        number updated; if that is all of them, the job of `claim` is completed.
         """
         now = self._now()
 
@@ -156,9 +162,10 @@ def update_document_revisions(
     pipeline: Pipeline,
     document_versions: Sequence[DocumentVersion],
 ) -> int:
-    """Store the revision of each document that still has the given content and recipe.
+    """Store the revision of each document that `pipeline` has stored with the same
+    content and recipe; return their number.
 
-    Must be called inside a transaction. Returns the number of documents updated.
+    Must be called inside a transaction.
     """
     rows = [
         (
@@ -195,7 +202,9 @@ _PEOPLE = "select distinct character from first_seen where document_id = ?"
 
 
 class SqliteSnapshotStore:
-    """Reads what is stored of single documents; implements `DocumentSnapshotStore`."""
+    """The `DocumentSnapshotStore` port in SQLite: reads what is stored of single
+    documents.
+    """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -203,9 +212,10 @@ class SqliteSnapshotStore:
     async def snapshots(
         self, documents: Collection[DocumentId], pipeline: Pipeline
     ) -> Mapping[DocumentId, DocumentSnapshot]:
-        """Return passages, facts and characters of processed `documents`.
+        """Return passages, facts and characters of those `documents` that `pipeline`
+        has processed, by id.
 
-        All are read in one snapshot.
+        All belong to one state of the library.
         """
 
         def read(connection: sqlite3.Connection) -> dict[DocumentId, DocumentSnapshot]:

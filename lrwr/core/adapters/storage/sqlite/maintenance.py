@@ -61,11 +61,11 @@ select
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCounts:
-    """Numbers of rows. `bare` chunks have no vector.
+    """Numbers of rows in the library's file.
 
-    `waiting`, `running`, `stuck` and `failed` count jobs. The lease of a stuck job has
-    run out; a failed job counts only if no later job exists for its document and
-    pipeline.
+    `bare` counts chunks without a vector; `waiting`, `running`, `stuck` and `failed`
+    count jobs. A job is stuck if its lease has ended. A failed job counts only if no
+    later job exists for its document and pipeline.
     """
 
     documents: int
@@ -81,7 +81,7 @@ class DatabaseCounts:
 class DatabaseReport:
     """Result of an inspection of the library's file.
 
-    `schema` is the version found, `wanted` the one of this version of lrwr. `damage`
+    `schema` is the version of the file, `wanted` that of this version of lrwr. `damage`
     holds the messages of SQLite's own check. `words_fit` says whether the full-text
     indexes agree with the passages; None if that was not checked. `counts` is None if
     the schema is not the wanted one or the file is damaged.
@@ -98,8 +98,9 @@ class DatabaseReport:
 class ChangeFeedReport:
     """State of the change feed for one pipeline and embedding space.
 
-    `epoch` names the feed, `seq` is its last entry, and `vectors` is the number of
-    chunks that a vector index which has followed it should contain.
+    The feed lists added and deleted chunks for vector indexes. `epoch` is its name,
+    `seq` the number of its last entry. `vectors` is the number of chunks that an
+    up-to-date vector index contains.
     """
 
     epoch: str
@@ -108,7 +109,7 @@ class ChangeFeedReport:
 
 
 def inspect_database(path: Path, *, now: float) -> DatabaseReport:
-    """Inspect the library at `path` without changing it.
+    """Inspect the library's file at `path` without changing it.
 
     `now` is in seconds since 1970.
 
@@ -125,7 +126,9 @@ def inspect_database(path: Path, *, now: float) -> DatabaseReport:
 
 
 def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFeedReport:
-    """Return the state of the change feed for one pipeline and embedding space.
+    """Return the state of the change feed in the library's file at `path`.
+
+    `space` names the embedding space.
 
     Raises:
         StoreProblem: The library cannot be read.
@@ -143,10 +146,11 @@ def inspect_change_feed(path: Path, pipeline: Pipeline, space: str) -> ChangeFee
 def rebuild_database_indexes(
     path: Path, say: NoticeCallback | None = None
 ) -> tuple[str, ...]:
-    """Migrate the file, rebuild all its indexes, and return the damage that remains.
+    """Migrate the library's file, rebuild all its indexes, and return the damage that
+    remains.
 
-    Each message is one finding of SQLite's integrity check; none means a sound file.
-    `say` receives one sentence if the schema changes.
+    Each message is a finding of SQLite's integrity check; there is none if the file is
+    sound. `say` receives one sentence if the schema changes.
 
     Raises:
         StoreProblem: The file cannot be written, another process holds it, or its
@@ -168,7 +172,8 @@ def rebuild_database_indexes(
 
 
 def checkpoint_database(path: Path) -> None:
-    """Merge the `-wal` file into the database, which no process may use.
+    """Merge the `-wal` file into the library's file, which no process may use
+    meanwhile.
 
     A damaged file is left unchanged.
 
@@ -271,7 +276,8 @@ _LEFT_OUT_TABLES = ("job", "turn", "thread", "hosted")
 
 
 def copy_library_for_dry_run(source: Path, target: Path) -> None:
-    """Write a copy without threads, jobs and link to `target`, a new file.
+    """Copy the library to the new file `target`, without threads, jobs and the link to
+    a Supabase project.
 
     Other processes may use and change the library during the copy.
 
@@ -310,7 +316,9 @@ group by service, host order by service, host
 
 @dataclass(frozen=True, slots=True)
 class EgressRecipient:
-    """A host that received requests, and how many, according to the send log."""
+    """A service and host to which requests were sent, and their number in the
+    send log.
+    """
 
     service: str
     host: str
@@ -319,14 +327,14 @@ class EgressRecipient:
 
 @dataclass(frozen=True, slots=True)
 class LibraryInventory:
-    """What a library's file contains, as far as it can be read.
-
-    Zero and empty elsewhere.
+    """Numbers of things in a library's file; zero or empty for what cannot be read.
 
     `library` is the library's id and `spaces` are the embedding spaces of its chunks;
     both are needed to find its data at services. `hosted` links it to a library in a
-    Supabase project. `conversations` includes deleted threads. `unread` says that the
-    file cannot be read, so that data at services may exist although none is listed.
+    Supabase project. `conversations` counts threads, deleted ones too. `replies` counts
+    cached replies of language models, `requests` the entries of the send log. `unread`
+    says that the file cannot be read, so that data at services may exist although none
+    is listed.
     """
 
     library: str = ""
@@ -343,7 +351,10 @@ class LibraryInventory:
 
 
 def take_library_inventory(path: Path) -> LibraryInventory:
-    """Count what the library at `path` contains, even if it is damaged."""
+    """Count what the library's file at `path` contains, even if it is damaged.
+
+    Never raises an error of the file; `unread` reports it.
+    """
     try:
         with open_library_as_is(path, patience=MAINTENANCE_LOCK_TIMEOUT) as connection:
             return _count_contents(connection)

@@ -1,4 +1,4 @@
-"""Reading outlines, chunks and texts; the feed of changes for vector indexes."""
+"""Reading outlines, chunks and texts; the change feed, which vector indexes follow."""
 
 import json
 import sqlite3
@@ -49,7 +49,7 @@ select
 
 
 class SqlitePassageStore:
-    """Reads what search and answers need; implements `PassageStore`.
+    """The `PassageStore` port in SQLite: reads what search and answers need.
 
     Outlines are cached until anything is written to the file.
     """
@@ -60,7 +60,9 @@ class SqlitePassageStore:
         self._as_of: LibraryGeneration | None = None
 
     async def outlines(self) -> list[DocumentOutline]:
-        """Return the outline of every document, ordered by id."""
+        """Return the outline (title, chapters, scenes) of every document, ordered by
+        id.
+        """
         return list(await self._database.read(self._read_outlines))
 
     def _read_outlines(
@@ -73,15 +75,17 @@ class SqlitePassageStore:
         return self._outlines
 
     async def chunks(self, ids: Sequence[ChunkId]) -> list[Chunk]:
-        """Return the existing chunks among `ids`, in the order of `ids`."""
+        """Return the chunks with these ids, in the order of `ids`; unknown ids are
+        skipped.
+        """
         return await self._chunks(_CHUNKS, json.dumps(list(ids)))
 
     async def chunks_of(self, document: DocumentId, pipeline: Pipeline) -> list[Chunk]:
-        """Return one pipeline's chunks of a document, in text order."""
+        """Return the chunks that `pipeline` has made of a document, in text order."""
         return await self._chunks(_CHUNKS_OF, document, pipeline.value)
 
     async def text(self, document: DocumentId) -> DocumentText:
-        """Return the text of a document and the start of each of its lines.
+        """Return the text of a document, with the offset at which each line starts.
 
         Raises:
             NotFound: The library does not contain the document.
@@ -98,7 +102,9 @@ class SqlitePassageStore:
         return DocumentText(row[0], _lines(*row))
 
     async def counts(self, pipeline: Pipeline) -> LibraryCounts:
-        """Return numbers of documents, words and chunks that `pipeline` has stored."""
+        """Return the numbers of documents, words and chunks that `pipeline` has
+        stored.
+        """
         return await self._database.read(
             lambda connection: LibraryCounts(
                 *connection.execute(_COUNTS, (pipeline.value,)).fetchone()
@@ -169,9 +175,10 @@ limit :limit
 
 
 class SqliteChangeFeed:
-    """The ordered list of added and deleted chunks that every vector index follows.
+    """The change feed: a numbered list of added and deleted chunks for vector indexes.
 
-    A change carries the chunk as it is when the feed is read, not as it was.
+    An index stores the number of the last change that it applied. An entry carries the
+    chunk as it is when the feed is read, not as it was then.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
@@ -180,10 +187,12 @@ class SqliteChangeFeed:
     async def changes(
         self, pipeline: Pipeline, space: str, *, after: int, limit: int
     ) -> list[ChunkChange]:
-        """Return at most `limit` changes with a number above `after`, oldest first.
+        """Return at most `limit` changes of chunks of `pipeline` with a number above
+        `after`, oldest first.
 
-        `vector` is the chunk's vector in `space`, None if it has none. All of it is
-        read in one snapshot.
+        The `vector` of a change is the chunk's vector in the embedding space `space`;
+        None if it has none, or the chunk was deleted. All belong to one state of the
+        library.
         """
         parameters = {
             "pipeline": pipeline.value,
@@ -196,9 +205,9 @@ class SqliteChangeFeed:
         )
 
     async def epoch(self) -> str:
-        """Return the name of this feed, which changes when the feed is pruned.
+        """Return the name of this feed; it changes when outdated entries are deleted.
 
-        An index that has followed a feed of another name must be built anew.
+        An index that has followed a feed with another name must be built again.
         """
         sql = "select id || '.' || generation from library"
         return await self._database.read(

@@ -1,4 +1,6 @@
-"""Facts, quotations and appearances of one document as rows."""
+"""The database rows of one document's facts, quotations and appearances of
+characters.
+"""
 
 import json
 import sqlite3
@@ -51,11 +53,12 @@ _ATTRIBUTE_DETAILS = ("attribute", "kind")
 
 @dataclass(frozen=True, slots=True)
 class FactRows:
-    """Rows of the facts of one document, written together with its chunks.
+    """The rows of one document's facts, written together with its chunks.
 
-    `facts` follow the columns of `_STORED_FACTS`. `seams` are embedding space, key and
-    distance of neighbouring sentences. `reading` is the evidence about names in the
-    story and in author's notes, both as JSON text.
+    `facts` follow the columns of `_STORED_FACTS`. Each of `seams` is an embedding
+    space, the hash of two neighbouring sentences, and the distance between them.
+    `reading` is what the text shows about names, first in the story and then in
+    author's comments, both as JSON text.
     """
 
     document: DocumentId
@@ -70,7 +73,7 @@ class FactRows:
 
 
 def build_fact_rows(knowledge: Knowledge) -> FactRows:
-    """Return the rows of the facts in `knowledge`."""
+    """Return the rows of the facts in `knowledge`, the results for one document."""
     document = knowledge.document.id
     return FactRows(
         document=document,
@@ -86,9 +89,8 @@ def build_fact_rows(knowledge: Knowledge) -> FactRows:
 def load_fact_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> FactRows | None:
-    """Return the stored rows of a document's facts.
-
-    None if pipeline b has not read it.
+    """Return the stored rows of a document's facts; None if pipeline b has not
+    processed it.
     """
     reading = connection.execute(_STORED_READING, (document,)).fetchone()
     if reading is None:
@@ -104,8 +106,8 @@ def load_fact_rows(
 def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None:
     """Replace a document's rows of facts, and mark its attribution as outdated.
 
-    The attribution is outdated even if the text is the same, because the chunks may be
-    others. Must be called inside a transaction.
+    The attribution (who speaks and who appears) is outdated even if the text is the
+    same, because the chunks may differ. Must be called inside a transaction.
     """
     for statement in (*_DELETE_FACTS, _MARK_OUTDATED):
         connection.execute(statement, (fact_rows.document,))
@@ -116,7 +118,10 @@ def store_fact_rows(connection: sqlite3.Connection, fact_rows: FactRows) -> None
 
 
 def delete_fact_rows(connection: sqlite3.Connection, document: DocumentId) -> None:
-    """Delete a document's facts and attribution in the caller's transaction."""
+    """Delete a document's facts and its attribution (who speaks and who appears).
+
+    Must be called inside a transaction.
+    """
     for statement in (*_DELETE_FACTS, *_DELETE_ATTRIBUTION):
         connection.execute(statement, (document,))
 
@@ -138,7 +143,7 @@ def parse_fact_row(row: FactRow) -> Fact:
 
 
 def spans_from_json(text: str) -> tuple[Span, ...]:
-    """Return the spans that `spans_to_json` has written as `text`."""
+    """Return the spans in a JSON text that `spans_to_json` wrote."""
     return tuple(Span(start, end) for start, end in json.loads(text))
 
 
@@ -150,10 +155,11 @@ def spans_to_json(spans: tuple[Span, ...]) -> str:
 def find_first_mentions(
     mentions: list[Mention], text: str
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Return the first mention of each character under each form of its name.
+    """Return the first mention of each character under each form of the name.
 
-    Keys are the character's name and the form as it stands in `text`; values are start
-    and end of the first mention and the number of all mentions.
+    Keys are the character's name and the form as it is written in `text`; values are
+    start and end of the first mention and the number of all mentions. `mentions` are in
+    text order.
     """
     first_mentions: dict[tuple[str, str], tuple[int, int, int]] = {}
     for mention in mentions:
@@ -250,11 +256,11 @@ SqlRows = tuple[tuple[object, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class AttributionRows:
-    """Rows of who speaks and who appears in one document.
+    """The rows of one document's attribution: who speaks, and who appears.
 
     `content` is the SHA-256 of the file that was analysed, `revision` names the cast
-    and the rules that were used. `names` are the character names per chunk that search
-    indexes.
+    and the rules that were used. `first_seen` are first mentions of characters. `names`
+    are pairs of a chunk id and names of characters to index with the chunk.
     """
 
     document: DocumentId
@@ -269,9 +275,9 @@ class AttributionRows:
 def build_attribution_rows(
     connection: sqlite3.Connection, woven: AttributionResult
 ) -> AttributionRows | None:
-    """Return the rows of `woven`.
+    """Return the rows of `woven`, who speaks and who appears in a document.
 
-    None if the document has changed since it was analysed.
+    None if the stored document has changed since it was analysed.
     """
     key = (woven.document, woven.content)
     text = connection.execute(_TEXT, key).fetchone()
@@ -291,7 +297,9 @@ def build_attribution_rows(
 def load_attribution_rows(
     connection: sqlite3.Connection, document: DocumentId
 ) -> AttributionRows | None:
-    """Return the stored attribution of a document; None if there is none."""
+    """Return who speaks and who appears in a document, as stored; None if nothing
+    is.
+    """
     key = (document,)
     row = connection.execute(_STORED, key).fetchone()
     if row is None:
@@ -314,9 +322,11 @@ def load_attribution_rows(
 def store_attribution_rows(
     connection: sqlite3.Connection, rows: AttributionRows
 ) -> bool:
-    """Replace the attribution of a document, inside the caller's transaction.
+    """Replace the stored attribution of a document (who speaks and who appears) by
+    `rows`.
 
-    Returns False and writes nothing if the document has changed since it was analysed.
+    Returns False and writes nothing if the stored document has changed since it was
+    analysed. Must be called inside a transaction.
     """
     document = rows.document
     if not connection.execute(_TEXT, (document, rows.content)).fetchone():

@@ -1,4 +1,4 @@
-"""Reading the story bible, and storing the cast, who speaks, and replies of models."""
+"""Reads the story bible, and stores the cast, who speaks, and replies of models."""
 
 import json
 import sqlite3
@@ -113,7 +113,7 @@ values (?, ?, ?, ?, ?)
 
 
 class SqliteStoryStore:
-    """Reads what ingestion knows of the story; implements `StoryStore`.
+    """The `StoryStore` port in SQLite: reads what ingestion has stored about the story.
 
     The decoded cast is cached until it changes.
     """
@@ -130,7 +130,10 @@ class SqliteStoryStore:
         return self._cast[1]
 
     async def first_seen(self) -> list[FirstMention]:
-        """Return the first mention of each form of a name in each document."""
+        """Return the first mention of each form of a character's name in each document.
+
+        They are ordered by document id, then by position in the text.
+        """
         return await self._database.read(
             lambda connection: [
                 FirstMention(
@@ -143,9 +146,9 @@ class SqliteStoryStore:
         )
 
     async def quotations(self, speaker: str | None = None) -> list[DocumentQuotation]:
-        """Return all quotations in text order.
+        """Return all quotations, ordered by document id, then by position in the text.
 
-        With `speaker` only those of that character.
+        With `speaker`, only those of that character.
         """
         parameters = {"speaker": speaker}
         return await self._database.read(
@@ -156,9 +159,9 @@ class SqliteStoryStore:
         )
 
     async def facts(self, about: Collection[FactAbout] = ()) -> list[DocumentFact]:
-        """Return all facts in text order.
+        """Return all facts, ordered by document id, then by position in the text.
 
-        With `about` only facts about these kinds of things.
+        With `about`, only facts about these kinds of things, such as characters.
         """
         parameters = {"about": json.dumps(sorted(about))}
         return await self._database.read(
@@ -171,7 +174,9 @@ class SqliteStoryStore:
     async def search_facts(
         self, words: Sequence[str], *, limit: int
     ) -> list[DocumentFact]:
-        """Return at most `limit` facts that contain any of `words`, best (BM25) first."""
+        """Return at most `limit` facts that contain any of `words`, best first (by
+        BM25).
+        """
         match = build_fts_any_query(words)
         if not match:
             return []
@@ -185,11 +190,10 @@ class SqliteStoryStore:
     async def labels(
         self, chunks: Collection[ChunkId] | None = None
     ) -> Mapping[ChunkId, Mapping[str, str]]:
-        """Return the labels of each chunk by field, such as content type.
+        """Return the labels of each of `chunks`, by field, such as content type.
 
-        None means all chunks.
-
-        A label set by a model replaces one set by rules.
+        None means all chunks. A label set by a language model replaces one set by
+        rules.
         """
         parameters = {"chunks": _json_list(chunks)}
         labels: dict[ChunkId, dict[str, str]] = {}
@@ -205,9 +209,10 @@ class SqliteStoryStore:
         characters: Collection[str] | None = None,
         chunks: Collection[ChunkId] | None = None,
     ) -> list[Appearance]:
-        """Return which character appears in which chunk, in text order.
+        """Return which characters appear in which chunks, in which role and how often.
 
-        With `characters` or `chunks` only theirs; None means all.
+        They are ordered by document id, then by position in the text. With `characters`
+        or `chunks`, only for these; None means all.
         """
         parameters = {
             "characters": _json_list(characters),
@@ -232,13 +237,15 @@ class SqliteStoryStore:
 
 
 class SqliteCastStore:
-    """Stores the cast and who speaks each quotation; implements `CastStore`."""
+    """The `CastStore` port in SQLite: stores the cast, who speaks and who appears."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def attribution_inputs(self) -> list[AttributionInput]:
-        """Return the input of the attribution for each document of pipeline b."""
+        """Return, for each document of pipeline b, what is needed to find who speaks in
+        it.
+        """
         return await self._database.read(
             lambda connection: [
                 AttributionInput(
@@ -255,7 +262,9 @@ class SqliteCastStore:
         )
 
     async def chunk_spans(self, document: DocumentId) -> Sequence[ChunkSpan]:
-        """Return the document's chunks of story text, in text order."""
+        """Return ids and spans of the document's chunks of story text, in text
+        order.
+        """
         return await self._database.read(
             lambda connection: [
                 ChunkSpan(ChunkId(chunk), Span(start, end))
@@ -266,16 +275,17 @@ class SqliteCastStore:
         )
 
     async def save_cast(self, cast: Cast) -> None:
-        """Store `cast` as the cast of the library."""
+        """Store `cast` in place of the library's previous cast."""
         cast_json = cast_to_json(cast)
         await self._database.write(
             lambda connection: store_cast_json(connection, cast_json)
         )
 
     async def save_attribution(self, woven: AttributionResult) -> bool:
-        """Replace the stored attribution of a document.
+        """Replace what is stored about who speaks and who appears in a document by
+        `woven`.
 
-        Returns False and writes nothing if the document has changed since it was
+        Returns False and writes nothing if the stored document has changed since it was
         analysed.
         """
 
@@ -287,7 +297,8 @@ class SqliteCastStore:
 
 
 class SqliteAnalysisStore:
-    """Caches sentence distances and replies of models; implements `AnalysisStore`.
+    """The `AnalysisStore` port in SQLite: caches sentence distances and replies of
+    models.
 
     `now` returns seconds since 1970.
     """
@@ -297,20 +308,27 @@ class SqliteAnalysisStore:
         self._now = now
 
     async def seams(self, document: DocumentId, space: str) -> Mapping[str, float]:
-        """Return the distances of neighbouring sentences in `space`, by key."""
+        """Return the distances between neighbouring sentences of a document, by the
+        sentences' hash.
+
+        `space` names the embedding space in which they were compared.
+        """
         return await self._database.read(
             lambda connection: dict(connection.execute(_SEAMS, (document, space)))
         )
 
     async def replies(self, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the cached replies among `keys`."""
+        """Return the cached replies of language models with a key in `keys`, by key."""
         parameters = (json.dumps(list(keys)),)
         return await self._database.read(
             lambda connection: dict(connection.execute(_REPLIES, parameters))
         )
 
     async def save_replies(self, replies: Mapping[str, str], usage: Usage) -> None:
-        """Cache `replies` by key; `usage` of all of them is stored with the first."""
+        """Cache replies of language models by key.
+
+        `usage` is that of all of them together; it is stored with the first.
+        """
         tokens = [(usage.prompt_tokens, usage.completion_tokens)]
         tokens += [(0, 0)] * len(replies)
         rows = [
@@ -331,7 +349,7 @@ def load_cast_json(connection: sqlite3.Connection) -> str:
 
 
 def store_cast_json(connection: sqlite3.Connection, cast: str) -> None:
-    """Store the cast in the JSON text `cast`, inside the caller's transaction."""
+    """Store the cast in the JSON text `cast`. Must be called inside a transaction."""
     connection.execute(_STORE_CAST, (cast,))
 
 
@@ -353,9 +371,9 @@ def _quotation(row: tuple[str, ...]) -> Quotation:
 
 
 def cast_to_json(cast: Cast) -> str:
-    """Return `cast` as JSON text.
+    """Return `cast` as JSON text, for storage.
 
-    Aliases and genders are arrays with their certainty.
+    Aliases and genders are arrays that contain their certainty.
     """
     fields = {
         "characters": [
@@ -378,7 +396,7 @@ def cast_to_json(cast: Cast) -> str:
 
 
 def cast_from_json(text: str) -> Cast:
-    """Return the cast that `cast_to_json` has written as `text`."""
+    """Return the cast in a JSON text that `cast_to_json` wrote."""
     fields = json.loads(text)
     return Cast(
         characters=tuple(_character(character) for character in fields["characters"]),

@@ -1,4 +1,4 @@
-"""Threads (saved conversations) in SQLite: turns as rows, their parts as JSON."""
+"""Threads (saved conversations) in SQLite: turns are rows, their parts JSON."""
 
 import json
 import sqlite3
@@ -38,7 +38,7 @@ TurnRow = tuple[str, int, float, str, float | None, str, str, str, str]
 
 
 def parse_thread_row(row: ThreadRow) -> Thread:
-    """Return the thread in a row of the columns in `THREAD_COLUMNS`."""
+    """Return the thread in a row with the columns `THREAD_COLUMNS`."""
     id_, title, created_at, updated_at, turns, state = row
     return Thread(
         id=ThreadId(id_),
@@ -51,7 +51,7 @@ def parse_thread_row(row: ThreadRow) -> Thread:
 
 
 def parse_turn_row(row: TurnRow) -> Turn:
-    """Return the turn in a row of the columns in `TURN_COLUMNS`."""
+    """Return the turn in a row with the columns `TURN_COLUMNS`."""
     id_, number, asked_at, state, price, usage, question, answer, output = row
     return Turn(
         id=TurnId(id_),
@@ -68,7 +68,7 @@ def parse_turn_row(row: TurnRow) -> Turn:
 
 
 def turn_to_columns(turn: Turn) -> dict[str, object]:
-    """Return the columns of a turn by name, without the number."""
+    """Return the column values of a turn, by column name, without the turn's number."""
     output = encode_value(turn.output)
     answer = output.pop("response_text")
     return {
@@ -162,7 +162,7 @@ _THREAD_COLUMN_COUNT = 6
 
 
 class SqliteThreadStore:
-    """Stores threads in the library's SQLite file; implements `ThreadStore`."""
+    """The `ThreadStore` port in the library's SQLite file."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -176,7 +176,7 @@ class SqliteThreadStore:
         )
 
     async def thread(self, thread: ThreadId) -> Thread:
-        """Return one thread.
+        """Return the thread with this id, without its turns.
 
         Raises:
             NotFound: It does not exist or is deleted.
@@ -184,9 +184,10 @@ class SqliteThreadStore:
         return await self._database.read(lambda connection: _thread(connection, thread))
 
     async def turns(self, thread: ThreadId, *, last: int | None = None) -> list[Turn]:
-        """Return a thread's turns in order.
+        """Return the turns of a thread, oldest first.
 
-        With `last` only that many of the newest.
+        With `last`, return only that many of the newest. Empty if the thread does not
+        exist or is deleted.
         """
         limit = _NO_LIMIT if last is None else max(0, last)
         newest_first = await self._database.read(
@@ -200,10 +201,11 @@ class SqliteThreadStore:
     async def save_turn(
         self, thread: ThreadId, title: str, turn: Turn, state: NarrativeState
     ) -> Thread:
-        """Store a turn and the state after it, atomically, and return the thread.
+        """Store a turn of a thread, and `state`, the thread's state after it,
+        atomically; return the thread.
 
-        Creates the thread with `title` if it does not exist; restores it if it is
-        deleted. Storing a turn twice stores it once.
+        A thread that does not exist is created with `title`; a deleted one is restored.
+        A turn that is already stored is not added again.
         """
         parameters = {
             **turn_to_columns(turn),
@@ -219,24 +221,28 @@ class SqliteThreadStore:
         """Set the title of a thread.
 
         Raises:
-            NotFound: It does not exist or is deleted.
+            NotFound: The thread does not exist or is deleted.
         """
         await self._change(_RENAME, replace_surrogates(title), thread)
 
     async def delete(self, thread: ThreadId, at: float) -> None:
-        """Mark a thread as deleted at a time in seconds since 1970; it can be restored.
+        """Mark a thread as deleted at the time `at`, in seconds since 1970; it can be
+        restored.
 
         Raises:
-            NotFound: It does not exist or is deleted.
+            NotFound: The thread does not exist or is deleted already.
         """
         await self._change(_DELETE, at, thread)
 
     async def restore(self) -> Thread | None:
-        """Restore the thread that was deleted last; None if none is deleted."""
+        """Restore the thread that was deleted last, and return it; None if none is
+        deleted.
+        """
         return await self._database.write(_restore_last)
 
     async def purge(self, before: float) -> int:
-        """Remove all threads deleted before a time for good, and return their number.
+        """Remove for good the threads that were deleted before a time, and return their
+        number.
 
         `before` is in seconds since 1970.
         """
@@ -245,7 +251,9 @@ class SqliteThreadStore:
         )
 
     async def gaps(self) -> list[RecordedGap]:
-        """Return the gaps recorded in complete answers of all threads, oldest first."""
+        """Return the open questions recorded in complete answers of all threads, oldest
+        answer first.
+        """
         return await self._database.read(
             lambda connection: [
                 RecordedGap(gap, as_of)
@@ -257,9 +265,10 @@ class SqliteThreadStore:
     async def turn_citations(
         self, documents: Collection[DocumentId] | None = None
     ) -> list[TurnCitations]:
-        """Return the citations of each answer, oldest answer first.
+        """Return the citations of the answer of each turn, oldest turn first.
 
-        With `documents` only citations of these; answers without any are left out.
+        With `documents`, only citations of these documents. Turns without any are left
+        out.
         """
         documents_json = None if documents is None else json.dumps(sorted(documents))
         return await self._database.read(
@@ -274,7 +283,9 @@ class SqliteThreadStore:
     async def search(
         self, words: Sequence[str], *, limit: int
     ) -> list[tuple[Thread, Turn]]:
-        """Return at most `limit` turns that contain any of `words`, best first."""
+        """Return at most `limit` turns that contain any of `words`, each with its
+        thread, best first.
+        """
         match = build_fts_any_query(words)
         if not match:
             return []
