@@ -13,7 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,10 @@ from lrwr.core.settings.schema import Setting
 PAGES = Path("docs/reference")
 SAMPLE = Path("examples/marsh-lantern")
 WORKSPACE = Path("build/reference")
-LONGEST_TEXT = 60
+COMMON_FROM = 10
+"""An option with one text in this many commands is described once."""
+
+LONGEST_TEXT = 30
 """Longer strings of a JSON example are cut to this many characters."""
 
 EXIT_CODES = {
@@ -54,7 +58,6 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("search", "Who lights the lantern?", "--limit", "1", "--json"),
     ("ask", "How old is Nell?", "--json"),
     ("characters", "Nell", "--as-of", "ch3", "--json"),
-    ("relations", "--json"),
     ("world", "--json"),
     ("timeline", "--json"),
     ("quotes", "--json"),
@@ -66,7 +69,6 @@ JSON_EXAMPLES: Sequence[Sequence[str]] = (
     ("threads", "show", "1", "--json"),
     ("jobs", "--json"),
     ("canon", "--json"),
-    ("privacy", "--json"),
     ("search", "belt", "--as-of", "ch99", "--json"),
 )
 """Commands that `json.md` shows, in the order in which they run; the last one fails."""
@@ -80,8 +82,16 @@ def render_commands() -> str:
         " takes `--help`, which shows examples. Answers go to stdout; progress and"
         " errors go to stderr.\n",
     ]
-    for path, command in _walk(typer.main.get_command(app), "lrwr"):
-        parts.append(_render_command(path, command))
+    commands = dict(_walk(typer.main.get_command(app), "lrwr"))
+    texts = Counter(
+        _render_parameter(parameter)
+        for command in commands.values()
+        for parameter in command.params
+    )
+    common = {text for text, count in texts.items() if count >= COMMON_FROM}
+    parts += ["Options of many commands:\n", "\n".join(sorted(common)), ""]
+    for path, command in commands.items():
+        parts.append(_render_command(path, command, common))
     parts.append("## Exit codes\n\n| code | meaning |\n| --- | --- |")
     parts += [f"| {int(code)} | {meaning} |" for code, meaning in EXIT_CODES.items()]
     return "\n".join(parts) + "\n"
@@ -161,22 +171,30 @@ def _walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _walk(loaded, f"{path} {name}")
 
 
-def _render_command(path: str, command: Any) -> str:
+def _render_command(path: str, command: Any, common: Set[str]) -> str:
+    """Return the section of a command; of `common` parameters only the names."""
     level = "##" if path.count(" ") <= 1 else "###"
     metavars = [p.metavar for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([path, *(metavar for metavar in metavars if metavar)])
-    lines = [f"{level} `{usage}`\n", command.help or "", ""]
-    for parameter in command.params:
-        help_text = getattr(parameter, "help", "") or ""
-        if parameter.name == "help" or getattr(parameter, "hidden", False):
-            continue
-        if parameter.param_type_name == "argument":
-            lines.append(f"- `{parameter.metavar}`: {help_text}")
-        else:
-            names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-            value = "" if parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
-            lines.append(f"- `{names}{value}`: {help_text}")
+    rendered = [_render_parameter(parameter) for parameter in command.params]
+    own = [text for text in rendered if text and text not in common]
+    names = [text.partition(":")[0].strip("- ") for text in rendered if text in common]
+    if names:
+        own.append(f"- {', '.join(names)}")
+    lines = [f"{level} `{usage}`\n", command.help or "", "", *own]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _render_parameter(parameter: Any) -> str:
+    """Return the list item of an argument or option; empty if it is not shown."""
+    if parameter.name == "help" or getattr(parameter, "hidden", False):
+        return ""
+    help_text = getattr(parameter, "help", "") or ""
+    if parameter.param_type_name == "argument":
+        return f"- `{parameter.metavar}`: {help_text}"
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    value = "" if parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
+    return f"- `{names}{value}`: {help_text}"
 
 
 def _run(words: Sequence[str]) -> str:

@@ -29,17 +29,17 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
     editor.write_text(f'#!/bin/sh\necho "$@" > "{opened}"\necho Now in vim\n')
     editor.chmod(0o755)
     with open_room(book, EDITOR=str(editor)) as room:
-        room.expect("Ask something")
+        room.expect("Ask your manuscript")
         room.press(*"Who keeps the ledger?", "enter")
         room.expect("the analyst")
         room.expect("[1]")
         room.press("alt+1")
-        room.expect("Enter opens it")
+        room.expect("Enter open")
         room.press("enter")
         room.expect("Now in vim")
         room.expect("[1]")
         room.press("f2")
-        room.expect("type to find")
+        room.expect("Type to search")
         room.press(*"ochra")
         room.expect("66 times")
         room.press("enter")
@@ -47,7 +47,7 @@ def test_a_day_in_the_room(book: Terminal, tmp_path: Path) -> None:
         room.press("f3")
         room.expect("the whole story")
         room.press("down", "down", "enter")
-        room.expect("as of ch1")
+        room.expect("up to ch1")
         room.press("ctrl+q")
         assert room.leave() == 0
     assert opened.read_text().startswith("+")
@@ -67,7 +67,7 @@ def test_a_terminal_that_is_closed_loses_nothing(
             lambda asked: Refuse(400) if asked.shape else Say(*["word "] * 2_000)
         )
         with open_room(book, **with_model(server)) as room:
-            room.expect("Ask something")
+            room.expect("Ask your manuscript")
             room.press(*"Who keeps the ledger?", "enter")
             room.expect("word word")
             room.tell(told)
@@ -89,11 +89,11 @@ def test_an_answer_that_could_not_be_kept_is_told_of_once_the_screen_is_gone(
             lambda asked: Refuse(400) if asked.shape else Say(*["word "] * 2_000)
         )
         with open_room(book, **with_model(server)) as room:
-            room.expect("Ask something")
+            room.expect("Ask your manuscript")
             room.press(*"Who keeps the ledger?", "enter")
             room.expect("word word")
             with closing(sqlite3.connect(database)) as other:
                 other.execute("begin exclusive")
                 room.press("ctrl+q")
-                room.expect("the last answer could not be kept:")
+                room.expect("could not be saved:")
             assert room.leave() == 0

@@ -65,7 +65,7 @@ def test_a_folder_that_may_only_be_read_still_answers(book: Terminal) -> None:
         check_one_sentence(ran)
         assert "is not writable" in ran.err
     assert doctor.code == 0
-    assert "read only" in doctor.out
+    assert "read-only" in doctor.out
     assert sorted(path.name for path in state.iterdir()) == before
     state.chmod(0o755)
 

@@ -21,7 +21,7 @@ async def test_a_folder_that_nobody_read_is_read_from_the_room(unread: Path) -> 
         assert "No manuscript has been ingested" in told(room, "counts")
         await room.type(".")
         await room.press("enter")
-        assert "documents read" in told(room, "report")
+        assert "documents processed" in told(room, "report")
         assert "passages" in told(room, "counts")
         await room.press("escape")
         await room.ask("Who keeps the ledger?")
@@ -45,7 +45,7 @@ async def test_what_changed_is_read_again(book: Path) -> None:
         chapter = next((book / "chapters").glob("*.md"))
         chapter.write_text(f"{chapter.read_text()}\n\nA heron stood in the sluice.\n")
         await room.press("ctrl+l", "r")
-        assert "1 document read" in told(room, "report")
+        assert "1 document processed" in told(room, "report")
 
 
 async def test_every_setting_is_shown_with_where_it_comes_from(book: Path) -> None:

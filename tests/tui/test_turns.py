@@ -70,9 +70,9 @@ async def test_a_model_s_words_are_shown_as_they_come(
         assert room.transcript.last is not None
         assert room.transcript.last.output.response_text == "OchraMags does."
         spent = room.screen.query_one(StatusLine).status.spent
-        assert "tokens, price unknown" in spent and "in all" not in spent
+        assert "tokens, price unknown" in spent and "total" not in spent
         await room.ask("And who is Nell?")
-        assert "; in all" in room.screen.query_one(StatusLine).status.spent
+        assert "; total" in room.screen.query_one(StatusLine).status.spent
 
 
 async def test_an_answer_that_is_stopped_is_marked_and_kept(
@@ -88,7 +88,7 @@ async def test_an_answer_that_is_stopped_is_marked_and_kept(
         await room.press("escape")
         assert room.transcript.last is not None
         assert room.transcript.last.state is TurnState.STOPPED
-        assert any("stopped before its end" in note for note in notes(room))
+        assert any("stopped before the end" in note for note in notes(room))
         assert room.screen.scope.thread is not None
         server.pause = 0.0
         server.answering(lambda a: Refuse(400) if a.shape else Say("Yes."))
