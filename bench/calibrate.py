@@ -60,7 +60,12 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LabeledExample:
-    """A calibration example with its variant (plain or hidden) and its ranking."""
+    """A calibration example from a search that was ranked as the ranking id `ranking`
+    says.
+
+    `kind` says whether its question can be answered ("answerable"), or why not, such as
+    "tale hidden".
+    """
 
     example: CalibrationExample
     kind: str

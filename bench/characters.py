@@ -1,4 +1,4 @@
-"""Rosters and speaker attribution by rules, scored on novels."""
+"""Accuracy of casts and speaker attribution by rules, on novels with known answers."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Child processes with measured cost."""
+"""Runs child processes and measures their cost."""
 
 import json
 import os
@@ -18,12 +18,14 @@ LET_IN = "LRWR_CHUNK_"
 
 
 class BenchFailed(Exception):
-    """A measured command failed."""
+    """A measured command failed; the message has the command and the end of its stderr."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Cost of a process: CPU seconds of all threads, wall seconds, peak memory in MB."""
+    """Cost of a process: CPU seconds of all threads (`cpu`), seconds (`wall`), peak
+    memory in MB.
+    """
 
     cpu: float
     wall: float
@@ -32,20 +34,22 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A process that exited with code 0."""
+    """The result of a process that exited with code 0: its standard output and its
+    cost.
+    """
 
     out: str
     cost: Cost
 
 
 def lrwr() -> list[str]:
-    """Return the command a writer types."""
+    """Return the command that starts lrwr, as a user types it."""
     script = Path(sys.executable).with_name("lrwr")
     return [str(script)] if script.exists() else [sys.executable, "-m", "lrwr"]
 
 
 def inside(module: str) -> list[str]:
-    """Return the command for a module of `bench.inside`."""
+    """Return the command that runs `bench.inside.` plus `module`."""
     return [sys.executable, "-m", f"bench.inside.{module}"]
 
 
@@ -56,7 +60,10 @@ def run(
     env: Mapping[str, str] | None = None,
     out: Path | None = None,
 ) -> Done:
-    """Run `command` to its end; `out` receives its standard output if given.
+    """Run `command` in the folder `cwd` to its end, and return its output and cost.
+
+    `env` is added to the environment. With `out`, standard output is written to that
+    file, and the result has none.
 
     Raises:
         BenchFailed: It exited with another code than 0.
@@ -83,9 +90,11 @@ def run(
 
 
 def environment(scratch: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the user's own settings, plus `more`.
+    """Return the environment for a child process, without the user's settings, plus
+    `more`.
 
-    Passage sizes may be set from outside, because figures depend on them.
+    `scratch` is used as the folder of the user's configuration. Variables for the sizes
+    of passages are passed on, because figures depend on them.
     """
     kept = {
         name: value

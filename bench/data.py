@@ -15,30 +15,30 @@ SUFFIXES = (".md", ".docx", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """A folder of benchmark data; `root` None means only the sample manuscript."""
+    """The folder of benchmark data, `root`; None means only the sample manuscript."""
 
     root: Path | None
 
     def manuscript(self) -> Path:
-        """Return the manuscript folder, or the sample."""
+        """Return the first manuscript folder, or that of the sample if there is none."""
         for folder in _folders(self._side("manuscript")):
             return folder
         return EXAMPLE
 
     def novels(self) -> list[Path]:
-        """Return the folders of whole novels, by name."""
+        """Return the folders of whole novels, sorted by name; empty if there are none."""
         return _folders(self._side("novels"))
 
     def novel_root(self) -> Path | None:
-        """Return the folder of the novels."""
+        """Return the folder that contains the novels; None if it is missing."""
         return self._side("novels")
 
     def tales(self) -> Path | None:
-        """Return the folder of the fairy tales."""
+        """Return the folder of the fairy tales; None if it is missing."""
         return self._found("retrieval", "fairytale/stories")
 
     def questions(self, name: str) -> Path | None:
-        """Return the file of a question set; None if it is missing.
+        """Return the file of the question set `name`; None if it is missing.
 
         Names are `fairytale`, `novel_dialogue`, `asof` and `contact`.
         """
@@ -67,19 +67,23 @@ class DataFolder:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON Lines file."""
+    """Return the objects of a JSON Lines file, in the order of its lines."""
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
 def write_lines(path: Path, objects: list[dict[str, Any]]) -> None:
-    """Write a JSON Lines file."""
+    """Write `objects` to a JSON Lines file, one a line."""
     text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
     path.write_text(text, encoding="utf-8")
 
 
 def copy_in(sources: Mapping[str, Path], target: Path) -> None:
-    """Copy the manuscript files of each folder to `target`/its name, without permissions."""
+    """Copy the manuscript files of each folder in `sources` to the folder of that name
+    in `target`.
+
+    File permissions are not copied.
+    """
     for name, source in sources.items():
         for path in _texts(source):
             copy = target / name / path.relative_to(source)

@@ -1,4 +1,5 @@
-"""A scripted writer's edits, each followed by an update and compared with a fresh library.
+"""Random edits by a scripted writer, each followed by an update and compared with a
+fresh library.
 
 Run: python -m bench.drafting [FOLDER] [--edits 1000] [--seed 1] [--most 3].
 
@@ -48,7 +49,10 @@ _LEFT_OUT = shutil.ignore_patterns(".lrwr*")
 
 @dataclass(slots=True)
 class Drafted:
-    """Counts of edits and updates by kind; `failures` say what differed, and when."""
+    """Result of a run: `made` counts edits by kind, `followed` updates by kind.
+
+    `failures` say what differed from a fresh library, and after which edit.
+    """
 
     made: Counter[str] = field(default_factory=Counter)
     followed: Counter[str] = field(default_factory=Counter)
@@ -56,7 +60,9 @@ class Drafted:
 
 
 class Desk:
-    """A library that is kept up to date, and the means to build a fresh one."""
+    """A library under the folder `place` that is updated after edits, and compared with
+    a fresh one.
+    """
 
     def __init__(self, place: Path, desk: StoryDesk, watched: Watched) -> None:
         self.place = place
@@ -64,7 +70,11 @@ class Desk:
         self.watched = watched
 
     async def follow(self, dice: random.Random) -> str:
-        """Update the library in one of three random ways; return which."""
+        """Update the library by a watch or an ingestion, chosen at random; return
+        which.
+
+        Problems that an ingestion reports are part of the text.
+        """
         way = dice.choice(("watch", "watch", "ingest", "ingest --verify"))
         if way == "watch":
             await self.watched.service().run(self.watched.say, once=True)
@@ -73,7 +83,9 @@ class Desk:
         return way if not report.problems else f"{way}: {report.problems}"
 
     async def differs(self) -> dict[str, list[str]]:
-        """Return the differences to a fresh library of the same files, by table."""
+        """Ingest the same files into a fresh library and return the rows that differ,
+        by table.
+        """
         with tempfile.TemporaryDirectory(dir=self.place) as name:
             fresh = Path(name)
             async with a_story_desk(fresh) as desk:
@@ -95,9 +107,11 @@ def _database(place: Path) -> Path:
 async def draft(
     place: Path, source: Path, *, edits: int, seed: int, most: int
 ) -> Drafted:
-    """Edit a copy of `source` until the library differs or `edits` are done.
+    """Edit a copy of `source` under `place` until the library differs or `edits` are
+    done.
 
-    The library is updated after at most `most` edits.
+    The library is updated after one to `most` edits and then compared with a fresh one.
+    The same `seed` makes the same edits.
     """
     dice, drafted = random.Random(seed), Drafted()
     async with AsyncExitStack() as stack:
@@ -188,7 +202,7 @@ _DECISIONS: tuple[Callable[[ScriptedWriter], Decision], ...] = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if nothing ever differed."""
+    """Run, print one JSON object, and return 0 if no library ever differed, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--edits", type=int, default=1000)

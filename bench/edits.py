@@ -22,7 +22,11 @@ _COLOURS = ("saffron", "crimson", "turquoise", "mauve", "olive", "ivory", "indig
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text after an edit, with words that are new in it and words that are gone."""
+    """A text after an edit.
+
+    `kind` describes the edit; `sought` are words that are new in the text, `gone` words
+    that it no longer contains; empty if there are none.
+    """
 
     kind: str
     text: str
@@ -32,14 +36,14 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A paragraph of a text with its offsets."""
+    """A paragraph of a text: its start and end offset, in characters."""
 
     start: int
     end: int
 
 
 def sentence(number: int, random: Random) -> str:
-    """Return a plain sentence that occurs in no book, different for each number."""
+    """Return a plain sentence that occurs in no book, different for each `number`."""
     say = random.choice
     town = f"{say(_TOWNS)} Road, number {number + 11}"
     return (
@@ -50,7 +54,9 @@ def sentence(number: int, random: Random) -> str:
 
 
 def paragraphs(text: str) -> list[Place]:
-    """Return the prose paragraphs that are long enough to edit."""
+    """Return the prose paragraphs of `text` that are long enough to edit, in text
+    order.
+    """
     places, start = [], 0
     for gap in [*_GAP.finditer(text), None]:
         end = gap.start() if gap else len(text.rstrip())
@@ -62,7 +68,7 @@ def paragraphs(text: str) -> list[Place]:
 
 
 def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Insert a sentence into the paragraph."""
+    """Insert a sentence into the paragraph at `place`; `number` makes it unique."""
     new = sentence(number, random)
     ends = [m.end() for m in re.finditer(r"[.!?](?=\s)", text[place.start : place.end])]
     at = place.start + random.choice(ends) if ends else place.end
@@ -70,7 +76,9 @@ def insert_sentence(text: str, place: Place, number: int, random: Random) -> Edi
 
 
 def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Replace three words of the paragraph."""
+    """Replace three words of the paragraph at `place`; `number` makes the new ones
+    unique.
+    """
     words = list(_WORD.finditer(text, place.start, place.end))
     at = random.randrange(RUN, len(words) - RUN - 3)
     other = f"{random.choice(_COLOURS)} {random.choice(_BEASTS)} {number + 11}"
@@ -83,7 +91,7 @@ def change_words(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Insert a paragraph after this one."""
+    """Insert a paragraph after the one at `place`; `number` makes it unique."""
     new = sentence(number, random)
     more = " ".join(sentence(number + 1000 * n, random) for n in (1, 2, 3))
     added = f"{text[: place.end]}\n\n{new} {more}{text[place.end :]}"
@@ -91,7 +99,7 @@ def add_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Delete the second half of the paragraph."""
+    """Delete the second half of the paragraph at `place`."""
     del number, random
     words = list(_WORD.finditer(text, place.start, place.end))
     cut = words[len(words) // 2].start()
@@ -103,7 +111,7 @@ def delete_half(text: str, place: Place, number: int, random: Random) -> Edit:
 
 
 def delete_paragraph(text: str, place: Place, number: int, random: Random) -> Edit:
-    """Delete the paragraph."""
+    """Delete the paragraph at `place`."""
     del number, random
     left = text[: place.start] + text[place.end :].lstrip()
     return Edit("a paragraph less", left, gone=text[place.start : place.end])
@@ -121,7 +129,11 @@ WAYS: tuple[Callable[[str, Place, int, Random], Edit], ...] = (
 def next_edit(
     texts: Mapping[str, str], number: int, random: Random
 ) -> tuple[str, Edit]:
-    """Edit a random paragraph of a random document; long documents are chosen more often."""
+    """Edit a random paragraph of one of `texts`; return the name of the text, and the
+    edit.
+
+    Long texts are chosen more often. `number` selects the kind of edit, in turn.
+    """
     names = sorted(texts)
     weights = [len(paragraphs(texts[name])) for name in names]
     name = random.choices(names, weights)[0]

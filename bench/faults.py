@@ -30,10 +30,10 @@ TESTS_FAILED = 1
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One wrong expression: `wrong` in place of `right`, which occurs once.
+    """One wrong expression to put into the code: `wrong` in place of `right`.
 
-    `tests` are folders and files with tests of its package; missing ones are left out.
-    `chosen` selects tests by name, as pytest's -k.
+    `right` occurs once. `tests` are folders and files with tests of its package;
+    missing ones are left out. `chosen` selects tests by name, like pytest's `-k`.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a fault was noticed, by which test, after how many seconds."""
+    """Whether tests noticed a fault, which test did, and after how many seconds."""
 
     fault: Fault
     noticed: bool
@@ -54,7 +54,7 @@ class Outcome:
 
 
 class FaultFailed(Exception):
-    """A fault cannot be seeded, or its tests cannot be run."""
+    """A fault cannot be put into the code, or its tests cannot be run."""
 
 
 FAULTS = (
@@ -212,7 +212,11 @@ def _tests(copy: Path, fault: Fault) -> list[str]:
 
 
 def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
-    """Yield the outcome of each fault; with `sound`, that of its tests without it."""
+    """Put each fault into a copy of the code in turn, run its tests, and yield the
+    outcome.
+
+    With `sound`, the tests run without the fault and must pass.
+    """
     with _copied(REPO) as copy:
         for fault in faults:
             if sound:
@@ -223,7 +227,7 @@ def check(faults: Sequence[Fault], *, sound: bool = False) -> Iterator[Outcome]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Seed one fault after another and print which were noticed."""
+    """Try one fault after another and print which were noticed; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="faults with this in their name")
     parser.add_argument("--sound", action="store_true", help="run without any fault")

@@ -1,7 +1,7 @@
-"""Feed the parsers damaged and invented files: python -m bench.fuzz [--inputs 10000].
+"""Gives the parsers damaged and invented files: python -m bench.fuzz [--inputs 10000].
 
-Every input must give a document with exact spans, or one message why it cannot be
-read. Anything else is a failure, counted and printed.
+Every input must give a document with exact spans, or one message why it cannot be read.
+Anything else is a failure, counted and printed.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SIZE, OVERLAP = 64, 16
 
 
 def inputs(count: int, dice: random.Random) -> Iterator[tuple[str, bytes]]:
-    """Yield names and bytes of files: two thirds text, one third Word."""
+    """Yield the names and bytes of `count` files: two thirds text, one third Word."""
     texts = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.md"))]
     words = [path.read_bytes() for path in sorted(SAMPLE.rglob("*.docx"))]
     for number in range(count):
@@ -50,7 +50,7 @@ def inputs(count: int, dice: random.Random) -> Iterator[tuple[str, bytes]]:
 
 
 def damage_bytes(content: bytes, dice: random.Random) -> bytes:
-    """Flip, drop, repeat or cut bytes."""
+    """Return `content` with bytes flipped, dropped, repeated or cut off."""
     raw = bytearray(content)
     for _ in range(dice.randrange(1, 12)):
         at = dice.randrange(len(raw)) if raw else 0
@@ -67,7 +67,9 @@ def damage_bytes(content: bytes, dice: random.Random) -> bytes:
 
 
 def damage_word_part(content: bytes, dice: random.Random) -> bytes:
-    """Damage one part inside a Word file and pack it again with valid checksums."""
+    """Damage one part inside a Word file, and return it packed again with valid
+    checksums.
+    """
     fresh = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -83,7 +85,7 @@ def damage_word_part(content: bytes, dice: random.Random) -> bytes:
 
 
 def insert_markup(content: bytes, dice: random.Random) -> bytes:
-    """Insert characters with a meaning for parsers, in a random encoding."""
+    """Insert characters that mean something to parsers, and encode the text at random."""
     text = content.decode("utf-8", "ignore")
     for _ in range(dice.randrange(1, 40)):
         at = dice.randrange(len(text) + 1)
@@ -93,7 +95,11 @@ def insert_markup(content: bytes, dice: random.Random) -> bytes:
 
 
 def find_broken_promise(document: Document, count: LocalEmbedder) -> str:
-    """Return which property of a parsed document is violated; empty if none is."""
+    """Return a phrase for the property that a parsed `document` violates; empty if
+    none.
+
+    `count` counts the tokens of its chunks.
+    """
     if not unicodedata.is_normalized("NFC", document.text) or "\r" in document.text:
         return "the canonical text is not NFC with LF"
     chunks = split_recursively(document, count.count_tokens, size=SIZE, overlap=OVERLAP)
@@ -108,7 +114,7 @@ def find_broken_promise(document: Document, count: LocalEmbedder) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if there was no failure."""
+    """Run, print one JSON object, and return 0 if there was no failure, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)

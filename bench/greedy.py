@@ -13,14 +13,20 @@ SEPARATORS = ("\n\n", "\n", ". ", " ")
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Splits by the coarsest separator that fits, and packs chunks from the start."""
+    """Splits a text at the coarsest separator that fits, and fills chunks from the
+    start.
+
+    `size` and `overlap` are in tokens, which `count` counts.
+    """
 
     count: Count
     size: int = 500
     overlap: int = 50
 
     def split(self, text: str, level: int = 0) -> list[str]:
-        """Return the chunks' texts."""
+        """Return the texts of the chunks, in order; `level` is the first separator to
+        try.
+        """
         if level == len(SEPARATORS):
             return [text]
         separator = SEPARATORS[level]

@@ -1,4 +1,4 @@
-"""The content of a library, to compare it with another's."""
+"""Reads the content of a library's tables, to compare it with another library's."""
 
 import sqlite3
 from collections import Counter
@@ -40,7 +40,10 @@ KEPT_OF_STORY = {
 
 
 def read_holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return the rows of every compared table, in a fixed order."""
+    """Return the rows of the tables to compare, sorted, by the name of the comparison.
+
+    `pipeline` is `a` or `b`; the story data is included for `b` only.
+    """
     wanted = KEPT if pipeline == "a" else {**KEPT, **KEPT_OF_STORY}
     tables = {"terms": f"chunk_fts_{pipeline}", "fact_terms": "fact_fts"}
     with sqlite3.connect(database) as connection:
@@ -55,7 +58,10 @@ def read_holdings(database: Path, pipeline: str) -> dict[str, list[tuple[object,
 
 
 def find_differences(one: Sequence[object], other: Sequence[object]) -> list[str]:
-    """Return some of the rows that only one of two lists has."""
+    """Return at most three rows that only `one` has, and three that only `other` has.
+
+    They are marked with "-" and "+".
+    """
     left, right = Counter(map(repr, one)), Counter(map(repr, other))
     only = [f"- {row[:SHOWN]}" for row in sorted((left - right).elements())[:3]]
     return only + [f"+ {row[:SHOWN]}" for row in sorted((right - left).elements())[:3]]

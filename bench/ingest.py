@@ -31,7 +31,10 @@ MANY = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """What the embedding model alone took for the same texts."""
+    """What the embedding model alone took for the texts of a library.
+
+    Of `texts`, `embedded` were embedded; `cpu` and `wall` are seconds, scaled to all.
+    """
 
     texts: int
     embedded: int
@@ -40,7 +43,7 @@ class Bare:
 
     @property
     def note(self) -> str:
-        """How it was measured."""
+        """A phrase that says how many texts were embedded to measure it."""
         if self.embedded == self.texts:
             return f"the same {self.texts:,} texts, wall {self.wall:.1f} s"
         return f"from {self.embedded:,} of {self.texts:,} texts, every length alike"

@@ -42,15 +42,16 @@ NAMES = ("ingest", "ingest, one changed", "watch, one save", "search", "ask")
 
 
 class JourneyFailed(Exception):
-    """A traced command failed."""
+    """A traced command failed; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Journey:
     """The modules and functions that one command entered.
 
-    `modules` are in the order of first entry. `only` are those entered after the save,
-    if the command watches one.
+    `modules` are in the order of first entry; `functions` and `returns` are counts, as
+    the module docstring defines them. `only` are the modules entered after a file was
+    saved, if the command watches for saves.
     """
 
     name: str
@@ -68,21 +69,23 @@ class Place:
 
     @property
     def book(self) -> Path:
-        """The working directory of the commands."""
+        """The folder of the manuscript, the working directory of the commands."""
         return self.root / "book"
 
     @property
     def report(self) -> Path:
-        """The file that the profiler writes."""
+        """The path of the JSON file that the profiler writes."""
         return self.root / "entered.json"
 
     def command(self, *words: str) -> list[str]:
-        """Return the command line that traces an lrwr command."""
+        """Return the command line that runs and traces `lrwr` with the arguments
+        `words`.
+        """
         inside = [sys.executable, "-m", "bench.inside.entered"]
         return [*inside, str(self.report), *words]
 
     def environment(self) -> dict[str, str]:
-        """Return an environment without the user's settings."""
+        """Return the environment for the commands, without the user's settings."""
         home = str(self.root / "home")
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         places = ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
@@ -93,7 +96,7 @@ class Place:
         }
 
     def change(self) -> None:
-        """Append a sentence to the first document, as an editor saves it."""
+        """Append a sentence to the first document, and save it as an editor does."""
         first = min(self.book.rglob("*.md"))
         fresh = first.with_name(f".{first.name}.tmp")
         fresh.write_text(first.read_text(encoding="utf-8") + SENTENCE, encoding="utf-8")
@@ -101,7 +104,9 @@ class Place:
 
 
 def trace_journeys(folder: Path, names: Sequence[str] = NAMES) -> list[Journey]:
-    """Return the journeys with these names on a copy of the manuscript in `folder`."""
+    """Run the commands called `names` on a copy of the manuscript in `folder`, and
+    return what each entered.
+    """
     with tempfile.TemporaryDirectory(prefix="lrwr-journeys-") as scratch:
         place = Place(Path(scratch).resolve())
         (place.root / "home").mkdir()
@@ -216,7 +221,10 @@ def _returns(steps: Sequence[tuple[float, int, str]]) -> int:
 
 
 def format_journeys(journeys: Sequence[Journey], *, modules: bool) -> str:
-    """Return a table of the figures; with `modules`, the modules in order too."""
+    """Return a table of the figures.
+
+    With `modules`, the modules of each journey follow, in the order of first entry.
+    """
     rows = [f"{'journey':22} {'modules':>8} {'functions':>10} {'returns':>9}"]
     for journey in journeys:
         figures = (
@@ -231,7 +239,7 @@ def format_journeys(journeys: Sequence[Journey], *, modules: bool) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Trace the journeys and print the figures."""
+    """Trace the commands and print the figures; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=EXAMPLE)
     parser.add_argument("--only", choices=NAMES, action="append", help="this journey")

@@ -1,10 +1,11 @@
-"""kill -9 at random moments while a folder is edited, watched, ingested and searched.
+"""Kills processes (kill -9) at random moments while a folder is edited, watched,
+ingested and searched.
 
 Run: python -m bench.kills [FOLDER] [--kills 100] [--seed 1] [--pipeline b].
 
 A copy of the folder is edited while six processes work on it and are killed: two
 watches, two ingestions, a search and a question. Afterwards one more ingestion must
-leave exactly what a fresh library holds, no job may be stuck or done twice, and no
+leave exactly the content of a fresh library, no job may be stuck or done twice, and no
 process may have reported an error. `--words` turns embeddings off, `--ingested` starts
 with a complete library.
 
@@ -95,9 +96,10 @@ _SECONDS = 86400.0
 
 @dataclass(frozen=True, slots=True)
 class KillPlan:
-    """How many kills, each after at most `pause` seconds, of how many of the roles.
+    """What a run does: `kills` kills, each after at most `pause` seconds.
 
-    `more` is for the processes' environment; `ingested` begins with a whole library.
+    Only the first `roles` of `ROLES` run. `more` is added to the processes'
+    environment; with `ingested` the run starts with a complete library.
     """
 
     kills: int
@@ -109,7 +111,12 @@ class KillPlan:
 
 
 class Worker:
-    """One role, restarted whenever it ends or is killed."""
+    """One process of `ROLES`, restarted whenever it ends or is killed.
+
+    `said` counts its lines of output by kind; `complaints` are unexpected outputs and
+    exit codes; `ended` counts ends that were not kills; `deaths` maps process ids to
+    the times of their ends.
+    """
 
     def __init__(self, folder: Path, number: int, env: Mapping[str, str]) -> None:
         self.folder, self.role, self.env = folder, ROLES[number], env
@@ -133,7 +140,7 @@ class Worker:
             )
 
     def tend(self) -> None:
-        """Restart the process if it has ended."""
+        """Restart the process if it has ended by itself, and check its output."""
         code = self.process.poll()
         if code is None:
             return
@@ -143,7 +150,7 @@ class Worker:
         self.process = self._start()
 
     def kill(self) -> None:
-        """Kill the process and restart it."""
+        """Kill the process, check its output, and restart it."""
         self.stop()
         self.process = self._start()
 
@@ -153,7 +160,7 @@ class Worker:
         return self.words.stat().st_size > 0
 
     def stop(self) -> None:
-        """Kill the process."""
+        """Kill the process and check its output."""
         self.process.kill()
         self.deaths[self.process.pid] = time.time()
         self._look(self.process.wait())
@@ -187,9 +194,11 @@ def _kind_of(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KillRun:
-    """What the processes said, and complained of; edits by kind; roles that ended.
+    """What happened while processes were killed.
 
-    `deaths` are the moments when processes died, by their ids.
+    `complaints` are unexpected outputs, `said` counts lines of output by kind, `edits`
+    edits by kind, `ended` the ends of each role that were not kills. `deaths` maps
+    process ids to the times of their ends, in seconds since 1970.
     """
 
     complaints: tuple[str, ...]
@@ -202,7 +211,7 @@ class KillRun:
 def harass(
     folder: Path, asked: KillPlan, dice: random.Random, env: Mapping[str, str]
 ) -> KillRun:
-    """Edit the folder and kill processes, time and again."""
+    """Edit `folder` and kill processes that work on it, `asked.kills` times."""
     workers = [Worker(folder, number, env) for number in range(asked.roles)]
     writer = ScriptedWriter(folder, dice, NAMES)
     for _ in range(asked.kills):
@@ -231,7 +240,10 @@ def harass(
 
 
 def audit(folder: Path) -> None:
-    """Install triggers that count the states of jobs, as soon as there is a library."""
+    """Install the triggers of `AUDIT` in the library of `folder`.
+
+    Nothing happens if there is no library yet, or if they are installed already.
+    """
     database = folder / ".lrwr" / "library.db"
     if not database.exists():
         return
@@ -246,7 +258,11 @@ def audit(folder: Path) -> None:
 
 
 def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str]:
-    """Return how often each thing was done to a job; `deaths` as in `KillRun`."""
+    """Return the counts of the audit, such as jobs that were done twice.
+
+    `deaths` maps process ids to the times of their ends; a job that was taken over from
+    a process before its end is counted as taken from the living.
+    """
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("select what, job, worker, day from audit").fetchall()
         given_up = connection.execute(
@@ -266,7 +282,7 @@ def count_job_states(database: Path, deaths: Mapping[int, float]) -> Counter[str
 
 
 def ingest(folder: Path, env: Mapping[str, str]) -> float:
-    """Ingest with nothing else running; return the seconds it took."""
+    """Ingest `folder` with nothing else running; return the seconds it took."""
     began = time.monotonic()
     subprocess.run(
         [sys.executable, "-m", "lrwr", "ingest", "."],
@@ -279,7 +295,7 @@ def ingest(folder: Path, env: Mapping[str, str]) -> float:
 
 
 def count_stuck_jobs(database: Path) -> int:
-    """Count the jobs that wait or run although no process works."""
+    """Return the number of jobs that are waiting or running; no process may be working."""
     with closing(sqlite3.connect(database)) as connection:
         sql = "select count(*) from job where state in ('pending', 'running')"
         (count,) = connection.execute(sql).fetchone()
@@ -288,7 +304,11 @@ def count_stuck_jobs(database: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a run."""
+    """The result of a run and of its comparison with a fresh library.
+
+    `seconds` is the duration of the last ingestion, `rows` the number of rows by table,
+    `differ` the rows that differ.
+    """
 
     harassed: KillRun
     jobs: Counter[str]
@@ -299,13 +319,17 @@ class Report:
 
     @property
     def held(self) -> bool:
-        """Whether every promise was kept."""
+        """Whether nothing was stuck, done twice or different, and no process
+        complained.
+        """
         broken = self.stuck or self.jobs[DONE_TWICE] or self.jobs[AT_ONCE]
         return not (broken or self.differ or self.harassed.complaints)
 
 
 def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
-    """Harass a copy of `source` under `place`, and compare it with a fresh library."""
+    """Kill processes that work on a copy of `source` under `place`, then compare its
+    library with a fresh one.
+    """
     folder, fresh = place / "harassed", place / "fresh"
     (place / "config").mkdir()
     env, ignore = (
@@ -341,7 +365,7 @@ def run_kills(source: Path, place: Path, asked: KillPlan) -> Report:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print one JSON object, and return 0 if every promise was kept."""
+    """Run, print one JSON object, and return 0 if `Report.held`, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--kills", type=int, default=100)

@@ -1,4 +1,4 @@
-"""Libraries for measuring, stored under the work folder."""
+"""Libraries to measure, ingested once and stored under the work folder."""
 
 import json
 import shutil
@@ -23,10 +23,11 @@ CHOSEN = "PrideAndPrejudice"
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What is measured, on which data, and where libraries are stored.
+    """What is measured, on which data, and where libraries are stored (`work`).
 
-    `novels` limits the number of novels, None for all. `pipeline` is the one whose
-    retrieval is judged, empty for the default.
+    `quick` measures less, `full` more than usual. `novels` limits the number of novels,
+    None for all. `pipeline` is the one whose retrieval is measured, empty for the
+    default.
     """
 
     data: DataFolder
@@ -39,10 +40,10 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that the command line ingested.
+    """A library in the folder `root` that the command line ingested.
 
-    `summary` is the output of `lrwr ingest --json`, `cost` what it took. `note` says if
-    an earlier run made it.
+    `summary` is the output of `lrwr ingest --json`, `cost` what that took. `note` says
+    if an earlier run made it.
     """
 
     root: Path
@@ -69,7 +70,7 @@ def manuscript_library(bench: Bench, pipeline: str = "") -> Library:
 
 
 def novels_library(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return one library of all novels; None without any."""
+    """Return one library of all novels; None if there are no novels."""
     novels = bench.data.novels()[: bench.novels]
     if not novels:
         return None
@@ -79,7 +80,7 @@ def novels_library(bench: Bench, pipeline: str = "") -> Library | None:
 
 
 def tales_library(bench: Bench, pipeline: str = "") -> Library | None:
-    """Return one library of all fairy tales; None without any."""
+    """Return one library of all fairy tales; None if there are none."""
     tales = bench.data.tales()
     if tales is None:
         return None
@@ -88,13 +89,13 @@ def tales_library(bench: Bench, pipeline: str = "") -> Library | None:
 
 
 def novel_library(bench: Bench, source: Path, pipeline: str = "") -> Library:
-    """Return the library of one novel."""
+    """Return the library of one novel, in the folder `source`."""
     root = bench.work / f"novel-{source.name}{_mark(pipeline)}"
     return make_library(root, {"novel": source}, pipeline=pipeline)
 
 
 def choose_novel(bench: Bench) -> Path:
-    """Return the folder of one novel, or the manuscript if there is none."""
+    """Return the folder of one novel, or that of the manuscript if there are no novels."""
     novels = bench.data.novels()
     chosen = [novel for novel in novels if novel.name == CHOSEN]
     return next(iter([*chosen, *novels]), bench.data.manuscript())
@@ -108,11 +109,11 @@ def make_library(
     pipeline: str = "",
     vectors: bool = True,
 ) -> Library:
-    """Ingest copies of `sources` into a library at `root`, unless it is there.
+    """Return a library at `root` of copies of `sources`, folders by name.
 
-    `lender` has vectors of the same texts, so that nothing is embedded again. An
-    empty `pipeline` is the one that lrwr has by default. Without `vectors` nothing is
-    embedded.
+    It is ingested unless an earlier run did so. `lender` is a library with vectors of
+    the same texts, so that nothing is embedded again. An empty `pipeline` is the one
+    that lrwr has by default. Without `vectors` nothing is embedded.
     """
     stamp = root / STAMP
     if stamp.exists():
@@ -145,13 +146,15 @@ def prepare(
 def ingest(
     root: Path, *, env: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], Cost]:
-    """Run `lrwr ingest --json`; return its summary and cost."""
+    """Run `lrwr ingest --json` in the folder `root`; return its summary and cost."""
     done = run([*lrwr(), "ingest", "--json"], cwd=root, env=env)
     return json.loads(done.out), done.cost
 
 
 def record_library(root: Path, summary: dict[str, Any], cost: Cost) -> Library:
-    """Note that the library at `root` is whole."""
+    """Write a file that marks the library at `root` as complete, and return the
+    library.
+    """
     told = {"summary": summary, "cost": asdict(cost), "made_by": _code()}
     (root / STAMP).write_text(json.dumps(told), encoding="utf-8")
     return Library(root, summary, cost)

@@ -1,7 +1,7 @@
-"""Calls of a language model for 100,000 words, and that none is repeated.
+"""Calls of a language model for 100,000 words, and whether any is repeated.
 
-The model is a loopback server that quotes what it is shown (`bench/reader.py`), so
-figures are about calls, tokens and checked quotes, not about the quality of a model.
+The model is a server on this machine that quotes what it is shown (`bench/reader.py`),
+so figures are about calls, tokens and checked quotes, not about the quality of a model.
 Nothing is embedded.
 """
 
@@ -34,7 +34,10 @@ PRICES = {"LRWR_MODEL_PRICES": f"{MODEL} 1.0 5.0"}
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A library ingested at once, to compare with; `facts` are its rows."""
+    """A library that was ingested in one run, to compare others with.
+
+    `usage` is its use of the model, `facts` are the rows of its facts.
+    """
 
     root: Path
     source: Path

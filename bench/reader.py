@@ -1,7 +1,7 @@
-"""Replies of a fake language model: quotes of what it is shown.
+"""Replies of a fake language model: quotations of what it is shown.
 
-One quote in `FALSE` occurs nowhere, and the others have plain punctuation instead of
-typographic, so that quote checking is tested.
+One quotation in `FALSE` occurs nowhere, and the others have plain punctuation instead
+of typographic, so that the checks of quotations are tested.
 """
 
 import json
@@ -28,9 +28,10 @@ _PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "—": "
 
 @dataclass
 class Reader:
-    """Replies from any thread, and counts requests and quotes.
+    """Replies to requests of any thread, and counts requests and quotations.
 
-    Every `stumble`-th reply is nonsense; 0 means none is.
+    Every `stumble`-th reply is nonsense; 0 means none is. `true` and `false` count
+    quotations that are in the text and that are not, `prompt` the prompts' tokens.
     """
 
     stumble: int = 0

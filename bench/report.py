@@ -1,4 +1,4 @@
-"""Lines of figures with goals, and their table."""
+"""Lines of figures with goals, and the table that shows them."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,11 @@ Sense = Literal["<=", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure. `value` None means it was not measured, and `note` says why."""
+    """One figure of a part of the benchmarks.
+
+    `value` None means that it was not measured, and `note` says why. `sense` says
+    whether `goal` is an upper (`<=`) or a lower bound.
+    """
 
     part: str
     name: str
@@ -24,7 +28,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """Whether the goal is met; empty without a goal."""
+        """ "met", "NOT MET", "not measured" or "skipped"; empty without a goal."""
         if self.value is None:
             return "skipped" if self.goal is None else "not measured"
         if self.goal is None:
@@ -33,17 +37,17 @@ class Line:
         return "met" if met else "NOT MET"
 
     def as_json(self) -> dict[str, object]:
-        """Return the line as JSON-able values."""
+        """Return the fields and the verdict as JSON values."""
         return {**asdict(self), "verdict": self.verdict}
 
 
 def skipped(part: str, why: str) -> list[Line]:
-    """Return the line of a part for which data is missing."""
+    """Return the one line of a part that was not measured; `why` is the reason."""
     return [Line(part, why, None)]
 
 
 def table(lines: Sequence[Line]) -> str:
-    """Return the lines as a table with aligned columns."""
+    """Return the lines as a table with aligned columns, in the order of `lines`."""
     rows = [("part", "what", "figure", "goal", "verdict", "")]
     rows += [(n.part, n.name, _figure(n), _goal(n), n.verdict, _rest(n)) for n in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -62,7 +66,7 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """Return how many goals are met, and which are not."""
+    """Return a sentence that says how many goals are met, and which are not."""
     judged = [line for line in lines if line.goal is not None]
     missed = [line for line in judged if line.verdict != "met"]
     text = f"{len(judged) - len(missed)} of {len(judged)} goals met."
@@ -72,7 +76,7 @@ def summary(lines: Sequence[Line]) -> str:
 
 
 def say(text: str) -> None:
-    """Print progress on stderr."""
+    """Print `text`, a message about progress, on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

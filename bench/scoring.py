@@ -1,4 +1,4 @@
-"""Search questions in libraries and score the results."""
+"""Searches questions in libraries and scores the results."""
 
 import json
 import re
@@ -22,7 +22,7 @@ Answers = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class QuestionBatch:
-    """Questions, and the library that they are put to."""
+    """Questions, and the library in which they are searched."""
 
     library: Library
     questions: list[dict[str, Any]]
@@ -30,7 +30,7 @@ class QuestionBatch:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions for several libraries, and the folder of their texts."""
+    """Questions for several libraries, and the folder of the libraries' texts."""
 
     docs: Path
     asked: list[QuestionBatch]
@@ -39,9 +39,9 @@ class QuestionSet:
 def search_batches(
     batches: Sequence[QuestionBatch], flags: Sequence[str]
 ) -> tuple[Answers, float]:
-    """Search every question in its library with `lrwr search --batch`.
+    """Search every question in its library with `lrwr search --batch` and `flags`.
 
-    Returns results by question, and the CPU seconds.
+    Returns the results by question id, and the CPU seconds of all searches.
     """
     found: Answers = {}
     cpu = 0.0
@@ -54,7 +54,12 @@ def search_batches(
 
 
 def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str, float]:
-    """Return the figures of the data folder's scorer for the results."""
+    """Return the figures, by name, that the data folder's scorer gives for the results
+    `found`.
+
+    Raises:
+        BenchFailed: The scorer failed.
+    """
     scorer = bench.data.scorer()
     questions = [question for one in shelf.asked for question in one.questions]
     with tempfile.TemporaryDirectory(prefix="lrwr-bench-") as scratch:
@@ -75,9 +80,10 @@ def score_results(bench: Bench, shelf: QuestionSet, found: Answers) -> dict[str,
 
 
 def find_leaks(questions: Sequence[Mapping[str, Any]], found: Answers) -> list[str]:
-    """Return the questions with a passage from after their chapter.
+    """Return the ids of the questions whose results contain a passage after their
+    chapter.
 
-    A chapter's number is the one with which its file name begins.
+    The number with which its file name begins is a passage's chapter.
     """
     late = []
     for question in questions:

@@ -1,7 +1,7 @@
 """Cost of the chat screen: first frame, streamed tokens, a long thread.
 
-The first frame is measured in a pty, in CPU of all threads, in turn with the least
-Textual application.
+The first frame is measured in a pseudo-terminal, in CPU seconds of all threads,
+alternately with a minimal Textual application.
 """
 
 import fcntl
@@ -56,7 +56,7 @@ def measure(bench: Bench) -> list[Line]:
 
 
 def first_frame(command: Sequence[str], wanted: bytes, folder: Path) -> float:
-    """Return the CPU seconds until a command has drawn `wanted`."""
+    """Return the CPU seconds until a command has drawn `wanted`; it runs in `folder`."""
     own, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
     env = {**os.environ, "TERM": "xterm-256color"}

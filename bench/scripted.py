@@ -1,4 +1,5 @@
-"""A scripted writer in a folder: types, moves, undoes; and what programs do to files.
+"""A scripted writer who edits a folder: types, moves, undoes; and what other programs
+do to files.
 
 The same seed makes the same edits. No edit leaves the folder without a manuscript.
 """
@@ -34,7 +35,8 @@ Edit = Callable[["ScriptedWriter"], bool]
 class ScriptedWriter:
     """Makes random edits in `folder`; `made` counts them by kind.
 
-    `names` are the people who talk and are described.
+    `names` are the characters who speak and are described in new text. `dice` is the
+    source of randomness.
     """
 
     def __init__(self, folder: Path, dice: Random, names: tuple[str, ...]) -> None:
@@ -47,9 +49,9 @@ class ScriptedWriter:
         self.snapshots: list[dict[Path, bytes]] = [self.whole()]
 
     def edit(self, *kinds: str) -> str:
-        """Make one edit, of one of `kinds` if given; return its kind.
+        """Make one random edit, of one of `kinds` if there are any; return its kind.
 
-        If none of them is possible, text is typed.
+        If none of them is possible now, text is typed.
         """
         wanted = list(kinds or EDITS)
         while wanted:
@@ -62,7 +64,11 @@ class ScriptedWriter:
         return self.edit("type")
 
     def files(self, *endings: str) -> list[Path]:
-        """Return the manuscript's files with these endings, text files if none is given."""
+        """Return the manuscript's files with these endings, such as ".md", sorted by
+        path.
+
+        Without `endings`, its text files.
+        """
         wanted = endings or TEXTS
         return sorted(
             path
@@ -71,15 +77,18 @@ class ScriptedWriter:
         )
 
     def pick(self) -> Path:
-        """Return a random text file."""
+        """Return the path of a random text file of the manuscript."""
         return self.dice.choice(self.files())
 
     def blocks(self, path: Path) -> list[str]:
-        """Return the parts of a text between blank lines."""
+        """Return the parts of a file's text between blank lines, in text order."""
         return decode_text(path.read_bytes(), path.name)[0].split("\n\n")
 
     def save(self, path: Path, content: str | bytes) -> bool:
-        """Write a file in place, or by a new file that replaces it."""
+        """Write `content` to a file, in place or by a new file that replaces it.
+
+        The old content is remembered for undo. Always returns true.
+        """
         self.remember(path)
         raw = content if isinstance(content, bytes) else content.encode()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,18 +101,18 @@ class ScriptedWriter:
         return True
 
     def remember(self, path: Path) -> None:
-        """Store a file's content to be able to undo."""
+        """Store the content of `path`, if it exists, so that an edit can be undone."""
         if path.exists():
             kept = self.before.setdefault(path, [])
             kept.append(path.read_bytes())
             del kept[:-_UNDO]
 
     def whole(self) -> dict[Path, bytes]:
-        """Return the whole manuscript by path."""
+        """Return the content of all files of the manuscript, by path."""
         return {path: path.read_bytes() for path in self.files(*TEXTS, ".docx")}
 
     def words(self) -> str:
-        """Return a random sentence for a person to say or be described by."""
+        """Return a random text of one or two sentences, often with a character's name."""
         who, other = self.dice.choice(self.names), self.dice.choice(self.names)
         plain = sentence(self.number, self.dice)
         return self.dice.choice(
@@ -119,7 +128,9 @@ class ScriptedWriter:
         )
 
     def fresh_name(self, path: Path) -> Path:
-        """Return an unused path beside `path`, or in a folder beside it."""
+        """Return an unused path with the ending of `path`, beside it or in a folder
+        beside it.
+        """
         folder = path.parent / self.dice.choice(("", "", "part two", "Ünter"))
         return folder / f"{self.dice.randrange(100):02}-{self.number}{path.suffix}"
 

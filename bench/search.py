@@ -1,4 +1,4 @@
-"""Search times in a large library with everything open."""
+"""Duration of searches in a large library with all indexes open."""
 
 import json
 import shutil

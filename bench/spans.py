@@ -1,4 +1,4 @@
-"""Check that every chunk matches its characters, lines and file on disk."""
+"""Checks that every chunk matches its characters and lines in the file on disk."""
 
 import json
 import unicodedata
@@ -23,7 +23,10 @@ PART = "spans"
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as the records have it."""
+    """A chunk as the library stores it.
+
+    `start` and `end` are its offsets, `first` and `last` its lines, from 1.
+    """
 
     text: str
     start: int
@@ -52,7 +55,10 @@ def check_library(library: Library) -> list[Line]:
 
 
 def check_chunks(library: Library) -> tuple[Counter[str], list[str]]:
-    """Check every chunk; return counts, and a word on each that is wrong."""
+    """Check every chunk of `library`.
+
+    Returns counts by name, such as "wrong text", and the location of each wrong chunk.
+    """
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     for document, paragraphs, text, chunks in _documents(library.database):
@@ -77,7 +83,10 @@ def check_chunks(library: Library) -> tuple[Counter[str], list[str]]:
 
 
 def decode_file(path: Path) -> str:
-    """Read a plain file on our own: marks, line ends, composed characters."""
+    """Return the text of a plain file, decoded without lrwr's own code.
+
+    The byte-order mark is removed, line ends become LF, characters are composed (NFC).
+    """
     content = path.read_bytes()
     for encoding in ("utf-8-sig", "cp1252"):
         try:

@@ -48,9 +48,11 @@ _FOUND = "select count(*) from chunk_fts_b where chunk_fts_b match ?"
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """One save: seconds until search finds it, until it is reported, and CPU seconds.
+    """Figures of one save, in seconds.
 
-    CPU counts all work until the watch is idle.
+    `found` is the time until search finds its text, `told` until the watch reports it.
+    `cpu` is the CPU time of all work until the watch is idle; None if it cannot be
+    read.
     """
 
     found: float
@@ -59,7 +61,7 @@ class Save:
 
 
 class Watch:
-    """A running `lrwr watch --json`."""
+    """A running process of `lrwr watch --json`, in the folder `root`."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.errors = scratch / "err"
@@ -76,7 +78,12 @@ class Watch:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def wait_for(self, event: str) -> dict[str, Any]:
-        """Return the next event of this name."""
+        """Wait for the next event called `event` and return it; earlier events are
+        dropped.
+
+        Raises:
+            BenchFailed: Nothing was printed for `PATIENCE` seconds.
+        """
         while True:
             try:
                 line = self._lines.get(timeout=PATIENCE)
@@ -87,7 +94,7 @@ class Watch:
                 return told
 
     def cpu(self) -> float | None:
-        """Return the CPU seconds of all threads so far; None without /proc."""
+        """Return the CPU seconds of all its threads so far; None without /proc."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
         except OSError:
@@ -96,7 +103,10 @@ class Watch:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def memory(self, name: str = "VmRSS") -> float | None:
-        """Return its memory in MB: now, or with `VmHWM` the peak; None without /proc."""
+        """Return its memory in MB; None without /proc.
+
+        `name` is the field of /proc to read: `VmRSS` for now, `VmHWM` for the peak.
+        """
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
         except OSError:
@@ -105,7 +115,7 @@ class Watch:
         return next(int(row[1]) / 1024 for row in rows if row[0] == f"{name}:")
 
     def stop(self) -> int:
-        """Stop it with Ctrl-C and return its exit code."""
+        """Stop the process with SIGINT (Ctrl-C) and return its exit code."""
         self.process.send_signal(2)
         return self.process.wait(timeout=PATIENCE)
 
@@ -246,7 +256,7 @@ def _p95(values: Sequence[float]) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, and print the figures."""
+    """Measure, and print the figures; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     example = Path(__file__).parent.parent / "examples" / "marsh-lantern"
     parser.add_argument("folders", nargs="*", type=Path, default=[example])

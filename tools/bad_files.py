@@ -1,4 +1,4 @@
-"""Generated bad inputs: everything odd that a manuscript folder may hold."""
+"""Generates bad inputs: everything odd that a manuscript folder may contain."""
 
 import io
 import os
@@ -51,7 +51,7 @@ class BadInput:
 
 
 def good_chapters(folder: Path) -> None:
-    """Write the three good chapters into `folder`."""
+    """Write three valid chapters into `folder`."""
     for name, text in GOOD.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -184,7 +184,7 @@ _TWICE = {
 
 
 def bad_inputs() -> list[BadInput]:
-    """Return every kind of bad input, in the order of the table."""
+    """Return every kind of bad input, in the order in which the table lists them."""
     locked = _OLE + bytes(600) + "EncryptedPackage".encode("utf-16-le")
     bomb = _BODY.replace("The tide rose.", " " * (150 * _MB))
     broken = f"PK\x03\x04{_BODY[:60]}".encode()

@@ -1,4 +1,4 @@
-"""The table of bad inputs: what lrwr prints for each, alone and all together.
+"""Prints a table of what lrwr says about each bad input, alone and all together.
 
 Everything is made in a temporary folder, without embeddings.
 """
@@ -34,7 +34,10 @@ _WORST = 6
 
 @dataclass(frozen=True, slots=True)
 class InputTrial:
-    """One ingestion: what it printed, how it ended, and what it found."""
+    """One ingestion with bad input: the lines it printed and its exit code.
+
+    `good` is the number of valid chapters that a search finds afterwards.
+    """
 
     printed: tuple[str, ...]
     code: int
@@ -42,7 +45,7 @@ class InputTrial:
 
 
 def try_inputs(inputs: list[BadInput], place: Path) -> InputTrial:
-    """Ingest three good chapters together with `inputs` under `place`."""
+    """Ingest three valid chapters together with `inputs` in a new folder under `place`."""
     book = place / "book"
     book.mkdir(parents=True)
     good_chapters(book)
@@ -109,7 +112,7 @@ def _written_to(path: Path) -> Iterator[None]:
 
 
 def format_row(name: str, tried: InputTrial) -> str:
-    """Return one line of the table."""
+    """Return the table's line for the input `name`."""
     lines = list(tried.printed)
     if len(lines) > _WORST and name.startswith("all"):
         lines = [f"{len(lines)} lines: those above, and nothing else"]
@@ -123,7 +126,9 @@ def _cell(line: str) -> str:
 
 
 def find_unexplained_lines(together: InputTrial, alone: list[InputTrial]) -> list[str]:
-    """Return the lines that only the run over all inputs printed."""
+    """Return the printed lines of the trial `together` that no trial of a single input
+    (`alone`) printed.
+    """
     known = {line for tried in alone for line in tried.printed}
     return [line for line in together.printed if line not in known]
 

@@ -29,7 +29,9 @@ FUSED = "com.microsoft"
 
 
 class Builder:
-    """Collects nodes, and the byte range of the shipped file for each weight."""
+    """Collects the nodes of the graph, and for each weight its byte range in the file
+    `shipped`.
+    """
 
     def __init__(self, shipped: Path) -> None:
         self.content = shipped.read_bytes()
@@ -41,7 +43,11 @@ class Builder:
         self.weights: dict[str, dict[str, Any]] = {}
 
     def weight(self, name: str, *sources: str, flat: bool = False) -> str:
-        """Add a weight that concatenates `sources`; `flat` makes it a vector. Return its name."""
+        """Add a weight that concatenates the shipped weights `sources`; return its
+        name.
+
+        `flat` makes it a vector.
+        """
         pieces, shape, kind = [], [0, 0], ""
         for source in sources:
             tensor = self.shipped[source]
@@ -59,7 +65,7 @@ class Builder:
         return name
 
     def constant(self, name: str, value: int) -> str:
-        """Add a small constant that the graph carries itself."""
+        """Add an integer constant, stored in the graph itself, and return its name."""
         self.initializers.append(
             helper.make_tensor(name, TensorProto.INT64, [1], [value])
         )
@@ -73,7 +79,9 @@ class Builder:
         domain: str = "",
         **more: Any,
     ) -> str:
-        """Add an operation; return the name of its first output."""
+        """Add the operation `op` with attributes `more`; return the name of its first
+        output.
+        """
         self.nodes.append(
             helper.make_node(op, list(inputs), list(outputs), domain=domain, **more)
         )

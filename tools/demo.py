@@ -1,6 +1,6 @@
-"""The demo: ingest the sample manuscript and show the story bible and search.
+"""The demo: ingests the sample manuscript and shows the story bible and search.
 
-It works on a copy in `build/demo`, with the commands that a writer types.
+It works on a copy in `build/demo`, with the commands that a user types.
 """
 
 import os
@@ -28,7 +28,10 @@ UNPAGED = {"LRWR_OUTPUT_PAGER": "false", "PYTHONUTF8": "1"}
 
 
 def lrwr(*words: str, lines: int = ALL) -> None:
-    """Print a command and run it in the copy."""
+    """Print the command `lrwr` with the arguments `words`, and run it in the copy.
+
+    At most `lines` lines of its output are shown.
+    """
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
     print(f"\n$ lrwr {shown}", flush=True)
     done = subprocess.run(
@@ -49,7 +52,7 @@ def lrwr(*words: str, lines: int = ALL) -> None:
 
 
 def main() -> None:
-    """Run the demo."""
+    """Copy the sample manuscript and run all commands of the demo."""
     shutil.rmtree(PLACE, ignore_errors=True)
     leave = shutil.ignore_patterns(".lrwr")
     shutil.copytree(SAMPLE, PLACE, ignore=leave)

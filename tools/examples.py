@@ -41,19 +41,21 @@ PLAIN = {
 
 @dataclass(slots=True)
 class Example:
-    """One command of a page with its expected output, one entry per line."""
+    """One command of a page, and the lines of its expected output."""
 
     command: str
     output: list[str] = field(default_factory=list)
 
     @property
     def is_runnable(self) -> bool:
-        """Whether the command runs here and its output is shown."""
+        """Whether the command can be run here and the page shows its output."""
         return self.command.startswith(RUNNABLE) and bool(self.output)
 
 
 def parse_block(block: str) -> list[Example]:
-    """Return the commands of a `console` block in order, with their output."""
+    """Return the commands of a `console` block with their expected output, in text
+    order.
+    """
     examples: list[Example] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -64,7 +66,7 @@ def parse_block(block: str) -> list[Example]:
 
 
 def matches(expected: Sequence[str], actual: Sequence[str]) -> bool:
-    """Return whether `actual` fits `expected`, in which `…` is a wildcard.
+    """Return whether the lines `actual` fit `expected`, in which `…` is a wildcard.
 
     Durations, times and random ids may differ.
     """
@@ -77,7 +79,7 @@ def matches(expected: Sequence[str], actual: Sequence[str]) -> bool:
 
 
 def shorten(expected: Sequence[str], actual: Sequence[str]) -> list[str]:
-    """Return `actual`, cut where `expected` is: as many lines, then `…`."""
+    """Return the lines `actual`, cut where `expected` is: as many lines, then `…`."""
     if not expected or "…" not in (line.strip() for line in expected):
         return list(actual)
     first = next(i for i, line in enumerate(expected) if line.strip() == "…")
@@ -85,7 +87,7 @@ def shorten(expected: Sequence[str], actual: Sequence[str]) -> list[str]:
 
 
 def run_page(page: Path) -> Iterator[tuple[Example, list[str]]]:
-    """Run the commands of `page`; yield each with the lines that it printed."""
+    """Run the commands of `page` in order; yield each with the lines that it printed."""
     folder = WORKSPACE / page.stem
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SAMPLE, folder, ignore=shutil.ignore_patterns(".lrwr"))
@@ -99,7 +101,9 @@ def run_page(page: Path) -> Iterator[tuple[Example, list[str]]]:
 
 
 def rewrite_page(page: Path, outputs: Sequence[tuple[Example, list[str]]]) -> None:
-    """Replace the expected output of every example of `page` that ran."""
+    """Replace the expected output in `page` of the examples in `outputs` by the real
+    one.
+    """
     remaining = list(outputs)
 
     def rewrite(block: re.Match[str]) -> str:
@@ -136,7 +140,7 @@ def _run(command: str, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Compare or rewrite all pages; return the exit code."""
+    """Compare all pages, or rewrite them with `--write`; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pages", nargs="*", type=Path, help="only these pages")
     parser.add_argument("--write", action="store_true", help="rewrite what differs")

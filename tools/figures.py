@@ -1,4 +1,5 @@
-"""The figures of docs: evaluation of the sample on handwritten questions.
+"""Writes the figures of the documentation: an evaluation of the sample on handwritten
+questions.
 
 It works on a copy in `build/figures` and writes the report to `docs/figures.md`.
 """
@@ -27,7 +28,7 @@ def main() -> None:
 
 
 def lrwr(*words: str) -> None:
-    """Run a command in the copy; exit if it fails."""
+    """Run `lrwr` with the arguments `words` in the copy; exit if it fails."""
     done = subprocess.run(
         [sys.executable, "-m", "lrwr", *words],
         cwd=PLACE,

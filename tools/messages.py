@@ -1,4 +1,4 @@
-"""List the texts that users of lrwr can see, with their locations.
+"""Lists the texts that users of lrwr can see, with their locations.
 
     python -m tools.messages                     # all, grouped by area
     python -m tools.messages lrwr/cli            # only below these paths
@@ -48,9 +48,9 @@ Location = tuple[str, int, str]
 
 
 def find_messages(paths: Sequence[str] = ()) -> list[Location]:
-    """Return file, line and text of all messages, by file and line.
+    """Return file, line and text of all messages, sorted by file and line.
 
-    With `paths`, only those in files below one of them.
+    With `paths`, only of files below one of them.
     """
     modules = {
         path.as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -176,7 +176,7 @@ def _area(message: Location) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the messages below the paths in `arguments`, grouped by area."""
+    """Print the messages below the paths in `arguments` (all if none), grouped by area."""
     paths = list(sys.argv[1:] if arguments is None else arguments)
     for area, messages in groupby(find_messages(paths), _area):
         print(f"\n{area}")

@@ -1,4 +1,4 @@
-"""Make the pictures of the chat screen in docs/pictures from the sample manuscript.
+"""Makes the pictures of the chat screen in docs/pictures from the sample manuscript.
 
 Run: python -m tools.pictures. Each is an SVG without external resources.
 """
@@ -33,7 +33,11 @@ _ASKED = re.compile(r"font-family:[^;]*Fira Code[^;]*;")
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: the typed text, the keys pressed after it, and the theme."""
+    """One picture to take: the texts to enter, the keys to press after them, and the
+    theme.
+
+    `name` is its file name without the ending.
+    """
 
     name: str
     types: Sequence[str] = ()
@@ -59,7 +63,7 @@ SHOTS = (
 
 
 async def main() -> None:
-    """Make all pictures."""
+    """Take all pictures and write them to docs/pictures."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         read = Path(place) / "read"
@@ -76,19 +80,24 @@ async def main() -> None:
 
 
 async def ingest(folder: Path) -> None:
-    """Ingest the sample without embeddings, which the pictures do not need."""
+    """Ingest the manuscript in `folder` without embeddings, which the pictures do not
+    need.
+    """
     async with open_workspace(settings_in(folder, "dark")) as workspace:
         await ingest_manuscript(workspace, [folder], lambda _: None)
 
 
 def settings_in(folder: Path, theme: str) -> Settings:
-    """Return settings that do not depend on this machine."""
+    """Return settings for a manuscript in `folder` that do not depend on this machine.
+
+    `theme` is the theme of the screen.
+    """
     asked = {"LRWR_EMBEDDING_MODEL": "off", "LRWR_SCREEN_THEME": theme}
     return load_settings(folder, asked, {}, user=folder / "nobody.toml")
 
 
 async def take_picture(folder: Path, shot: Shot) -> str:
-    """Return a picture of the room after all that a shot does."""
+    """Return an SVG of the screen after the texts and keys of `shot` were entered."""
     settings = settings_in(folder, shot.theme)
     async with ServiceThread[Workspace](lambda: open_workspace(settings)) as stage:
         app = WritingRoom(stage, settings, ChatOptions(), _unforeseen)
@@ -107,7 +116,7 @@ _KEYS = {" ": "space", ",": "comma", "?": "question_mark"}
 
 
 async def wait_until_idle(pilot: Pilot[None], stage: ServiceThread[Workspace]) -> None:
-    """Wait until nothing is under way."""
+    """Wait until the application and its background thread have nothing to do."""
     for _ in range(3):
         await pilot.pause(0.1)
         while stage.waiting or any(
@@ -117,7 +126,7 @@ async def wait_until_idle(pilot: Pilot[None], stage: ServiceThread[Workspace]) -
 
 
 def embed_fonts(svg: str) -> str:
-    """Return a picture that asks nobody for its letters."""
+    """Return the picture `svg` without references to fonts on the web."""
     return _ASKED.sub("font-family: monospace;", _FONTS.sub("", svg))
 
 

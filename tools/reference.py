@@ -1,4 +1,4 @@
-"""Write the reference pages of docs from the code.
+"""Writes the reference pages of the documentation from the code.
 
 `commands.md` comes from the help of the command line, `settings.md` from the
 declaration of the settings, `json.md` from what commands print with `--json` on the
@@ -121,7 +121,9 @@ def render_settings() -> str:
 
 
 def render_json() -> str:
-    """Run `JSON_EXAMPLES` on a copy of the sample and return the page of their output."""
+    """Run the commands of `JSON_EXAMPLES` on a copy of the sample manuscript, and
+    return the page that shows their output.
+    """
     shutil.rmtree(WORKSPACE, ignore_errors=True)
     shutil.copytree(SAMPLE, WORKSPACE, ignore=shutil.ignore_patterns(".lrwr"))
     parts = [
@@ -142,7 +144,10 @@ def render_json() -> str:
 
 
 def shorten_json(value: Any) -> Any:
-    """Return a JSON value with one item per list and long strings cut."""
+    """Return `value` with lists cut to their first item and long strings shortened.
+
+    Lists of numbers stay complete.
+    """
     match value:
         case dict():
             return {key: shorten_json(inner) for key, inner in value.items()}

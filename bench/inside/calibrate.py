@@ -1,4 +1,4 @@
-"""Search questions with known answers and print ranking signals.
+"""Searches questions with known answers and prints their ranking signals.
 
 Arguments: a JSON Lines file of questions, and rankings, comma-separated. Works in the
 working directory; prints a line of JSON for each question and ranking. Whatever answers
@@ -42,13 +42,13 @@ Item = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Veil:
-    """What search must not find; an empty `document` hides only `chunks`."""
+    """What search must not find: a document, or only `chunks` if `document` is empty."""
 
     document: str = ""
     chunks: frozenset[ChunkId] = frozenset()
 
     def bounded(self, scope: SearchScope, order: StoryOrder) -> SearchScope:
-        """Return the scope without the hidden document."""
+        """Return `scope` without the hidden document."""
         if not self.document:
             return scope
         return replace(scope, documents=frozenset(order.outlines) - {self.document})
@@ -56,7 +56,7 @@ class Veil:
     def shown(
         self, scored_chunks: Sequence[ScoredChunk], limit: int
     ) -> list[ScoredChunk]:
-        """Return at most `limit` chunks that are not hidden."""
+        """Return the first `limit` of `scored_chunks` that are not hidden."""
         return [
             scored_chunk
             for scored_chunk in scored_chunks
@@ -66,7 +66,7 @@ class Veil:
 
 @dataclass(frozen=True, slots=True)
 class VeiledWords:
-    """A lexical index without its hidden chunks."""
+    """A lexical index that does not return what `veil` hides."""
 
     inner: LexicalIndex
     veil: Veil
@@ -80,7 +80,7 @@ class VeiledWords:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Search by words."""
+        """Return at most `limit` chunks that contain any of `words` and are not hidden."""
         scope = self.veil.bounded(scope, self.order)
         found = await self.inner.search_words(
             words, pipeline=pipeline, scope=scope, limit=limit + DEEP
@@ -95,7 +95,7 @@ class VeiledWords:
         scope: SearchScope,
         limit: int,
     ) -> list[ScoredChunk]:
-        """Search by pairs of words."""
+        """Return at most `limit` chunks with pairs of `words` that are not hidden."""
         scope = self.veil.bounded(scope, self.order)
         pairs = await self.inner.search_pairs(
             words, pipeline=pipeline, scope=scope, limit=limit + DEEP
@@ -105,13 +105,15 @@ class VeiledWords:
     async def document_frequencies(
         self, words: Sequence[str], *, pipeline: Pipeline
     ) -> tuple[Mapping[str, int], int]:
-        """Return document frequencies, hidden chunks included."""
+        """Return how many chunks contain each word, and of how many, hidden ones
+        included.
+        """
         return await self.inner.document_frequencies(words, pipeline=pipeline)
 
 
 @dataclass(frozen=True, slots=True)
 class VeiledVectors:
-    """A vector index without its hidden chunks."""
+    """A vector index that does not return what `veil` hides."""
 
     inner: VectorIndex
     veil: Veil
@@ -123,13 +125,13 @@ class VeiledVectors:
         return self.inner.remark
 
     async def catch_up(self) -> int:
-        """Catch up."""
+        """Update the wrapped index from the database; return the number of changes."""
         return await self.inner.catch_up()
 
     async def nearest(
         self, query: "NDArray[np.float32]", *, scope: SearchScope, limit: int
     ) -> list[ScoredChunk]:
-        """Search by meaning."""
+        """Return at most `limit` chunks near the vector `query` that are not hidden."""
         scope = self.veil.bounded(scope, self.order)
         scored_chunks = await self.inner.nearest(query, scope=scope, limit=limit + DEEP)
         return self.veil.shown(scored_chunks, limit)
@@ -137,23 +139,27 @@ class VeiledVectors:
     async def similarities(
         self, query: "NDArray[np.float32]", chunks: Sequence[ChunkId]
     ) -> list[float]:
-        """Compare."""
+        """Return the cosine similarity of `query` and each of `chunks`."""
         return await self.inner.similarities(query, chunks)
 
     async def aclose(self) -> None:
-        """Leave the wrapped index open for others."""
+        """Do nothing: the wrapped index is used by others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library with a veil that changes for each question."""
+    """An open library; `veil` says what search must not find for the present question."""
 
     workspace: Workspace
     order: StoryOrder
     veil: Veil
 
     def finder(self, way: str) -> PassageFinder:
-        """Return a passage finder for one ranking."""
+        """Return a passage finder for one way of ranking.
+
+        `way` is `again` (with reranker), `off` (without) or `words` (without
+        embeddings).
+        """
         workspace = self.workspace
         embedder: Embedder | None = (
             None if way == "words" else workspace.embedders.configured
@@ -176,7 +182,7 @@ class Library:
         return opened and VeiledVectors(opened, self.veil, self.order)
 
     async def draw(self, item: Item) -> None:
-        """Hide what would answer an unanswerable question."""
+        """Hide what would answer the question `item`, if it is to be unanswerable."""
         hide, gold = item.get("hide", ""), item["gold"]
         self.veil.document = gold[0][0] if hide == "document" else ""
         chunks: set[ChunkId] = set()

@@ -25,7 +25,11 @@ _ENV = {"LRWR_EMBEDDING_MODEL": "off"}
 async def count_contacts(
     root: Path, rows: list[dict[str, Any]]
 ) -> Counter[tuple[str, str]]:
-    """Count what is told of the pairs of one novel, by what is true."""
+    """Count the pairs of characters of one novel by what is true and what the bible
+    says.
+
+    `root` is the novel's library, `rows` are the facts about its pairs.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     async with open_workspace(load_settings(root, _ENV, {})) as workspace:
         service = workspace.bible()

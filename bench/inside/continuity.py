@@ -51,7 +51,11 @@ PEOPLE = 8
 
 @dataclass
 class Count:
-    """Counts of reported and missed planted sentences."""
+    """Counts for sentences that were inserted into a novel.
+
+    `right` and `wrong` are reports of real contradictions and of harmless text;
+    `planted` and `harmless` are the inserted sentences of each kind.
+    """
 
     right: int = 0
     wrong: int = 0
@@ -59,7 +63,7 @@ class Count:
     harmless: int = 0
 
     def add(self, other: "Count") -> None:
-        """Add the counts of another novel."""
+        """Add the counts of another novel to these."""
         self.right += other.right
         self.wrong += other.wrong
         self.planted += other.planted
@@ -67,7 +71,11 @@ class Count:
 
 
 def measure(data: Path) -> dict[str, float]:
-    """Return figures for planted slips, unchanged novels, the sample and new lines."""
+    """Return figures by name: precision and recall for inserted contradictions, and
+    false reports in unchanged novels, the sample and new lines.
+
+    `data` is the folder of benchmark data.
+    """
     folders = sorted((data / "novels" / "dev").iterdir())
     total, unchanged = Count(), 0
     for folder in folders:
@@ -88,7 +96,9 @@ def measure(data: Path) -> dict[str, float]:
 
 
 def measure_held_out(data: Path, name: str) -> dict[str, float]:
-    """Return figures for slips of a held-out set."""
+    """Return figures by name for the inserted contradictions of the set `name`, which
+    no rule was adapted to.
+    """
     wordings, places = HELD_OUT[name]
     folders = sorted((data / "novels" / "dev").iterdir())
     total, with_notes = Count(), 0
@@ -252,7 +262,9 @@ def _new_lines(path: Path) -> dict[str, float]:
 
 
 def build_knowledge(files: Mapping[str, str]) -> StoryKnowledge:
-    """Return the story data that rules extract from texts, one chapter each."""
+    """Return the story data that rules extract from `files`, texts by name; each is one
+    chapter.
+    """
     parse = ManuscriptParser()
     documents = [
         parse(DocumentId(n), f"# {n}\n\n{t}".encode()) for n, t in files.items()

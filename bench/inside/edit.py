@@ -36,13 +36,13 @@ TOP = 3
 
 @dataclass(slots=True)
 class Reference:
-    """Counts what a greedy splitter with the same cache would embed again."""
+    """Counts the chunks that a greedy splitter would have to embed again, with a cache."""
 
     greedy: Greedy
     known: set[str] = field(default_factory=set)
 
     def fresh(self, text: str) -> int:
-        """Return how many chunks of `text` were never seen before."""
+        """Return how many chunks of `text` are in none of the earlier texts."""
         new = set(self.greedy.split(text)) - self.known
         self.known |= new
         return len(new)
@@ -50,13 +50,13 @@ class Reference:
 
 @dataclass(slots=True)
 class EmbeddingCounter:
-    """Counts the texts that are embedded."""
+    """Counts the texts that `embedder` embeds."""
 
     embedder: LocalEmbedder
     texts: int = 0
 
     def watch(self) -> None:
-        """Start counting."""
+        """Start counting, by replacing the embedder's method."""
         embed = self.embedder._embed
 
         def counted(texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -67,7 +67,9 @@ class EmbeddingCounter:
 
 
 async def edit_all(workspace: Workspace, number: int) -> list[dict[str, Any]]:
-    """Make `number` edits; return what each took."""
+    """Make `number` random edits, ingest after each, and return a row of figures for
+    each.
+    """
     root = workspace.library.root
     targets = workspace.manuscript()
     paths = {str(p): p for t in targets for p in sorted(t.rglob("*.md"))}

@@ -23,10 +23,11 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects the entered functions of a package's folder.
+    """A profiler hook that collects the entered functions of a package's folder.
 
-    `functions` holds the first and last time each was entered. `steps` has an entry for
-    each time that a thread moved to another module: time, thread, module.
+    `functions` maps each function to the first and last time it was entered. `steps`
+    has an entry for each time that a thread moved to another module: time, thread,
+    module.
     """
 
     package: Path

@@ -34,7 +34,9 @@ _NARRATOR = "Narr"
 
 @dataclass(slots=True)
 class AttributedNovel:
-    """A novel's quotations by file, and the CPU seconds of attribution."""
+    """The quotations of a novel by file, and the CPU seconds that their attribution
+    took.
+    """
 
     by_file: dict[str, list[Quotation]] = field(default_factory=dict)
     seconds: float = 0.0
@@ -43,7 +45,12 @@ class AttributedNovel:
 def measure(
     data: Path, *, gold_cast: bool = False, novels: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Score all novels with our cast or the gold cast; prints a line for each."""
+    """Score speaker attribution on all novels, or those named `novels`; return the
+    means.
+
+    With `gold_cast` the correct characters are given, else they are inferred. Prints a
+    line for each novel.
+    """
     scores = import_scorer(data, "quotes_score")
     lines = []
     for path in sorted((data / "characters" / "dev").glob("*/roster.json")):
@@ -60,7 +67,9 @@ def measure(
 
 
 def attribute_novel(documents: Sequence[Document], cast: Cast) -> AttributedNovel:
-    """Tell the speakers of a novel; the narrator too, where the cast does not."""
+    """Attribute the quotations of a novel to the characters of `cast`, and to its
+    narrator.
+    """
     pages = [_page(document, cast) for document in documents]
     result = AttributedNovel()
     start = time.process_time()
@@ -88,7 +97,7 @@ def _page(
 
 
 def build_gold_cast(gold: Mapping[str, Any]) -> Cast:
-    """Return a cast of a gold roster's named characters."""
+    """Return the named characters of the correct answers `gold` as a cast."""
     bearers: dict[str, list[str]] = {}
     for one in gold["characters"]:
         if not (one["n_quotes"] or one["n_addressed"] or one["n_mentioned"]):
@@ -211,7 +220,7 @@ def _matched(
 
 
 def main() -> None:
-    """Read the command line, print a line per novel and the means."""
+    """Read the command line, print a line for each novel, and the means."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--gold-cast", action="store_true")

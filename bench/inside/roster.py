@@ -1,4 +1,4 @@
-"""Accuracy of rosters from names: `python -m bench.inside.roster DATA`."""
+"""Accuracy of casts inferred from names: `python -m bench.inside.roster DATA`."""
 
 import importlib
 import json
@@ -19,7 +19,10 @@ from lrwr.core.nlp.names.mentions import find_mentions
 
 
 def measure(data: Path) -> dict[str, float]:
-    """Score rosters, aliases and openings; prints a line for each novel."""
+    """Score the inferred characters and aliases of all novels, and return the means.
+
+    Prints a line for each novel.
+    """
     roster = import_scorer(data, "roster_score")
     lines = [_novel(roster, data, gold) for gold in _golds(data)]
     means = {key: fmean(line[key] for line in lines) for key in lines[0]}
@@ -27,7 +30,7 @@ def measure(data: Path) -> dict[str, float]:
 
 
 def import_scorer(data: Path, name: str) -> ModuleType:
-    """Import a scorer from the data folder."""
+    """Import the module `name`, a scorer, from the data folder."""
     folder = str(data.parent / "score")
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -35,7 +38,7 @@ def import_scorer(data: Path, name: str) -> ModuleType:
 
 
 def read_novel(folder: Path) -> list[Document]:
-    """Parse the chapters of a novel, in order."""
+    """Return the parsed chapters of the novel in `folder`, in the order of their names."""
     parse = ManuscriptParser()
     return [
         parse(DocumentId(path.name), path.read_bytes())
@@ -44,7 +47,7 @@ def read_novel(folder: Path) -> list[Document]:
 
 
 def collect_evidence(documents: Sequence[Document]) -> list[NameEvidence]:
-    """Return name evidence from the parts of every scene."""
+    """Return the evidence for names in the text of every scene."""
     found = []
     for document in documents:
         scenes = (scene for chapter in document.chapters for scene in chapter.scenes)
@@ -54,7 +57,7 @@ def collect_evidence(documents: Sequence[Document]) -> list[NameEvidence]:
 
 
 def cast_as_json(cast: Cast) -> list[dict[str, Any]]:
-    """Return a cast as the scorers want it."""
+    """Return the characters of `cast` in the format that the scorers expect."""
     return [
         {"name": character.name, "aliases": [alias.name for alias in character.aliases]}
         for character in cast.characters

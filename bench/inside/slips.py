@@ -1,4 +1,6 @@
-"""Sentences to plant in a novel: contradictions of notes, and sentences that only look so."""
+"""Sentences to insert into a novel: contradictions of notes, and sentences that only
+look like some.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,7 +99,10 @@ ADVANCED = {"thirty-four": "thirty-five", "twenty-six": "twenty-eight",
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person of a novel with the attributes of a note."""
+    """A character of a novel, with the attributes that their note will state.
+
+    `age` is in words, empty to leave it out.
+    """
 
     name: str
     woman: bool
@@ -108,14 +113,17 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A sentence that contradicts a note, or only looks as if it did."""
+    """A sentence to insert; `slip` is true if it contradicts a note."""
 
     text: str
     slip: bool
 
 
 def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Person]:
-    """Return main characters; what the novel says of their looks stays so."""
+    """Return the first `count` of `people`, each with eyes, hair and age for a note.
+
+    Attributes that the novel states are used; the others are invented.
+    """
     found = []
     looks = zip(
         cycle(EYES), cycle([*HAIR][1:] + [*HAIR][:1]), cycle(AGES), strict=False
@@ -138,7 +146,7 @@ def choose_people(people: Sequence[Mapping[str, Any]], count: int) -> list[Perso
 
 
 def write_notes(people: Sequence[Person]) -> dict[str, str]:
-    """Return a note on each person, by file name."""
+    """Return the text of a note on each of `people`, by file name."""
     notes = {
         f"{name}.md": f"---\ntype: character\n---\n# {name}\n\nHe is a man of business.\n"
         for name in (FATHER, OTHER)
@@ -156,7 +164,7 @@ def write_notes(people: Sequence[Person]) -> dict[str, str]:
 def sentences(
     people: Sequence[Person], wordings: Wordings = FIRST
 ) -> Iterator[Planted]:
-    """Yield contradictions and harmless sentences in turn, in varied wording."""
+    """Yield contradictions and harmless sentences alternately, in varied wording."""
     eyes, hair, age = cycle(wordings.eyes), cycle(wordings.hair), cycle(wordings.age)
     kin, birth = cycle(wordings.kin), cycle(wordings.birth)
     harmless = cycle(wordings.harmless)

@@ -1,6 +1,7 @@
 """Overhead of a turn: `python -m bench.inside.turn`.
 
-Nothing is planned by a model, searched or answered: what is left is the graph.
+Planning, search and answer are replaced by functions that do nothing, so that only the
+graph is measured.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ class Mute:
         result: RetrievalResult,
         emit: TurnEventEmitter,
     ) -> AvatarAnswer:
-        """Return the word."""
+        """Return an answer of one word."""
         del question, plan, result, emit
         return AvatarAnswer("Yes.")
 

@@ -1,4 +1,4 @@
-"""Search one open library many times in every way, and a bare Edge shard too.
+"""Searches one open library many times in every way, and a bare vector index as well.
 
 Argument: a JSON list of questions. Works in the working directory; prints JSON.
 """

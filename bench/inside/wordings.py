@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """Contradictions by attribute, and harmless sentences by the meaning of `v`."""
+    """Wordings of sentences to insert: contradictions by attribute, and harmless ones.
+
+    A harmless wording comes with the meaning of its value `v`.
+    """
 
     eyes: tuple[str, ...]
     hair: tuple[str, ...]
